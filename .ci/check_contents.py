@@ -1,0 +1,47 @@
+"""Checks what an installed wheel put into site-packages, and what the sdist holds.
+
+Usage, with the Python that vwlite is installed in: check_contents.py SOURCE_TREE SDIST
+"""
+
+import sys
+import tarfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+GENERATED = {".c", ".so", ".html", ".pyc"}
+SDIST_NEEDS = ["LICENSE", "Makefile", "setup.py", "examples/demo.sh", "tests/conftest.py"]
+
+
+def installed(source):
+    """Complaints about the files of the installed distribution."""
+    wheel = distribution("vwlite")
+    files = [path for path in wheel.files if path.suffix != ".pyc"]
+    outside = [path.name for path in files if path.parts[0] == ".."]
+    inside = {path.parts[0] for path in files if path.parts[0] != ".."}
+    if inside != {"vwlite", f"vwlite-{wheel.version}.dist-info"} or outside != ["vwlite"]:
+        yield f"site-packages got {sorted(inside)}, and beside it {outside}"
+    modules = {path.as_posix() for path in files if path.suffix == ".py"}
+    expected = {path.relative_to(source).as_posix() for path in source.glob("vwlite/**/*.py")}
+    kernels = {path.name.split(".")[0] for path in files if path.suffix == ".so"}
+    sources = {path.stem for path in source.glob("cython_ext/**/*.pyx")}
+    if modules != expected or kernels != sources:
+        yield f"wheel and source tree differ: {sorted((modules ^ expected) | (kernels ^ sources))}"
+
+
+def packed(source, sdist):
+    """Complaints about the files of the sdist."""
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    kernels = {str(path.relative_to(source)) for path in source.glob("cython_ext/**/*.*")}
+    missing = sorted({*SDIST_NEEDS, *kernels} - names)
+    if missing:
+        yield f"the sdist lacks {missing}"
+    generated = sorted(name for name in names if Path(name).suffix in GENERATED)
+    if generated:
+        yield f"the sdist holds generated files: {generated}"
+
+
+if __name__ == "__main__":
+    tree = Path(sys.argv[1])
+    complaints = [*installed(tree), *packed(tree, sys.argv[2])]
+    sys.exit("\n".join(complaints) or 0)

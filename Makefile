@@ -1,0 +1,43 @@
+# The newcomer's two: make demo, make test. Both install into a virtual environment of their own.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+KERNELS := $(wildcard cython_ext/*.pyx cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
+
+.PHONY: build demo test lint bench annotate debug clean help
+
+build: $(VENV)/built  ## install into .venv, with kernels up to date (the default)
+
+$(VENV)/installed: setup.py pyproject.toml .ci/install
+	sh .ci/install $(PYTHON) $(VENV)
+	@touch $@
+
+$(VENV)/built: $(VENV)/installed $(KERNELS)
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+demo: build  ## learn which package a line of Python comes from
+	@PYTHON=$(BIN)/python sh examples/demo.sh demo-out
+
+test: build  ## run the tests; ARGS='-k parser -x' goes to pytest
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: build  ## check style and imports
+	$(BIN)/ruff check .
+
+bench: build  ## training speed beside other tools; ARGS='--mb 500'
+	$(BIN)/python tests/bench/training.py $(ARGS)
+
+annotate: build  ## Cython's HTML: which lines of the kernels touch Python
+	VWLITE_ANNOTATE=1 $(BIN)/python setup.py --name >build/annotate.log
+	@find build/annotate -name '*.html'
+
+debug:  ## the same tests on kernels with bounds checks, in a build of their own
+	@sh .ci/debug
+
+clean:  ## remove everything that make made
+	rm -rf build dist demo-out $(VENV) *.egg-info .pytest_cache .hypothesis .ruff_cache vwlite/_native/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## print this list; PYTHON=python3.12 and VENV=folder choose the interpreter and where it installs
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12

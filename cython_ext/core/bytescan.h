@@ -1,0 +1,85 @@
+/* Finding the end of a name, 16 bytes at a time: SSE2 on x86-64, NEON on 64-bit ARM, plain C elsewhere.
+ * Both functions look at p[0..15]; bit i of the answer stands for p[i]. */
+#ifndef VWLITE_BYTESCAN_H
+#define VWLITE_BYTESCAN_H
+
+#include <stdint.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+static inline int vwl_first_bit(uint32_t mask) { unsigned long i; _BitScanForward(&i, mask); return (int)i; }
+#define VWL_PREFETCH(address) ((void)0)
+#define VWL_LIKELY(x) (x)
+#define VWL_UNLIKELY(x) (x)
+#else
+static inline int vwl_first_bit(uint32_t mask) { return __builtin_ctz(mask); }
+#define VWL_PREFETCH(address) __builtin_prefetch(address)
+#define VWL_LIKELY(x) __builtin_expect(!!(x), 1)
+#define VWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#endif
+
+static inline void vwl_prefetch(const void *address) { VWL_PREFETCH(address); }
+static inline int vwl_likely(int x) { return VWL_LIKELY(x); }
+static inline int vwl_unlikely(int x) { return VWL_UNLIKELY(x); }
+
+static inline uint32_t vwl_delimiters_scalar(const char *p) {
+    uint32_t mask = 0;
+    for (int i = 0; i < 16; i++) {
+        char c = p[i];
+        mask |= (uint32_t)(c == ' ' || c == ':' || c == '|' || c == '\n' || c == '\t' || c == '\r') << i;
+    }
+    return mask;
+}
+
+static inline uint32_t vwl_nondigits_scalar(const char *p) {
+    uint32_t mask = 0;
+    for (int i = 0; i < 16; i++) mask |= (uint32_t)((unsigned char)(p[i] - '0') > 9) << i;
+    return mask;
+}
+
+#if !defined(VWLITE_SCALAR) && defined(__SSE2__)
+#include <emmintrin.h>
+
+static inline uint32_t vwl_delimiters(const char *p) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)p);
+#define VWL_IS(c) _mm_cmpeq_epi8(x, _mm_set1_epi8(c))
+    const __m128i hit = _mm_or_si128(_mm_or_si128(_mm_or_si128(VWL_IS(' '), VWL_IS(':')), VWL_IS('|')),
+                                     _mm_or_si128(_mm_or_si128(VWL_IS('\n'), VWL_IS('\t')), VWL_IS('\r')));
+#undef VWL_IS
+    return (uint32_t)_mm_movemask_epi8(hit);
+}
+
+static inline uint32_t vwl_nondigits(const char *p) {
+    const __m128i x = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi8('0'));
+    const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(9)), x);
+    return (uint32_t)_mm_movemask_epi8(digit) ^ 0xffffu;
+}
+
+#elif !defined(VWLITE_SCALAR) && defined(__aarch64__)
+#include <arm_neon.h>
+
+static inline uint32_t vwl_bits(uint8x16_t hit) {
+    static const uint8_t weight[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t bits = vandq_u8(hit, vld1q_u8(weight));
+    return (uint32_t)vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
+}
+
+static inline uint32_t vwl_delimiters(const char *p) {
+    const uint8x16_t x = vld1q_u8((const uint8_t *)p);
+#define VWL_IS(c) vceqq_u8(x, vdupq_n_u8(c))
+    const uint8x16_t hit = vorrq_u8(vorrq_u8(vorrq_u8(VWL_IS(' '), VWL_IS(':')), VWL_IS('|')),
+                                    vorrq_u8(vorrq_u8(VWL_IS('\n'), VWL_IS('\t')), VWL_IS('\r')));
+#undef VWL_IS
+    return vwl_bits(hit);
+}
+
+static inline uint32_t vwl_nondigits(const char *p) {
+    return vwl_bits(vcgtq_u8(vsubq_u8(vld1q_u8((const uint8_t *)p), vdupq_n_u8('0')), vdupq_n_u8(9)));
+}
+
+#else
+static inline uint32_t vwl_delimiters(const char *p) { return vwl_delimiters_scalar(p); }
+static inline uint32_t vwl_nondigits(const char *p) { return vwl_nondigits_scalar(p); }
+#endif
+
+#endif

@@ -1,0 +1,141 @@
+"""One flat row per example: linear terms, the constant, interactions."""
+
+from libc.stdint cimport int32_t, uint32_t
+
+from core.bytescan cimport prefetch
+from core.groups cimport Rows, make_groups
+from core.plan cimport LETTERS, Plan
+from core.scratch cimport Group, Scratch, room_for_terms
+from core.status cimport NO_MEMORY, OK
+
+
+cdef enum:
+    CONSTANT = 11650396    # index of the constant feature, as in every Vowpal Wabbit model
+    FNV = 16777619         # FNV-1 prime, the multiplier of interaction indices
+    MAX_ORDER = 64         # letters of one interaction
+
+
+cdef inline void add_linear(const Group *group, uint32_t mask, Scratch *s) noexcept nogil:
+    cdef size_t i, n = s.terms
+    for i in range(group.size):
+        s.index[n + i] = group.index[i] & mask
+        s.value[n + i] = group.value[i]
+    s.terms = n + group.size
+
+
+cdef inline size_t count_terms(const int32_t *letters, int order, const Plan *plan, const Scratch *s) noexcept nogil:
+    """How many terms an interaction makes: a run of one namespace gives combinations with repetition.
+
+    Answers SIZE_MAX when there are more than any memory holds.
+    """
+    cdef double total = 1, run = 1
+    cdef int i, repeats = 0
+    for i in range(order):
+        if i and letters[i] == letters[i - 1] and not plan.permutations:
+            repeats += 1
+        else:
+            repeats = 0
+        total = total * (<double>s.group[s.where[letters[i]]].size + repeats) / (repeats + 1)
+    run = total + 0.5
+    return <size_t>-1 if run > 1e15 else <size_t>run
+
+
+cdef inline void add_quadratic(const Group *a, const Group *b, bint combinations, uint32_t mask, Scratch *s) noexcept nogil:
+    cdef size_t i, j, first, n = s.terms
+    cdef uint32_t half
+    cdef float value
+    for i in range(a.size):
+        half = FNV * a.index[i]
+        value = a.value[i]
+        first = i if combinations else 0
+        for j in range(first, b.size):
+            s.index[n] = (half ^ b.index[j]) & mask
+            s.value[n] = value * b.value[j]
+            n += 1
+    s.terms = n
+
+
+cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan, Scratch *s) noexcept nogil:
+    """Interactions of any order: an odometer over the groups, first letter outermost."""
+    cdef size_t at[MAX_ORDER]
+    cdef uint32_t half[MAX_ORDER]
+    cdef float product[MAX_ORDER]
+    cdef const Group *group
+    cdef size_t n = s.terms
+    cdef int level = 0
+    at[0] = 0
+    while level >= 0:
+        group = &s.group[s.where[letters[level]]]
+        if at[level] == group.size:
+            level -= 1
+            if level >= 0:
+                at[level] += 1
+            continue
+        half[level] = group.index[at[level]]
+        product[level] = group.value[at[level]]
+        if level:
+            half[level] ^= half[level - 1]
+            product[level] = product[level - 1] * product[level]
+        if level == order - 1:
+            s.index[n] = half[level] & plan.mask
+            s.value[n] = product[level]
+            n += 1
+            at[level] += 1
+            continue
+        half[level] *= FNV
+        level += 1
+        at[level] = at[level - 1] if letters[level] == letters[level - 1] and not plan.permutations else 0
+    s.terms = n
+
+
+cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
+    cdef const int32_t *letters
+    cdef int i, j, order
+    cdef size_t terms
+    cdef bint present
+    for i in range(plan.interactions):
+        letters = plan.letters + plan.first_letter[i]
+        order = plan.first_letter[i + 1] - plan.first_letter[i]
+        present = True
+        for j in range(order):
+            present = present and s.where[letters[j]] >= 0
+        if not present:
+            continue
+        terms = count_terms(letters, order, plan, s)
+        if terms == <size_t>-1 or not room_for_terms(s, terms):
+            return NO_MEMORY
+        if order == 2:
+            add_quadratic(&s.group[s.where[letters[0]]], &s.group[s.where[letters[1]]],
+                          letters[0] == letters[1] and not plan.permutations, plan.mask, s)
+        else:
+            add_higher(letters, order, plan, s)
+    return OK
+
+
+cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
+    """Fill ``s.index``, ``s.value`` and ``s.count`` with the terms of one row, in Vowpal Wabbit's order."""
+    cdef int g
+    cdef size_t total = 0
+    cdef int status = OK
+    s.terms = 0
+    if not make_groups(rows, row, plan, s):
+        return NO_MEMORY
+    for g in range(s.groups):
+        if s.group[g].number < LETTERS:
+            total += s.group[g].size
+    if not room_for_terms(s, total + 1):
+        return NO_MEMORY
+    for g in range(s.groups):
+        if s.group[g].number < LETTERS and not plan.nonlinear[s.group[g].number]:
+            add_linear(&s.group[g], plan.mask, s)
+    if plan.constant:
+        s.index[s.terms] = CONSTANT & plan.mask
+        s.value[s.terms] = 1
+        s.terms += 1
+        total += 1
+    s.linear = s.terms
+    s.constant = plan.constant
+    if plan.interactions:
+        status = add_interactions(plan, s)
+    s.count = total + s.terms - s.linear
+    return status

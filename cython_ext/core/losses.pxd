@@ -1,0 +1,297 @@
+"""The loss table: one block of functions and one row of ``get_loss`` per loss.
+
+Everything is float32, rounded after each step, as Vowpal Wabbit computes it; constants in
+arithmetic therefore come from ``core/float32.pxd``, never from literals. The ``update`` functions
+are closed forms after Karampatziakis and Langford, "Online Importance Weight Aware Updates" (2011).
+
+To add a loss: write its six functions, give it a code and a row in ``get_loss``, and an entry in
+``vwlite/losses.py``.
+"""
+
+from libc.math cimport expf, expm1f, fmaxf, fminf, isfinite, log1pf, logf
+
+from core.float32 cimport FOUR, MILLIONTH, ONE, TWO, finite_product
+from core.logistic cimport (
+    LogisticSide, side_curvature, side_slope, side_unsafe, side_update, side_value
+)
+
+cdef enum:
+    LOSS_SQUARED = 0
+    LOSS_CLASSIC = 1
+    LOSS_HINGE = 2
+    LOSS_LOGISTIC = 3
+    LOSS_QUANTILE = 4
+    LOSS_EXPECTILE = 5
+    LOSS_POISSON = 6
+    LOSS_PARAMS = 6  # floats in a LossParams
+
+ctypedef struct LossParams:
+    float tau           # quantile: weight of a prediction below the label, in [0, 1]
+    float expectile     # expectile: weight of a prediction above the label, in (0, 0.5]
+    float logistic_min  # logistic: label that means "certainly negative"
+    float logistic_max  # logistic: label that means "certainly positive"
+    float min_label     # smallest label so far; the learner moves it before each example
+    float max_label     # largest label so far
+
+ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
+ctypedef float (*UpdateFn)(const LossParams*, float p, float y, float u, float k) noexcept nogil
+ctypedef float (*UnsafeFn)(const LossParams*, float p, float y, float u) noexcept nogil
+
+# p: clipped prediction. y: label. u: scale, learning rate times importance. k: prediction per
+# update, that is, an update d moves the prediction by d * k.
+ctypedef struct Loss:
+    LossFn value           # loss of predicting p when the label is y
+    UpdateFn update        # importance-aware update: the limit of many small steps of total scale u
+    UnsafeFn unsafe_update # plain gradient step, -u times the slope; may overshoot
+    LossFn square_grad     # square of the gradient, as adaptive learning rates accumulate it
+    LossFn slope           # first derivative in p
+    LossFn curvature       # second derivative in p
+
+
+cdef inline LossParams read_params(const float* values) noexcept nogil:
+    """The struct from its fields in order, ``float32[LOSS_PARAMS]``."""
+    return LossParams(values[0], values[1], values[2], values[3], values[4], values[5])
+
+
+# squared: linear outside the range of labels seen so far
+
+cdef inline float squared_value(const LossParams* params, float p, float y) noexcept nogil:
+    cdef float bound
+    if p < params.min_label:
+        bound = y - params.min_label
+        return bound * bound + TWO * bound * (params.min_label - p) if bound != 0 else 0
+    if p > params.max_label:
+        bound = params.max_label - y
+        return bound * bound + TWO * bound * (p - params.max_label) if bound != 0 else 0
+    return (p - y) * (p - y)
+
+cdef inline float squared_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    cdef float move = u * k
+    if move < MILLIONTH:
+        return TWO * (y - p) * u
+    return (y - p) * (ONE - expf(-TWO * move)) / k
+
+cdef inline float squared_unsafe(
+    const LossParams* params, float p, float y, float u
+) noexcept nogil:
+    return TWO * (y - p) * u
+
+cdef inline float squared_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return FOUR * (p - y) * (p - y)
+
+cdef inline float squared_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return TWO * (fminf(fmaxf(p, params.min_label), params.max_label) - y)
+
+cdef inline float squared_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return 2 if params.min_label <= p <= params.max_label else 0
+
+
+# classic: squared, without the range and with plain gradient steps
+
+cdef inline float classic_value(const LossParams* params, float p, float y) noexcept nogil:
+    return (p - y) * (p - y)
+
+cdef inline float classic_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    return TWO * (y - p) * u
+
+cdef inline float classic_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return TWO * (p - y)
+
+cdef inline float classic_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return 2
+
+
+# hinge: labels -1 and 1
+
+cdef inline float hinge_value(const LossParams* params, float p, float y) noexcept nogil:
+    return fmaxf(0, ONE - y * p)
+
+cdef inline float hinge_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    cdef float error = ONE - y * p
+    if y * p >= 1:
+        return 0
+    return y * (u if u * k < error else error / k)
+
+cdef inline float hinge_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return 0 if y * p >= 1 else y * u
+
+cdef inline float hinge_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return 0 if y * p >= 1 else -y
+
+cdef inline float hinge_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return hinge_slope(params, p, y) * hinge_slope(params, p, y)
+
+cdef inline float no_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return 0
+
+
+# logistic: a label between logistic_min and logistic_max mixes the losses of the signs 1 and -1
+
+cdef inline float logistic_mix(
+    const LossParams* params, LogisticSide side, float p, float y, float u, float k
+) noexcept nogil:
+    cdef float share = (y - params.logistic_min) / (params.logistic_max - params.logistic_min)
+    if share == 1:
+        return side(p, 1, u, k)
+    if share == 0:
+        return side(p, -1, u, k)
+    return share * side(p, 1, u, k) + (ONE - share) * side(p, -1, u, k)
+
+cdef inline float logistic_value(const LossParams* params, float p, float y) noexcept nogil:
+    return logistic_mix(params, side_value, p, y, 0, 0)
+
+cdef inline float logistic_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    return logistic_mix(params, side_update, p, y, u, k)
+
+cdef inline float logistic_unsafe(
+    const LossParams* params, float p, float y, float u
+) noexcept nogil:
+    return logistic_mix(params, side_unsafe, p, y, u, 0)
+
+cdef inline float logistic_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return logistic_mix(params, side_slope, p, y, 0, 0)
+
+cdef inline float logistic_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    cdef float slope = logistic_slope(params, p, y)
+    return slope * slope
+
+cdef inline float logistic_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return logistic_mix(params, side_curvature, p, y, 0, 0)
+
+
+# quantile: tau times the error above the prediction, 1 - tau times the error below
+
+cdef inline float quantile_slope(const LossParams* params, float p, float y) noexcept nogil:
+    if y == p:
+        return 0
+    return -params.tau if y > p else ONE - params.tau
+
+cdef inline float quantile_value(const LossParams* params, float p, float y) noexcept nogil:
+    cdef float error = y - p
+    return params.tau * error if error > 0 else -(ONE - params.tau) * error
+
+cdef inline float quantile_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    cdef float error = y - p
+    cdef float move = finite_product(u, k)
+    if error == 0:
+        return 0
+    if error > 0:
+        return params.tau * u if params.tau * move < error else error / k
+    return (params.tau - ONE) * u if (params.tau - ONE) * move > error else error / k
+
+cdef inline float quantile_unsafe(
+    const LossParams* params, float p, float y, float u
+) noexcept nogil:
+    return -quantile_slope(params, p, y) * u
+
+cdef inline float quantile_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return quantile_slope(params, p, y) * quantile_slope(params, p, y)
+
+
+# expectile: squared, weighted by the side of the label
+
+cdef inline float expectile_weight(const LossParams* params, float p, float y) noexcept nogil:
+    return params.expectile if y - p < 0 else ONE - params.expectile
+
+cdef inline float expectile_value(const LossParams* params, float p, float y) noexcept nogil:
+    return squared_value(params, p, y) * expectile_weight(params, p, y)
+
+cdef inline float expectile_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    return squared_update(params, p, y, u * expectile_weight(params, p, y), k)
+
+cdef inline float expectile_unsafe(
+    const LossParams* params, float p, float y, float u
+) noexcept nogil:
+    return squared_unsafe(params, p, y, u * expectile_weight(params, p, y))
+
+cdef inline float expectile_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    cdef float weight = expectile_weight(params, p, y)
+    return squared_square_grad(params, p, y) * (weight * weight)
+
+cdef inline float expectile_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return squared_slope(params, p, y) * expectile_weight(params, p, y)
+
+cdef inline float expectile_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return squared_curvature(params, p, y) * expectile_weight(params, p, y)
+
+
+# poisson: p is the log of the mean. The value is the deviance, whose derivative is twice the slope
+
+cdef inline float log_mean(float p) noexcept nogil:
+    return fminf(fmaxf(p, -44), 44)
+
+cdef inline float poisson_value(const LossParams* params, float p, float y) noexcept nogil:
+    cdef float c = log_mean(p)
+    return TWO * (y * (logf(y + MILLIONTH) - c) - (y - expf(c)))
+
+cdef inline float poisson_unsafe(
+    const LossParams* params, float p, float y, float u
+) noexcept nogil:
+    return (y - expf(log_mean(p))) * u
+
+cdef inline float poisson_update(
+    const LossParams* params, float p, float y, float u, float k
+) noexcept nogil:
+    cdef float c = log_mean(p)
+    cdef float grown
+    cdef float label_move = y * u * k
+    if k == 0:
+        return poisson_unsafe(params, p, y, u)
+    if y > 0:
+        if label_move > 44:
+            return -(c - logf(y)) / k
+        grown = expf(c) * expm1f(label_move) / y
+        if not isfinite(grown):
+            return y * u - (c + logf(expm1f(label_move)) - logf(y)) / k
+        return y * u - log1pf(grown) / k
+    grown = expf(c) * u * k
+    return -(c + logf(finite_product(u, k))) / k if not isfinite(grown) else -log1pf(grown) / k
+
+cdef inline float poisson_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return expf(log_mean(p)) - y
+
+cdef inline float poisson_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return poisson_slope(params, p, y) * poisson_slope(params, p, y)
+
+cdef inline float poisson_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return expf(log_mean(p))
+
+
+cdef inline int get_loss(int code, Loss* out) noexcept nogil:
+    """Fills ``out`` with the table's row for ``code``; 0, or -1 when there is no such loss."""
+    if code == LOSS_SQUARED:
+        out[0] = Loss(squared_value, squared_update, squared_unsafe,
+                      squared_square_grad, squared_slope, squared_curvature)
+    elif code == LOSS_CLASSIC:
+        out[0] = Loss(classic_value, classic_update, squared_unsafe,
+                      squared_square_grad, classic_slope, classic_curvature)
+    elif code == LOSS_HINGE:
+        out[0] = Loss(hinge_value, hinge_update, hinge_unsafe,
+                      hinge_square_grad, hinge_slope, no_curvature)
+    elif code == LOSS_LOGISTIC:
+        out[0] = Loss(logistic_value, logistic_update, logistic_unsafe,
+                      logistic_square_grad, logistic_slope, logistic_curvature)
+    elif code == LOSS_QUANTILE:
+        out[0] = Loss(quantile_value, quantile_update, quantile_unsafe,
+                      quantile_square_grad, quantile_slope, no_curvature)
+    elif code == LOSS_EXPECTILE:
+        out[0] = Loss(expectile_value, expectile_update, expectile_unsafe,
+                      expectile_square_grad, expectile_slope, expectile_curvature)
+    elif code == LOSS_POISSON:
+        out[0] = Loss(poisson_value, poisson_update, poisson_unsafe,
+                      poisson_square_grad, poisson_slope, poisson_curvature)
+    else:
+        return -1
+    return 0

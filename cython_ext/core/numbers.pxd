@@ -1,0 +1,124 @@
+"""Decimal numbers as Vowpal Wabbit reads them: in single precision, digit by digit."""
+
+from libc.stdint cimport int8_t, uint64_t
+from libc.stdlib cimport strtof
+
+
+cdef enum:
+    POWERS = 256  # one entry per value of the (signed, 8 bit) exponent
+
+
+cdef inline void fill_powers(float *table) noexcept nogil:
+    """``table[128 + n]`` = 10^n by repeated multiplication or division: 0 below -37, infinite above 38."""
+    cdef int n
+    cdef float up = 1, down = 1
+    for n in range(POWERS):
+        table[n] = 0
+    for n in range(128):
+        table[128 + n] = up
+        up = up * 10
+        if n <= 37:
+            table[128 - n] = down
+            down = down / 10
+
+
+cdef inline bint ends_number(const char *p, const char *end) noexcept nogil:
+    return p == end or p[0] == 32 or p[0] == 10 or p[0] == 9
+
+
+cdef inline const char *read_number_slowly(const char *start, const char *end, const float *powers,
+                                           float *out) noexcept nogil:
+    """The general case: many digits, an exponent, or something that only the C library can read.
+
+    ``end`` is the end of the line (of the word, in a label). Returns where reading stopped, ``start`` if nothing was a number.
+    """
+    cdef const char *p = start
+    cdef float acc = 0
+    cdef int fraction = 0, exponent = 0
+    cdef bint negative, shrink
+    cdef char *stop
+    while p != end and p[0] == 32:
+        p += 1
+    negative = p[0] == 45
+    p += negative
+    while <unsigned char>(p[0] - 48) <= 9:
+        acc = acc * 10
+        acc = acc + <float>p[0]
+        acc = acc - 48
+        p += 1
+    if p[0] == 46:
+        p += 1
+        while <unsigned char>(p[0] - 48) <= 9:
+            if fraction < 35:
+                acc = acc * 10
+                acc = acc + <float>(p[0] - 48)
+                fraction += 1
+            p += 1
+    if p[0] == 101 or p[0] == 69:
+        p += 1
+        shrink = p[0] == 45
+        p += shrink
+        while <unsigned char>(p[0] - 48) <= 9:
+            exponent = <int>(<unsigned int>exponent * 10 + <unsigned int>(p[0] - 48))
+            p += 1
+        exponent = <int>-<unsigned int>exponent if shrink else exponent
+    if ends_number(p, end):
+        acc = acc * powers[128 + <int8_t>(<unsigned int>exponent - <unsigned int>fraction)]
+        out[0] = -acc if negative else acc
+        return p
+    p = start
+    while p != end and p[0] == 32:
+        p += 1
+    if p == end or (9 <= p[0] <= 13):  # strtof would walk on over white space into the next line
+        return start
+    out[0] = strtof(p, &stop)
+    return start if stop == p else stop
+
+
+cdef inline const char *read_number(const char *start, const char *end, const float *powers,
+                                    float *out) noexcept nogil:
+    """Read a float32 at ``start``; returns where it ended, ``start`` when there is none.
+
+    While the digits make an integer below 2^24 single precision holds it exactly, so integer arithmetic gives the same bits.
+    """
+    cdef const char *p = start
+    cdef const char *digits
+    cdef uint64_t whole = 0
+    cdef Py_ssize_t fraction = 0, length
+    cdef float value
+    cdef bint negative = p[0] == 45
+    p += negative
+    digits = p
+    while <unsigned char>(p[0] - 48) <= 9:
+        whole = whole * 10 + <uint64_t>(p[0] - 48)
+        p += 1
+    length = p - digits
+    if p[0] == 46:
+        p += 1
+        digits = p
+        while <unsigned char>(p[0] - 48) <= 9:
+            whole = whole * 10 + <uint64_t>(p[0] - 48)
+            p += 1
+        fraction = p - digits
+        length += fraction
+    if 0 < length <= 18 and whole <= 16777160 and ends_number(p, end):
+        value = <float>whole * powers[128 - fraction]
+        out[0] = -value if negative else value
+        return p
+    return read_number_slowly(start, end, powers, out)
+
+
+cdef inline bint is_digit(char c) noexcept nogil:
+    return <unsigned char>(c - 48) <= 9
+
+
+cdef inline bint is_decimal(const char *p, const char *stop) noexcept nogil:
+    """Whether the number read from ``[p, stop)`` is spelled out: ``-``, ``1e`` and ``0x1p3`` do not count."""
+    while p != stop and p[0] == 32:
+        p += 1
+    if p == stop:
+        return False
+    p += p[0] == 43 or p[0] == 45
+    if not (is_digit((stop - 1)[0]) or (stop - 1)[0] == 46):
+        return False
+    return is_digit(p[p[0] == 46]) and (p[1] | 32) != 120

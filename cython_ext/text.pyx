@@ -1,0 +1,134 @@
+"""Predictions as text, a whole batch at a time."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.math cimport llrint, signbit
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdio cimport snprintf
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+cdef extern from *:
+    """
+    static const char vwlite_pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
+    """
+    const char[] PAIRS "vwlite_pairs"
+
+cdef enum:
+    NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.batch
+    TAGGED = 2
+    LONGEST = 48  # bytes: sign, the 39 digits of the largest float32, space or newline, zero byte
+
+
+def format_predictions(
+    const float[::1] values, const unsigned char[::1] flags, const uint32_t[::1] tag_start,
+    const uint32_t[::1] tag_end, const unsigned char[::1] text, Py_ssize_t begin, Py_ssize_t end,
+):
+    """The rows ``begin <= i < end`` as Vowpal Wabbit writes predictions: a value, a tag.
+
+    ``values`` is float32[n], ``flags`` uint8[n], ``tag_start`` and ``tag_end`` are uint32[n]
+    offsets into ``text`` (bytes-like; None when no row is tagged). Integral values are written
+    without decimals (``-0`` too), all others as C's ``%f`` writes them; blank lines and save
+    commands give no line. Returns bytes.
+    Raises ValueError when an array is too short or a tag lies outside ``text``.
+    """
+    cdef Py_ssize_t room, i
+    cdef Py_ssize_t text_length = 0 if text is None else text.shape[0]
+    cdef const unsigned char* tags = &text[0] if text_length else NULL
+    cdef char* start
+    cdef char* out
+    if begin < 0 or end > min(
+        values.shape[0], flags.shape[0], tag_start.shape[0], tag_end.shape[0]
+    ):
+        raise ValueError(f"rows {begin}:{end} are not all there")
+    room = _room(flags, tag_start, tag_end, text_length, begin, end)
+    if room < 0:
+        raise ValueError("a tag lies outside the text")
+    start = <char*>malloc(room + 1)
+    if start == NULL:
+        raise MemoryError(f"{room} bytes of predictions")
+    try:
+        out = start
+        with nogil:
+            for i in range(begin, end):
+                if flags[i] & NO_EXAMPLE:
+                    continue
+                out = _put_value(out, values[i])
+                if flags[i] & TAGGED:
+                    out[0] = b" "
+                    memcpy(out + 1, tags + tag_start[i], tag_end[i] - tag_start[i])
+                    out += 1 + tag_end[i] - tag_start[i]
+                out[0] = b"\n"
+                out += 1
+        return PyBytes_FromStringAndSize(start, out - start)
+    finally:
+        free(start)
+
+
+cdef Py_ssize_t _room(
+    const unsigned char[::1] flags, const uint32_t[::1] tag_start, const uint32_t[::1] tag_end,
+    Py_ssize_t text_length, Py_ssize_t begin, Py_ssize_t end,
+) noexcept nogil:
+    """Bytes that certainly hold the rows, or -1 when a tag lies outside the text."""
+    cdef Py_ssize_t room = 0
+    cdef Py_ssize_t i
+    for i in range(begin, end):
+        room += LONGEST
+        if flags[i] & TAGGED:
+            if tag_start[i] > tag_end[i] or tag_end[i] > text_length:
+                return -1
+            room += 1 + tag_end[i] - tag_start[i]
+    return room
+
+
+cdef inline char* _put_value(char* out, float value) noexcept nogil:
+    cdef double x = value
+    cdef int64_t whole, millionths
+    if signbit(x):
+        out[0] = b"-"
+        out += 1
+        x = -x
+    if x != x:
+        memcpy(out, b"nan", 3)
+        return out + 3
+    if x >= 9223372036854775808.0:
+        return out + snprintf(out, LONGEST - 1, b"%.0f", x)
+    whole = <int64_t>x
+    if <double>whole == x:
+        return _put_integer(out, <uint64_t>whole)
+    # The product is exact: 24 significant bits times 10^6 = 2^6 * 15625 (14 bits) fit in 53. So
+    # llrint rounds the true value, half to even, as printf does. Fractions exist only below 2^23.
+    millionths = llrint(x * 1e6)
+    out = _put_integer(out, <uint64_t>millionths // 1000000)
+    out[0] = b"."
+    _put_six(out + 1, <uint32_t>(<uint64_t>millionths % 1000000))
+    return out + 7
+
+
+cdef inline void _put_six(char* out, uint32_t number) noexcept nogil:
+    cdef uint32_t low = number % 10000
+    memcpy(out, &PAIRS[2 * (number // 10000)], 2)
+    memcpy(out + 2, &PAIRS[2 * (low // 100)], 2)
+    memcpy(out + 4, &PAIRS[2 * (low % 100)], 2)
+
+
+cdef inline char* _put_integer(char* out, uint64_t number) noexcept nogil:
+    cdef char[20] digits
+    cdef int first = 20
+    if number < 10:
+        out[0] = <char>(48 + number)
+        return out + 1
+    while number >= 100:
+        first -= 2
+        memcpy(&digits[first], &PAIRS[2 * (number % 100)], 2)
+        number //= 100
+    if number >= 10:
+        first -= 2
+        memcpy(&digits[first], &PAIRS[2 * number], 2)
+    else:
+        first -= 1
+        digits[first] = <char>(48 + number)
+    memcpy(out, &digits[first], 20 - first)
+    return out + 20 - first

@@ -1,0 +1,74 @@
+"""Fixtures that every test may ask for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+import vwlite
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+# No deadline: a loaded machine must not fail a test.
+settings.register_profile("vwlite", deadline=None, print_blob=True)
+settings.load_profile("vwlite")
+
+
+def folder_of(variable, default):
+    """The folder ``variable`` names, else ``default`` beside the project; skips when absent."""
+    folder = Path(os.environ.get(variable) or PROJECT / default).resolve()
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there (set {variable} to the folder)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """Folder of the real data sets, named by VWLITE_DATA."""
+    return folder_of("VWLITE_DATA", "../shared/data")
+
+
+@pytest.fixture(scope="session")
+def conformance_dir():
+    """Folder of the conformance cases and their runner, named by VWLITE_CONFORMANCE."""
+    return folder_of("VWLITE_CONFORMANCE", "../shared/conformance")
+
+
+@pytest.fixture(scope="session")
+def cli_env():
+    """Environment in which ``python -m vwlite`` is the vwlite under test, whatever the folder."""
+    place = str(Path(vwlite.__file__).resolve().parent.parent)
+    others = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join([place, others]) if others else place
+    settled = {"PYTHONSAFEPATH": "1", "PYTHONUTF8": "1", "COLUMNS": "80"}
+    return {**os.environ, **settled, "PYTHONPATH": path}
+
+
+@pytest.fixture
+def run_cli(tmp_path, cli_env):
+    """Runs ``vwlite ARGUMENTS`` as its own process in ``tmp_path``; see ``run`` below."""
+
+    def run(*arguments, stdin="", status=0, text=True, cwd=tmp_path, **environment):
+        """Returns the CompletedProcess, with output as str, or as bytes unless ``text``.
+
+        ``stdin`` is str or bytes; keywords are environment variables. The exit status must be
+        ``status``, or may be any when that is None.
+        """
+        done = subprocess.run(
+            [sys.executable, "-m", "vwlite", *map(str, arguments)],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            cwd=cwd,
+            env={**cli_env, **environment},
+        )
+        if status is not None and done.returncode != status:
+            said = done.stderr.decode(errors="replace")
+            pytest.fail(f"vwlite {' '.join(map(str, arguments))} exited {done.returncode}: {said}")
+        if text:
+            done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
+        return done
+
+    return run

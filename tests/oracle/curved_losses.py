@@ -1,0 +1,109 @@
+"""Logistic and Poisson losses, links, and the table of all losses."""
+
+import math
+
+import numpy as np
+
+from .libm import expf, expm1f, log1pf, logf
+from .losses import F32, ONE, TWO, Classic, Expectile, Hinge, Quantile, SlopeSquared, Squared
+from .options import Options
+
+
+def lambert_rest(x: np.float32) -> np.float32:
+    """W(e**x) - x in float64, by one step from a rough start (Karampatziakis & Langford, 2011)."""
+    x = float(x)
+    w = 0.86 * x + 0.01 if x >= 1 else math.exp(0.8 * x - 0.65)
+    r = x - math.log(w) - w if x >= 1 else 0.2 * x + 0.65 - w
+    t = 1 + w
+    v = 2 * t * (t + 2 * r / 3)
+    return F32(w * (1 + r / t * (v - r) / (v - 2 * r)) - x)
+
+
+class Logistic(SlopeSquared):
+    """ln(1 + exp(-yp)); labels between ``bottom`` and ``top`` mix the two classes."""
+
+    def __init__(self, bottom=-1, top=1):
+        self.bottom, self.top = F32(bottom), F32(top)
+
+    def mixed(self, f, y):
+        share = (y - self.bottom) / (self.top - self.bottom)
+        return share * f(ONE) + (ONE - share) * f(-ONE)
+
+    def value(self, p, y):
+        return self.mixed(lambda s: logf(ONE + expf(-s * p)), y)
+
+    def update(self, p, y, u, k):
+        return self.mixed(lambda s: self.step(p, s, u, k), y)
+
+    def step(self, p, s, u, k):
+        d = expf(s * p)
+        if u * k < F32(1e-6):
+            return s * u / (ONE + d)
+        return -(s * lambert_rest(u * k + s * p + d) + p) / k
+
+    def unsafe_update(self, p, y, u):
+        return self.mixed(lambda s: s * u / (ONE + expf(s * p)), y)
+
+    def dl(self, p, y):
+        return self.mixed(lambda s: -s / (ONE + expf(s * p)), y)
+
+    def second(self, p, y):
+        def curvature(s):
+            q = ONE / (ONE + expf(s * p))
+            return q * (ONE - q)
+
+        return self.mixed(curvature, y)
+
+
+class Poisson(SlopeSquared):
+    """Twice the Poisson deviance of the rate exp(p)."""
+
+    @staticmethod
+    def clamp(p):
+        return min(max(p, F32(-44)), F32(44))
+
+    def value(self, p, y):
+        c = self.clamp(p)
+        return TWO * (y * (logf(y + F32(1e-6)) - c) - (y - expf(c)))
+
+    def update(self, p, y, u, k):
+        c = self.clamp(p)
+        if y > 0:
+            a = y * u * k
+            if a > F32(44):
+                return -(c - logf(y)) / k
+            return y * u - log1pf(expf(c) * expm1f(a) / y) / k
+        z = expf(c) * u * k
+        return -log1pf(z) / k if np.isfinite(z) else -(c + logf(u * k)) / k
+
+    def unsafe_update(self, p, y, u):
+        return (y - expf(self.clamp(p))) * u
+
+    def dl(self, p, y):
+        return expf(self.clamp(p)) - y
+
+    def second(self, p, y):
+        return expf(self.clamp(p))
+
+
+LOSSES = {
+    "squared": lambda options: Squared(),
+    "classic": lambda options: Classic(),
+    "hinge": lambda options: Hinge(),
+    "logistic": lambda options: Logistic(options.logistic_min, options.logistic_max),
+    "quantile": lambda options: Quantile(options.quantile_tau),
+    "expectile": lambda options: Expectile(options.expectile_q),
+    "poisson": lambda options: Poisson(),
+}
+
+
+def loss_of(options: Options):
+    return LOSSES[options.loss](options)
+
+
+LINKS = {
+    "identity": lambda p: p,
+    "logistic": lambda p: ONE / (ONE + expf(-p)),
+    "glf1": lambda p: TWO / (ONE + expf(-p)) - ONE,
+    "poisson": expf,
+}

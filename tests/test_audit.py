@@ -1,0 +1,140 @@
+"""Audits read as Vowpal Wabbit's; the expected lines are its own output."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from vwlite.audit import audit_line, prediction_line
+from vwlite.batch import BLANK, SAVE
+from vwlite.expand import FeatureConfig, Plan
+from vwlite.learners.gd import Gd, GdConfig
+from vwlite.losses import LossConfig
+from vwlite.parsing import parse_text
+from vwlite.results import Results
+
+
+def audit(text, features=None, config=None, learner=None, cached=False, learning=True):
+    """The audit of a run over ``text``, as one string."""
+    features = features or FeatureConfig()
+    learner = learner or Gd(config or GdConfig(), features.bits, learning=learning, strict=False)
+    batch = parse_text(text, features.text_format(strict=False, names=not cached))
+    plan, results, lines = Plan(features), Results(), []
+    results.make_room(len(batch))
+    plan.see(batch.seg_char.tolist())
+    for row in range(len(batch)):
+        items = audit_line(batch, plan, learner, row)
+        learner.run(batch, plan, results, row, row + 1)
+        if not batch.flags[row] & (BLANK | SAVE):
+            lines.append(prediction_line(batch, learner, results, row).decode() + items + "\n")
+    return "".join(lines)
+
+
+ONE = b"1 |apple re:2 foo |b x:y z |\n1 t|apple re:2 :3 foo |b x:y z | anon q:v :5 |s\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "features", "expected"),
+    [
+        (
+            GdConfig(),
+            FeatureConfig(),
+            "0\n"
+            "\tapple^re:101919:2:0@0\tapple^foo:45814:1:0@0\tb^x^y:32899:1:0@0"
+            "\tb^z:124687:1:0@0\tConstant:116060:1:0@0\n"
+            "0.673078 t\n"
+            "\tapple^re:101919:2:0.0673078@16\tapple^foo:45814:1:0.134616@4"
+            "\tb^x^y:32899:1:0.134616@4\tb^z:124687:1:0.134616@4\tConstant:116060:1:0.134616@4"
+            "\tapple^:190608:3:0@0\tanon:145737:1:0@0\tq^v:223118:1:0@0\t:0:5:0@0\n",
+        ),
+        (
+            GdConfig(sgd=True),
+            FeatureConfig(quadratic=("ab",), ignore_linear=("b",)),
+            "0\n"
+            "\tapple^re:101919:2:0\tapple^foo:45814:1:0\tb^x^y:32899:1:0\tb^z:124687:1:0"
+            "\tConstant:116060:1:0\tapple^re*b^x^y:145998:2:0\tapple^re*b^z:220610:2:0"
+            "\tapple^foo*b^x^y:80321:1:0\tapple^foo*b^z:24141:1:0\n"
+            "1 t\n"
+            "\tapple^re:101919:2:28.2843\tapple^re*b^x^y:145998:2:28.2843"
+            "\tapple^re*b^z:220610:2:28.2843\tapple^foo:45814:1:14.1421"
+            "\tConstant:116060:1:14.1421\tapple^foo*b^x^y:80321:1:14.1421"
+            "\tapple^foo*b^z:24141:1:14.1421\tapple^:190608:3:0\tb^x^y:32899:1:0\tb^z:124687:1:0"
+            "\tanon:145737:1:0\tq^v:223118:1:0\t:0:5:0\tapple^*b^x^y:39475:3:0"
+            "\tapple^*b^z:130495:3:0\n",
+        ),
+        (
+            GdConfig(normalized=True),
+            FeatureConfig(ignore=("b",)),
+            "0\n\tapple^re:101919:2:0\tapple^foo:45814:1:0\tConstant:116060:1:0\n"
+            "1 t\n\tapple^re:101919:2:3.33333\tapple^foo:45814:1:6.66667"
+            "\tConstant:116060:1:6.66667\tapple^:190608:3:0\tanon:145737:1:0\tq^v:223118:1:0"
+            "\t:0:5:0\n",
+        ),
+    ],
+)
+def test_two_examples(config, features, expected):
+    assert audit(ONE, features, config) == expected
+
+
+def test_weights_are_shown_after_the_shrinkage_they_are_due():
+    config = GdConfig(sgd=True, learning_rate=0.05, l1=0.02, l2=0.01)
+    expected = (
+        "0\n\ta^x:55432:2:0\ta^y:42847:1:0\tConstant:116060:1:0\n"
+        "0.140008\n\ta^y:42847:1:0.0700038\tConstant:116060:1:0.0700038\n"
+    )
+    assert audit(b"1 |a x:2 y\n0 |a y\n", config=config) == expected
+
+
+def test_link_is_not_applied():
+    config = GdConfig(loss=LossConfig("logistic"), link="logistic", initial_weight=0.3)
+    assert audit(b"1 |a x\n", config=config).startswith("0.600000\n")
+
+
+def test_prediction_is_clipped():
+    config = GdConfig(min_prediction=-1, max_prediction=0.1, initial_weight=0.25)
+    assert audit(b"1 |a x\n", config=config).startswith("0.100000\n")
+    config = replace(config, min_prediction=2, max_prediction=3)
+    assert audit(b"1 'tag |a x\n", config=config).startswith("2 tag\n")
+
+
+def test_numbers_have_six_digits_and_the_largest_effect_comes_first():
+    text = b"1 |a x |b y:1e-10 z:123456789 w:0.1 inf:1e30 v:-0.5\n"
+    items = audit(text, config=GdConfig(initial_weight=0.3)).split("\n")[1]
+    assert items == (
+        "\tb^inf:141457:1e+30:0.3@0\tb^z:124687:1.23457e+08:0.3@0\ta^x:55432:1:0.3@0"
+        "\tConstant:116060:1:0.3@0\tb^v:13125:-0.5:0.3@0\tb^w:114093:0.1:0.3@0"
+        "\tb^y:152274:1e-10:0.3@0"
+    )
+
+
+def test_blank_lines_and_commands_are_passed_over():
+    assert audit(b"\n1 |a x\n\n'save\n").count("\n") == 2
+
+
+def test_testing_shows_no_squares():
+    assert audit(b"|a x\n", learning=False) == "0\n\ta^x:55432:1:0\tConstant:116060:1:0\n"
+
+
+def fields(line):
+    """Items by name and slot, with their numbers."""
+    items = (re.fullmatch(r"(.*:\d+):([^:@]*):([^:@]*)@?(.*)", item) for item in line.split("\t"))
+    return {item[1]: [float(number or 0) for number in item.groups()[1:]] for item in items}
+
+
+def test_agrees_with_the_recorded_run_over_a_cache(conformance_dir):
+    text = (conformance_dir / "data/train-sets/cache_interaction_audit.txt").read_bytes()
+    recorded = conformance_dir / "ref/train-sets/ref/cache_interaction_audit.stdout"
+    expected = recorded.read_text().splitlines()
+    features = FeatureConfig(quadratic=("st",))
+    learner = Gd(GdConfig(), 18, strict=False)
+    first = audit(text, features, learner=learner)
+    lines = (first + audit(text, features, learner=learner, cached=True)).splitlines()
+    assert len(lines) == len(expected) == 16
+    for line, wanted in zip(lines, expected, strict=True):
+        if not wanted.startswith("\t"):
+            assert float(line) == pytest.approx(float(wanted), abs=1e-4, rel=1e-3)
+            continue
+        ours, theirs = fields(line[1:]), fields(wanted[1:])
+        assert ours.keys() == theirs.keys()
+        for name, numbers in theirs.items():
+            assert ours[name] == pytest.approx(numbers, abs=1e-4, rel=1e-3)

@@ -1,0 +1,22 @@
+"""The cases recorded from Vowpal Wabbit itself, run through ``vwlite vw``."""
+
+import re
+import subprocess
+import sys
+
+# Each family is one the drop-in promises to agree on.
+FAMILIES = (
+    "affix,audit,basic,hashing,holdout,ignore_keep,interactions,l1l2,loss,model_state,model_text,"
+    "ngram,parsing,passes,progress,rates,test_mode,update_rule"
+)
+
+
+def test_agrees_with_vw(conformance_dir, cli_env):
+    runner = [sys.executable, conformance_dir / "run_conformance.py"]
+    selection = ["--tier", "core", "--family", FAMILIES, "--jobs", "2"]
+    program = [sys.executable, "-m", "vwlite", "vw"]
+    command = [*runner, *selection, *program]
+    done = subprocess.run(command, capture_output=True, text=True, env=cli_env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = int(re.search(r"(\d+) passed, 0 failed", done.stdout)[1])
+    assert passed > 100  # or the families are not called what they were

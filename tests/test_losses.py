@@ -1,0 +1,222 @@
+"""One battery over the loss table: every loss meets every law it claims."""
+
+import numpy as np
+import pytest
+from oracle import curved_losses
+from oracle.options import Options
+
+from vwlite._native import losses as native
+from vwlite.losses import LINKS, LOSSES, LossConfig, link_code
+
+NAMES = list(LOSSES)
+LABELS = {"hinge": [-1, 1], "logistic": [-1, 1], "poisson": [0, 1, 3]}  # others: any number
+PLAIN = ["squared", "classic", "hinge", "quantile", "expectile"]  # no exp or log but in updates
+DEVIANCE = {"poisson": 2}  # its value grows twice as fast as its slope says
+INVARIANT = [name for name in NAMES if name != "classic"]  # has a closed-form update
+
+
+def config(name):
+    return LossConfig(name, quantile_tau=0.1, expectile_q=0.2)
+
+
+def labels(name):
+    return LABELS.get(name, [-2.5, 0, 1, 4])
+
+
+def grid(*axes):
+    """All combinations of the axes' values, one float32 array per axis."""
+    mesh = np.meshgrid(*[np.float32(axis) for axis in axes], indexing="ij")
+    return [np.ascontiguousarray(axis.ravel()) for axis in mesh]
+
+
+def evaluate(name, p, y, label_range=(-10, 10)):
+    return native.evaluate(LOSSES[name].code, config(name).params(label_range), p, y)
+
+
+def update(name, *args, label_range=(-10, 10)):
+    return native.update(LOSSES[name].code, config(name).params(label_range), *args)
+
+
+def oracle(name, label_range):
+    twin = curved_losses.loss_of(Options(loss=name, quantile_tau=0.1, expectile_q=0.2))
+    if name in ("squared", "expectile"):
+        twin.low, twin.high = np.float32(label_range)
+    return twin
+
+
+def steps(name):
+    """Predictions, labels, scales and predictions per update that meet every branch."""
+    return grid(np.linspace(-6, 6, 25), labels(name), [1e-7, 0.01, 0.3, 2, 50], [0.04, 1, 7])
+
+
+# value, slope, curvature, square_grad at prediction 0.5; tau 0.1, q 0.2, label 2 (1 where binary)
+POINTS = {
+    "squared": (2.25, -3, 2, 9),
+    "classic": (2.25, -3, 2, 9),
+    "hinge": (0.5, -1, 0, 1),
+    "logistic": (0.4740770, -0.3775407, 0.2350037, 0.1425370),
+    "quantile": (0.15, -0.1, 0, 0.01),
+    "expectile": (1.8, -2.4, 1.6, 5.76),
+    "poisson": (0.0700333, -0.3512787, 1.6487213, 0.1233967),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_points(name):
+    y = np.float32([1 if name in ("hinge", "logistic") else 2])
+    found = np.array(evaluate(name, np.float32([0.5]), y)).ravel()
+    np.testing.assert_allclose(found, POINTS[name], rtol=5e-6)
+
+
+@pytest.mark.parametrize("label_range", [(-10, 10), (-2.5, 4)])
+@pytest.mark.parametrize("name", NAMES)
+def test_oracle(name, label_range):
+    rng = np.random.default_rng(3)
+    p, u, k = (
+        rng.uniform(-6, 6, 400),
+        10 ** rng.uniform(-4, 2, 400),
+        10 ** rng.uniform(-1, 1, 400),
+    )
+    y = rng.uniform(-1, 1, 400) if name == "logistic" else rng.choice(labels(name), 400)
+    rows = [x.astype(np.float32) for x in (p, y, u, k)]
+    value, slope, curvature, square_grad = evaluate(name, *rows[:2], label_range)
+    step, plain_step = update(name, *rows, label_range=label_range)
+    twin = oracle(name, label_range)
+    for mine, function, arguments in (
+        (value, twin.value, rows[:2]),
+        (slope, twin.dl, rows[:2]),
+        (curvature, twin.second, rows[:2]),
+        (square_grad, twin.square_grad, rows[:2]),
+        (plain_step, twin.unsafe_update, rows[:3]),
+        (step, twin.update, rows),
+    ):
+        wanted = np.float32([function(*row) for row in zip(*arguments, strict=True)])
+        if name in PLAIN and mine is not step and mine is not square_grad:
+            np.testing.assert_array_equal(mine, wanted)
+        else:  # an ulp of exp grows where the formula subtracts
+            slack = 1e-5 if mine is step else 2e-6
+            np.testing.assert_allclose(mine, wanted, rtol=1e-6, atol=slack)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_slope_and_curvature_are_derivatives(name):
+    h = np.float32(2**-7)
+    p, y = grid(np.linspace(-3, 3, 24), labels(name))
+    kink = 1 / y if name == "hinge" else y
+    p, y = p[abs(p - kink) > 2 * h], y[abs(p - kink) > 2 * h]
+    _, slope, curvature, square_grad = evaluate(name, p, y)
+    (above, slope_above, *_), (below, slope_below, *_) = (evaluate(name, p + s, y) for s in (h, -h))
+    numeric = (above - below) / (2 * h) / DEVIANCE.get(name, 1)
+    np.testing.assert_allclose(numeric, slope, rtol=1e-3, atol=2e-4)
+    numeric = (slope_above - slope_below) / (2 * h)
+    np.testing.assert_allclose(numeric, curvature, rtol=1e-3, atol=2e-4)
+    np.testing.assert_allclose(square_grad, slope * slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unsafe_update_is_a_gradient_step(name):
+    p, y, u, k = steps(name)
+    np.testing.assert_allclose(update(name, p, y, u, k)[1], -u * evaluate(name, p, y)[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_small_updates_are_gradient_steps(name):
+    p, y, u, k = grid(np.linspace(-3, 3, 25), labels(name), [1e-4], [1e-3])
+    safe, unsafe = update(name, p, y, u, k)
+    np.testing.assert_allclose(safe, unsafe, rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", INVARIANT)
+def test_importance_a_plus_b_is_a_then_b(name):
+    p, y, a, b, k = grid(
+        np.linspace(-3, 3, 13), labels(name), [0.02, 0.5, 4], [0.05, 1, 9], [0.3, 1, 5]
+    )
+    first = update(name, p, y, a, k)[0]
+    second = update(name, p + first * k, y, b, k)[0]
+    at_once = update(name, p, y, a + b, k)[0]
+    np.testing.assert_allclose((first + second) * k, at_once * k, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", INVARIANT)
+def test_the_prediction_never_crosses_the_label(name):
+    p, y, u, k = steps(name)
+    if name == "poisson":
+        with np.errstate(divide="ignore"):
+            goal = np.log(y)
+    else:
+        goal = y * (np.inf if name == "logistic" else 1)
+    moved = update(name, p, y, u, k)[0] * k
+    wanted = goal - p
+    if name == "hinge":
+        wanted[y * p >= 1] = 0
+    slack = 4e-6 * (1 + abs(p))  # roundings of p, and of Lambert's W at large p
+    assert np.all(np.sign(wanted) * moved >= -slack)
+    assert np.all(abs(moved) <= abs(wanted) + slack)
+
+
+@pytest.mark.parametrize("name", [name for name in INVARIANT if name != "logistic"])
+def test_a_huge_importance_reaches_the_label(name):
+    p, y, u, k = grid([-4, 0.25, 5], [1], [1e8], [0.5, 3])
+    reached = p + update(name, p, y, u, k)[0] * k
+    goal = np.maximum(p, 1) if name == "hinge" else np.zeros(6) if name == "poisson" else y
+    np.testing.assert_allclose(reached, goal, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_extremes_give_no_nan(name):
+    wide = {"hinge": [-1, 1], "logistic": [-1, -0.3, 1], "poisson": [0, 1e-30, 1, 1e30]}
+    for label in wide.get(name, [-1e30, -1, 0, 1e30]):
+        span = min(label, -50), max(label, 50)
+        p, y, u, k = grid(
+            [-1e30, -88, -50, -17, 0, 1, 17, 50, 88, 89, 1e30],
+            [label],
+            [1e-30, 1e-6, 1, 1e6, 1e30],
+            [0, 1e-30, 1e-6, 1, 1e6, 1e30],
+        )
+        for found in (*evaluate(name, p, y, span), *update(name, p, y, u, k, label_range=span)):
+            assert not np.isnan(found).any()
+
+
+@pytest.mark.parametrize("p", [17, 30, 50, 88, 100])
+def test_logistic_update_of_a_sure_prediction_with_a_soft_label(p):
+    p, y, u, k = grid([p, -p], [-0.5, 0.5], [0.5], [2])
+    moved = update("logistic", p, y, u, k)[0] * k
+    assert np.all(np.sign(moved) == -np.sign(p))
+    assert np.all(abs(moved) < 1)
+
+
+def test_squared_is_linear_beyond_the_labels_seen():
+    p = np.float32([-3, 1, 7, 7])
+    value, slope, curvature, _ = evaluate("squared", p, np.float32([2, 2, 2, 5]), (0, 5))
+    np.testing.assert_array_equal(value, [16, 1, 21, 0])
+    np.testing.assert_array_equal(slope, [-4, -2, 6, 0])
+    np.testing.assert_array_equal(curvature, [0, 2, 0, 0])
+
+
+def test_soft_logistic_labels_mix_the_two_sides():
+    p = np.float32([0.7] * 3)
+    low, middle, high = evaluate("logistic", p, np.float32([-1, -0.5, 1]))[0]
+    assert middle == pytest.approx(0.75 * low + 0.25 * high, rel=1e-6)
+
+
+def test_links():
+    p = np.linspace(-60, 60, 121, dtype=np.float32)
+    assert curved_losses.LINKS.keys() == LINKS.keys()
+    for name, function in curved_losses.LINKS.items():
+        shown = p.copy()
+        native.link(link_code(name), shown)
+        expected = [function(x) for x in p]
+        np.testing.assert_allclose(shown, expected, rtol=3e-7, atol=1.2e-7, err_msg=name)
+
+
+def test_native_door_refuses_nonsense():
+    one, params = np.float32([1]), config("squared").params()
+    with pytest.raises(ValueError, match="no loss has the code 7"):
+        native.evaluate(len(LOSSES), params, one, one)
+    with pytest.raises(ValueError, match="expected 6 loss parameters, got 1"):
+        native.evaluate(0, one, one, one)
+    with pytest.raises(ValueError, match="differ in length: 1 and 6"):
+        native.update(0, params, one, one, one, params)
+    for code in (-1, len(LINKS)):
+        with pytest.raises(ValueError, match="no link has the code"):
+            native.link(code, one)

@@ -1,0 +1,182 @@
+"""Models come back as they were saved, and the same content gives the same bytes."""
+
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from vwlite import archive, archive_reader, model, table_store
+from vwlite.archive import DTYPES, Spec
+from vwlite.errors import ModelError, OutputError
+from vwlite.table import Table
+
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
+ARRAYS = st.sampled_from(sorted(DTYPES)).flatmap(lambda dtype: hnp.arrays(dtype, SHAPES))
+BITS = st.sampled_from([0, 0, 0, 0, 0x80000000, 0x3F800000, 0x7FC00001, 0x7F800000, 1])
+
+
+@st.composite
+def tables(draw) -> Table:
+    stride = draw(st.sampled_from([1, 2, 4]))
+    rows = draw(st.lists(st.tuples(*[BITS] * stride), min_size=1, max_size=40))
+    names = draw(st.sampled_from([("w",), ("w", "adaptive"), ("w", "adaptive", "normalized")]))
+    return Table(np.array(rows, np.uint32).view(np.float32), names[:stride])
+
+
+def bits(values: np.ndarray) -> bytes:
+    return np.ascontiguousarray(values).tobytes()
+
+
+def stored(table: Table) -> np.ndarray:
+    return table.values[:, : len(table.names)]
+
+
+@given(header=st.dictionaries(st.text(), JSON, max_size=4), data=st.data())
+def test_round_trip(tmp_path_factory, header, data):
+    arrays = data.draw(st.dictionaries(st.sampled_from("abcd"), ARRAYS | tables(), max_size=3))
+    path = tmp_path_factory.getbasetemp() / "round.model"
+    model.save(path, header, arrays)
+    found = model.load(path)
+    assert found.header == header == model.read_header(path)
+    assert found.arrays.keys() == arrays.keys()
+    for name, saved in arrays.items():
+        again = found.arrays[name]
+        if isinstance(saved, Table):
+            assert (again.names, again.values.shape) == (saved.names, saved.values.shape)
+            assert bits(stored(again)) == bits(stored(saved))
+            assert not again.values[:, len(saved.names) :].any()
+            assert again.values.flags.writeable and again.values.flags.c_contiguous
+        else:
+            assert (again.dtype, again.shape) == (saved.dtype, saved.shape)
+            assert bits(again) == bits(saved)
+
+
+@given(table=tables())
+def test_single_columns(tmp_path_factory, table):
+    path = tmp_path_factory.getbasetemp() / "column.model"
+    model.save(path, {}, {"t": table, "other": np.arange(3)})
+    for index, name in enumerate(table.names):
+        arrays = model.load(path, want={f"t.{name}"}).arrays
+        assert list(arrays) == [f"t.{name}"]
+        column = arrays[f"t.{name}"]
+        assert column.shape == (len(table.values),) and column.flags.aligned
+        assert bits(column) == bits(table.values[:, index])
+
+
+@given(table=tables(), array=ARRAYS)
+def test_the_sizes_of_chunks_leave_no_trace(tmp_path_factory, table, array):
+    base = tmp_path_factory.getbasetemp()
+    model.save(base / "whole", {"n": 1}, {"t": table, "a": array})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_store, "CHUNK", 3)
+        patch.setattr(table_store, "KEPT", 2)
+        patch.setattr(model, "CHUNK", 5)
+        patch.setattr(archive_reader, "PIECE", 16)
+        model.save(base / "chunks", {"n": 1}, {"t": table, "a": array})
+        assert (base / "whole").read_bytes() == (base / "chunks").read_bytes()
+        found = model.load(base / "chunks").arrays
+    assert bits(stored(found["t"])) == bits(stored(table)) and bits(found["a"]) == bits(array)
+
+
+def test_bytes_depend_on_content_only(tmp_path):
+    values = np.eye(8, 4, dtype=np.float32)
+    table = Table(values, ("w", "adaptive"))
+    model.save(tmp_path / "one", {"b": 1, "a": [2.5]}, {"y": np.arange(3), "t": table})
+    os.utime(tmp_path / "one", (1, 1))
+    swapped = np.arange(3).astype(">i8")
+    values[:, 3] = 7  # a scratch column
+    model.save(str(tmp_path / "two"), {"a": [2.5], "b": 1}, {"t": table, "y": swapped})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize(("set_slots", "sparse"), [(0, 1), (74, 1), (75, 0), (100, 0)])
+def test_tables_are_sparse_where_that_is_smaller(tmp_path, set_slots, sparse):
+    values = np.zeros((100, 4), np.float32)
+    values[:set_slots, 1] = -0.0
+    model.save(tmp_path / "m", {}, {"t": Table(values, ("w", "adaptive", "normalized"))})
+    with zipfile.ZipFile(tmp_path / "m") as file:
+        sizes = {info.filename: info.file_size for info in file.infolist()}
+    assert ("t.slots.npy" in sizes) == sparse
+    assert sizes["t.w.npy"] == 128 + 4 * (set_slots if sparse else 100)
+    assert bits(model.load(tmp_path / "m").arrays["t"].values) == bits(values)
+
+
+def test_dense_columns_are_views_of_the_file(tmp_path):
+    values = np.ones((1 << 12, 1), np.float32)
+    model.save(tmp_path / "m", {}, {"t": Table(values, ("w",))})
+    column = model.load(tmp_path / "m", want=["t.w"]).arrays["t.w"]
+    assert isinstance(column.base, np.memmap) and not column.flags.writeable
+    (tmp_path / "m").unlink()
+    assert column.sum() == 1 << 12
+
+
+def test_others_can_read_it(tmp_path):
+    array = np.arange(6, dtype=np.int32).reshape(2, 3)
+    model.save(tmp_path / "m", {"label": "ü"}, {"a": array, "scalar": np.float64(0.5)})
+    with np.load(tmp_path / "m", allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["a"], array)
+        assert file["scalar"] == 0.5
+    with zipfile.ZipFile(tmp_path / "m") as file:
+        assert file.testzip() is None
+        assert [info.filename for info in file.infolist()] == ["header.json", "a.npy", "scalar.npy"]
+        assert {info.date_time for info in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert {info.compress_type for info in file.infolist()} == {zipfile.ZIP_STORED}
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 3), (1,) * 8])
+def test_npy_headers_are_numpys(tmp_path, dtype, shape):
+    (tmp_path / "a.npy").write_bytes(Spec("a", dtype, shape).preamble + bytes(8 * 7))
+    found = np.load(tmp_path / "a.npy", allow_pickle=False)
+    assert (found.dtype.str, found.shape) == (dtype, shape)
+    assert len(Spec("a", dtype, shape).preamble) % 64 == 0
+
+
+def test_what_is_wanted_must_be_there(tmp_path):
+    model.save(tmp_path / "m", {}, {"a": np.arange(2)})
+    assert model.load(tmp_path / "m", want=()).arrays == {}
+    with pytest.raises(ModelError, match=r"holds no 't\.w'"):
+        model.load(tmp_path / "m", want={"t.w"})
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"a.b": np.arange(2)},
+        {"../a": np.arange(2)},
+        {"": np.arange(2)},
+        {"a": np.array([object()])},
+        {"a": np.array(["text"])},
+        {"a": np.array([1j])},
+        {"t": Table(np.zeros((4, 2), np.float64), ("w",))},
+        {"t": Table(np.zeros((2, 4), np.float32).T, ("w",))},
+        {"t": Table(np.zeros((0, 2), np.float32), ("w",))},
+        {"t": Table(np.zeros((4, 2), np.float32), ("a", "b", "c"))},
+        {"t": Table(np.zeros((4, 2), np.float32), ("w", "w"))},
+        {"t": Table(np.zeros((4, 2), np.float32), ("slots",))},
+        {"t": Table(np.zeros((4, 2), np.float32), ())},
+    ],
+)
+def test_what_a_model_cannot_hold_is_refused(tmp_path, arrays):
+    with pytest.raises(ValueError):
+        model.save(tmp_path / "m", {}, arrays)
+    assert os.listdir(tmp_path) == []
+
+
+def test_headers_that_could_not_be_read_are_not_written(tmp_path, monkeypatch):
+    with pytest.raises(ValueError):
+        model.save(tmp_path / "m", {"loss": float("nan")}, {})
+    monkeypatch.setattr(archive, "HEADER_LIMIT", 1000)
+    with pytest.raises(OutputError, match="at most 1000"):
+        model.save(tmp_path / "m", {"text": "x" * 1000}, {})
+    assert os.listdir(tmp_path) == []

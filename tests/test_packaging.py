@@ -1,0 +1,61 @@
+"""What is built and shipped is complete, named once, and made from sources alone."""
+
+import importlib
+import shutil
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from vwlite.version import __version__
+
+PROJECT = Path(__file__).resolve().parent.parent
+KERNELS = sorted((PROJECT / "cython_ext").rglob("*.pyx"))
+GENERATED = (".c", ".cpp", ".so", ".o", ".html", ".pyc", ".cache", ".whl")
+
+
+def test_every_place_tells_the_same_version(run_cli):
+    assert version("vwlite") == __version__
+    assert run_cli("--version").stdout.split()[-1] == __version__
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.stem)
+def test_every_kernel_source_is_built(source):
+    module = importlib.import_module(f"vwlite._native.{source.stem}")
+    assert module.__file__.endswith(".so")
+
+
+def test_kernels_have_names_of_their_own():
+    stems = [source.stem for source in KERNELS]
+    assert stems and len(stems) == len(set(stems))
+
+
+def test_every_folder_of_modules_is_a_package():
+    folders = {path.parent for path in (PROJECT / "vwlite").rglob("*.py")}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
+def output(*command):
+    """What ``command`` prints when run in the project's folder."""
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+
+
+def tracked_files():
+    if not (PROJECT / ".git").exists() or not shutil.which("git"):
+        pytest.skip("not a git checkout")
+    return output("git", "ls-files").splitlines()
+
+
+def test_no_generated_file_is_tracked():
+    assert [name for name in tracked_files() if name.endswith(GENERATED)] == []
+
+
+def test_make_help_lists_every_target():
+    if not shutil.which("make"):
+        pytest.skip("no make here")
+    makefile = (PROJECT / "Makefile").read_text()
+    phony = next(line for line in makefile.splitlines() if line.startswith(".PHONY:"))
+    printed = output("make", "--no-print-directory", "help")
+    listed = [line.split()[0] for line in printed.splitlines()]
+    assert listed == phony.split()[1:]

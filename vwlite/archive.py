@@ -1,0 +1,127 @@
+"""The verified container below model files: a stored zip of ``header.json`` and ``.npy`` members.
+
+Every byte is settled: the members' data by digests in the header, the header by a digest in the zip
+comment, and all bytes between (zip records, padding, npy headers) because they follow from the
+header alone. The reader builds those anew and compares, so no flipped bit goes unseen, and holds
+every size against the file before it allocates. Later formats keep ``header.json`` first and the
+comment last, so that an older reader can name them.
+"""
+
+import json
+import math
+import os
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import BinaryIO
+
+import numpy as np
+from mmh3 import mmh3_x64_128
+
+from vwlite import zipframe
+from vwlite.atomic import atomic_output
+from vwlite.errors import OutputError
+from vwlite.version import __version__
+
+HEADER = "header.json"
+HEADER_LIMIT = 16 << 20  # bytes; parsed JSON takes up to 25 times as much
+DTYPES = frozenset(["|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What files of one kind call themselves, what people call them, and their newest format."""
+
+    name: str
+    noun: str
+    format: int
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A member as the header describes it; ``crc32`` and ``digest`` cover its whole npy file."""
+
+    name: str
+    dtype: str  # one of DTYPES
+    shape: tuple[int, ...]
+    crc32: str = "0" * 8
+    digest: str = "0" * 32
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def preamble(self) -> bytes:
+        """The npy header, spelled here because its padding differs between versions of NumPy."""
+        text = f"{{'descr': '{self.dtype}', 'fortran_order': False, 'shape': {self.shape}, }}"
+        length = -(-(len(text) + 11) // 64) * 64 - 10
+        text = text.ljust(length - 1) + "\n"
+        return b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + text.encode()
+
+    @property
+    def member(self) -> zipframe.Member:
+        size = len(self.preamble) + self.nbytes
+        return zipframe.Member(f"{self.name}.npy", size, int(self.crc32, 16))
+
+
+Source = tuple[Spec, Iterable[np.ndarray]]  # a member and its data in C-contiguous pieces
+# MurmurHash3 x64 128: the enemy is damage, not malice. Any change within one block of 16 bytes
+# shows for certain, and it reads 2.5 GB/s where sha256 reads 1.3 and blake2b 1.0.
+Hasher = mmh3_x64_128
+
+
+def write(path, kind: Kind, head: dict, sources: Iterable[Source]) -> None:
+    """Write an archive whose bytes depend only on ``head``, the arrays and the version of vwlite.
+
+    ``head``: JSON data that joins the header. ``sources``: each member's spec with C-contiguous
+    array pieces that add up to its data. Raises OutputError when the header is too long, ValueError
+    when it holds NaN or infinity.
+    """
+    sources = sorted(sources, key=lambda source: source[0].name)
+    specs = [spec for spec, _ in sources]
+    blank = _encode(kind, head, specs)
+    if len(blank) > HEADER_LIMIT:
+        raise OutputError(
+            f"{os.fspath(path)}: the header takes {len(blank)} bytes, at most {HEADER_LIMIT} fit"
+        )
+    places = zipframe.frame(members(blank, specs), b"")
+    with atomic_output(path, mode="wb") as file:
+        done = []
+        for (spec, pieces), (offset, record) in zip(sources, places[1:-1], strict=True):
+            file.seek(offset + len(record))
+            done.append(_write_member(file, spec, pieces))
+        header = _encode(kind, head, done)  # as long as the blank one: digests have a fixed width
+        for offset, record in zipframe.frame(members(header, done), comment(kind, header)):
+            file.seek(offset)
+            file.write(record + header if offset == 0 else record)
+
+
+def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable) -> Spec:
+    file.write(spec.preamble)
+    hashed, crc, left = Hasher(spec.preamble), zlib.crc32(spec.preamble), spec.nbytes
+    for piece in pieces:
+        left -= piece.nbytes
+        hashed.update(piece)
+        crc = zlib.crc32(piece, crc)
+        file.write(piece)
+    if left:
+        raise ValueError(f"the pieces of {spec.name} do not add up to {spec.shape}")
+    return replace(spec, crc32=f"{crc:08x}", digest=hashed.digest().hex())
+
+
+def _encode(kind: Kind, head: dict, specs: list[Spec]) -> bytes:
+    arrays = [asdict(spec) for spec in specs]
+    own = {"kind": kind.name, "format": kind.format, "writer": __version__, "arrays": arrays}
+    return json.dumps(own | head, indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
+
+
+def members(header: bytes, specs: list[Spec]) -> list[zipframe.Member]:
+    """The zip members in their order: the header, then the arrays."""
+    first = zipframe.Member(HEADER, len(header), zlib.crc32(header))
+    return [first, *(spec.member for spec in specs)]
+
+
+def comment(kind: Kind, header: bytes) -> bytes:
+    """The zip comment, which vouches for the header."""
+    return f"{kind.name} {Hasher(header).digest().hex()}".encode()

@@ -1,0 +1,198 @@
+"""Output files that appear whole or not at all."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import IO, Any
+
+from vwlite.errors import OutputError
+
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # file systems that cannot lock
+
+
+def output_error(path: str, error: OSError | ValueError) -> OutputError:
+    """One sentence on why ``path`` cannot be written."""
+    folder = os.path.dirname(os.path.realpath(path)) if "\0" not in path else ""
+    reasons = {
+        errno.ENOENT: f"there is no folder {folder}; create it first",
+        errno.ENOTDIR: f"{folder} is not a folder",
+        errno.EISDIR: "it is a directory",
+        errno.ENOSPC: "the disk is full",
+        errno.EDQUOT: "the disk quota is used up",
+        errno.EROFS: "the file system is read-only",
+        errno.EACCES: f"no permission to write there ({folder})",
+    }
+    text = getattr(error, "strerror", None) or str(error)
+    return OutputError(f"cannot write {path}: {reasons.get(getattr(error, 'errno', None), text)}")
+
+
+def _descriptor(path: str) -> int | None:
+    """The number of the open file that ``path`` is a name of, such as 1 for /dev/stdout."""
+    if match := _DESCRIPTOR.fullmatch(path):
+        return int(match[1])
+    return _STANDARD.get(path)
+
+
+def _status(path: str) -> os.stat_result | None:
+    """What stands at ``path`` now, None for nothing. Raises OutputError for what must not go."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        if path:
+            return None
+        raise OutputError("cannot write to a file without a name") from None
+    except (OSError, ValueError) as error:
+        raise output_error(path, error) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise OutputError(f"cannot write {path}: it is a directory")
+    if not os.access(path, os.W_OK):
+        frozen = os.statvfs(path).f_flag & os.ST_RDONLY
+        reason = "the file system is read-only" if frozen else "it is write-protected"
+        raise OutputError(f"cannot write {path}: {reason}")
+    return status
+
+
+def is_replaceable(path: str) -> bool:
+    """Whether ``path`` is, or would be, a regular file: no device, pipe or open descriptor."""
+    if _descriptor(path) is not None:
+        return False
+    status = _status(path)
+    return status is None or stat.S_ISREG(status.st_mode)
+
+
+def check_writable(path: str) -> None:
+    """Raise OutputError now if ``path`` cannot be written later; a trial file comes and goes."""
+    if is_replaceable(path):
+        descriptor, temporary = _create(path)
+        os.close(descriptor)
+        os.unlink(temporary)
+
+
+@contextlib.contextmanager
+def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
+    """A file that takes the name ``path`` once the block ends without an exception.
+
+    It is written beside the target (where a symbolic link points), flushed to the disk and renamed,
+    with the permission bits of the file it replaces. After an exception nothing has changed.
+    Devices, pipes and /dev/stdout are written directly. ``mode`` is "wb" or, for UTF-8, "w". Raises
+    OutputError; a BrokenPipeError passes through.
+    """
+    if not is_replaceable(path):
+        with _explained(path), _open_direct(path, mode) as file:
+            yield file
+        return
+    descriptor, temporary = _create(path)
+    try:
+        with _explained(path), open(descriptor, mode, closefd=False, **_text(mode)) as file:
+            yield file
+            file.close()
+            os.fsync(descriptor)
+        _rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    finally:
+        os.close(descriptor)  # late: its lock keeps _sweep away
+
+
+def _text(mode: str) -> dict[str, str]:
+    return {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+
+
+def _open_direct(path: str, mode: str) -> IO[Any]:
+    try:
+        number = _descriptor(path)
+        # A copy of the descriptor goes on where the shell's redirection stands; opening would not.
+        return open(path if number is None else os.dup(number), mode, **_text(mode))
+    except OSError as error:
+        raise output_error(path, error) from None
+
+
+@contextlib.contextmanager
+def _explained(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        # Errors of opening some other file carry its name, errors of writing carry none.
+        if isinstance(error, BrokenPipeError) or error.filename is not None:
+            raise
+        raise output_error(path, error) from error
+
+
+def _rename(temporary: str, path: str) -> None:
+    target = os.path.realpath(path)
+    try:
+        os.replace(temporary, target)
+    except OSError as error:
+        raise output_error(path, error) from None
+    with contextlib.suppress(OSError):  # folders that cannot be read or synced
+        folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _create(path: str) -> tuple[int, str]:
+    """A locked new file beside the target of ``path``: descriptor and name."""
+    folder, name = os.path.split(os.path.realpath(path))
+    stem = os.path.join(folder, f".{name[:50]}.")
+    status = _status(path)
+    mode = 0o666 if status is None else stat.S_IMODE(status.st_mode)
+    try:
+        _sweep(folder, os.path.basename(stem))
+        while True:
+            temporary = f"{stem}{os.getpid()}-{os.urandom(4).hex()}.vwlite"
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            descriptor = os.open(temporary, flags, mode)
+            if claim(descriptor, temporary, fcntl.LOCK_EX):
+                break
+            os.close(descriptor)
+    except OSError as error:
+        raise output_error(path, error) from None
+    if status is not None:
+        with contextlib.suppress(OSError):  # file systems without permission bits
+            os.fchmod(descriptor, mode)
+    return descriptor, temporary
+
+
+def claim(descriptor: int, path: str, operation: int) -> bool:
+    """Lock an open file; False if it has lost its name ``path`` meanwhile.
+
+    Raises BlockingIOError when another process holds it and ``operation`` says not to wait. Where
+    the file system knows no locks the file counts as claimed.
+    """
+    try:
+        fcntl.flock(descriptor, operation)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _sweep(folder: str, stem: str) -> None:
+    """Remove what killed processes left behind; the living hold a lock on theirs."""
+    leftover = re.compile(re.escape(stem) + r"\d+-[0-9a-f]{8}\.vwlite")
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in filter(leftover.fullmatch, names):
+        stale = os.path.join(folder, name)
+        with contextlib.suppress(OSError):
+            descriptor = os.open(stale, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(stale)
+            finally:
+                os.close(descriptor)

@@ -1,0 +1,85 @@
+"""Malformed lines are left out, counted and shown (vwlite's manners)."""
+
+from collections.abc import Callable
+from typing import BinaryIO
+
+from vwlite.batch import Batch
+from vwlite.errors import DataError
+from vwlite.labels import LabelCheck
+from vwlite.reading import Parsed, Remark
+from vwlite.remarks import SENTENCES, excerpt
+
+SHOWN = 10  # malformed lines shown in full
+GRACE = 1000  # lines before the ratio is looked at
+
+
+class BadLines:
+    """Shows the first malformed lines, keeps them all in ``keep``, and ends the run when they are too many.
+
+    ``say`` prints a line to the user. ``max_ratio`` is the share of malformed lines that is put up with, checked
+    from the thousandth line on and at the end. With ``strict`` the first one ends the run. ``labels`` None: labels do
+    not matter.
+    """
+
+    def __init__(
+        self, labels: LabelCheck | None, say: Callable[[str], None], *, max_ratio: float = 0.01, strict: bool = False
+    ) -> None:
+        self.labels, self.say = labels, say
+        self.max_ratio, self.strict = max_ratio, strict
+        self.keep: BinaryIO | None = None
+        self.lines = self.bad = 0
+
+    def examine(self, part: Parsed) -> Batch:
+        """The part's batch, its labels checked. Raises DataError."""
+        self.lines += part.lines
+        for remark in part.remarks:
+            self.add(part, remark)
+        if self.lines >= GRACE:
+            self.check_ratio()
+        batch = part.batch
+        batch.gaps = tuple(remark.row for remark in part.remarks)
+        if self.labels:
+            batch.label = self.labels.check(batch, part.block.path, part.first_line)
+        return batch
+
+    def relabel(self, batch: Batch) -> Batch:
+        """A batch from the cache, its labels as the learner wants them."""
+        if self.labels:
+            batch.label = self.labels.check(batch)
+        return batch
+
+    def add(self, part: Parsed, remark: Remark) -> None:
+        self.bad += 1
+        start, end = line_at(part, remark.at)
+        line = bytes(part.block.data[start:end])
+        column = remark.at - start
+        place = f"{part.block.path}:{part.first_line + remark.line + 1}:{column + 1}"
+        message = f"{place}: {SENTENCES[remark.code]}: {excerpt(line, column)}"
+        if self.keep:
+            self.keep.write(line + b"\n")
+        if self.strict:
+            raise DataError(f"{message} (--strict)")
+        if self.bad <= SHOWN:
+            self.say(f"bad line {message}")
+        if self.bad == SHOWN:
+            self.say("further bad lines are counted, not shown (--bad-lines FILE keeps them all)")
+
+    def check_ratio(self) -> None:
+        if self.bad > self.max_ratio * self.lines:
+            raise DataError(
+                f"{self.bad} of {self.lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
+            )
+
+    def finish(self) -> None:
+        """Raises DataError when too many lines were malformed."""
+        if self.bad:
+            self.check_ratio()
+            self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
+
+
+def line_at(part: Parsed, position: int) -> tuple[int, int]:
+    """Where the line that holds the byte ``position`` of a block begins and ends."""
+    data = part.block.data
+    start = data.rfind(b"\n", 0, position) + 1
+    end = data.find(b"\n", position, part.block.size)
+    return start, end if end >= 0 else part.block.size

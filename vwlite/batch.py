@@ -1,0 +1,68 @@
+"""Batch, the currency of the house: a few thousand parsed examples as plain NumPy arrays."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
+
+
+@dataclass(slots=True)
+class Names:
+    """Where the names of a batch's features stand in its text; kept only on request.
+
+    ``kind`` is 0 for a named feature, 1 for an anonymous one, 2 for one with a text value, 3 for an affix and 4 for a
+    spelling feature. ``detail`` of an affix packs its length and side (``2 * length + is_prefix``).
+    """
+
+    start: np.ndarray  # uint32[nnz] first byte of the feature's name in Batch.text
+    end: np.ndarray  # uint32[nnz] one past its last byte
+    kind: np.ndarray  # uint8[nnz]
+    detail: np.ndarray  # uint8[nnz]
+    value_start: np.ndarray  # uint32[nnz] text value (kind 2)
+    value_end: np.ndarray  # uint32[nnz]
+    seg_start: np.ndarray  # uint32[nseg] namespace name of each segment (the source's, for affixes)
+    seg_end: np.ndarray  # uint32[nseg]
+
+
+@dataclass(slots=True)
+class Batch:
+    """``n`` examples in compressed sparse rows. The constant feature is not stored; the expander adds it.
+
+    Row ``i`` owns the segments ``row_seg[i]:row_seg[i + 1]``, one per non-empty namespace block, in order of
+    appearance; segment ``j`` owns the features ``seg_start[j]:seg_start[j + 1]``.
+    """
+
+    label: np.ndarray  # float32[n], NaN where unlabelled
+    importance: np.ndarray  # float32[n]
+    base: np.ndarray  # float32[n], initial prediction
+    flags: np.ndarray  # uint8[n], BLANK | TAGGED | SAVE
+    line: np.ndarray  # uint32[n], line number within the block, from 0
+    tag_start: np.ndarray  # uint32[n], byte offsets into text
+    tag_end: np.ndarray  # uint32[n]
+    row_seg: np.ndarray  # uint32[n + 1]
+    seg_char: np.ndarray  # uint8[nseg], first byte of the namespace's name, 32 when anonymous
+    seg_hash: np.ndarray  # uint32[nseg], hash of the whole name
+    seg_start: np.ndarray  # uint32[nseg + 1]
+    feature_hash: np.ndarray  # uint32[nnz], unmasked
+    value: np.ndarray  # float32[nnz], already times the namespace's value
+    text: Any = b""  # the bytes tags and names point into
+    names: Names | None = None
+    gaps: tuple[int, ...] = ()  # rows in front of which a malformed line was left out, ascending
+    release: Any = field(default=None, repr=False)  # called when the arrays may be reused
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def head(self, rows: int) -> "Batch":
+        """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""
+        if rows == len(self):
+            return self
+        columns = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end")
+        cut = {name: getattr(self, name)[:rows] for name in columns}
+        return replace(self, **cut, row_seg=self.row_seg[: rows + 1])
+
+    def tag(self, row: int) -> bytes:
+        """The tag of ``row``, empty when it has none."""
+        return bytes(self.text[self.tag_start[row] : self.tag_end[row]])

@@ -1,0 +1,108 @@
+"""The command line: a thin face over the library. Commands are imported when they are called."""
+
+import importlib
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+from vwlite.errors import VwliteError
+from vwlite.version import __version__
+
+# name -> what the list of commands says of it; the command is vwlite.cli.<name>.command
+COMMANDS = {
+    "train": "Learn a model from text.",
+    "predict": "Predict with a model.",
+    "evaluate": "Measure a model on labelled text.",
+    "inspect": "Show what is in a model.",
+    "vw": "Take vw's command line, and behave like it.",
+}
+
+
+def plain(name: str) -> str:
+    """Option names may be typed with ``-`` or ``_`` between words."""
+    return name.replace("-", "_")
+
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain}
+
+
+class Lazy(click.Group):
+    """A group that knows its commands' names and imports only the one that is called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"vwlite.cli.{name}").command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings=SETTINGS)
+@click.version_option(__version__, message="vwlite %(version)s")
+def cli() -> None:
+    """Online learning from Vowpal Wabbit text.
+
+    \b
+    vwlite train train.vw -f model --loss_function logistic
+    vwlite predict -i model test.vw > predictions
+    zcat big.vw.gz | vwlite train -f model
+
+    Data goes to standard output, everything else to standard error. 'vwlite COMMAND --help' shows a command's options.
+    """
+
+
+def main() -> None:
+    """Run the command line; errors become one line and an exit code (see ``vwlite.errors``)."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        status = cli(standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.exceptions.Exit as error:
+        status = error.exit_code
+    except VwliteError as error:
+        print(f"vwlite: {error}", file=sys.stderr)
+        status = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("vwlite: interrupted", file=sys.stderr)
+        status = 130
+    except Terminated:
+        print("vwlite: terminated", file=sys.stderr)
+        status = 143
+    except BrokenPipeError:
+        status = 141
+    except MemoryError as error:
+        print(f"vwlite: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
+        status = 1
+    leave(status if isinstance(status, int) else 0)
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise Terminated
+
+
+def leave(status: int) -> None:
+    """Exit; a reader that has closed standard output turns success into 141."""
+    try:
+        sys.stdout.flush()
+    except (BrokenPipeError, ValueError):
+        status = status or 141
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError as error:
+        print(f"vwlite: cannot write to standard output: {error.strerror}", file=sys.stderr)
+        status = status or 74
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(status)

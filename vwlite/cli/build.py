@@ -1,0 +1,104 @@
+"""From parsed options to the configurations of the library."""
+
+import os
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from vwlite.config import OutputConfig, RunConfig
+from vwlite.counters import parse_progress
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.holdout import HoldoutConfig
+from vwlite.inputs import InputConfig
+from vwlite.learners.gd import GdConfig
+from vwlite.losses import LossConfig
+
+LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max")
+
+
+def typed() -> dict[str, Any]:
+    """The current command's options that stand on the command line."""
+    context = click.get_current_context()
+    on_line = click.core.ParameterSource.COMMANDLINE
+    return {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
+
+
+def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
+    """Those options that are fields of a configuration class."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in options.items() if name in names}
+
+
+def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of ``LossConfig`` that were typed."""
+    changes = {name: options[name] for name in LOSS_FIELDS if name in options}
+    if "loss_function" in options:
+        changes["name"] = options["loss_function"]
+    return changes
+
+
+def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in pick(GdConfig, options).items() if name != "loss"}
+
+
+def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
+    return pick(FeatureConfig, options)
+
+
+def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig:
+    return GdConfig(loss=LossConfig(**loss_changes(options)), **{**defaults, **learner_changes(options)})
+
+
+def input_config(options: dict[str, Any]) -> InputConfig:
+    """Where the data come from; ``options`` are all, typed or not."""
+    paths = (*options.get("data", ()), *options.get("files", ())) or ("-",)
+    cache = options.get("cache_file")
+    if cache is None and options.get("cache"):
+        cache = ".cache" if paths[0] == "-" else f"{paths[0]}.cache"
+    for name in ("threads", "examples", "block_size"):
+        if options.get(name) is not None and options[name] < (name != "examples"):
+            raise UsageError(f"--{name} takes a positive number, not {options[name]}")
+    return InputConfig(
+        paths=paths,
+        kind=options.get("kind", "vw"),
+        threads=options.get("threads") or available_cores(),
+        block_size=options.get("block_size", 1 << 20),
+        cache=cache,
+        kill_cache=bool(options.get("kill_cache")),
+        examples=options.get("examples") or 0,
+    )
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def holdout_config(options: dict[str, Any]) -> HoldoutConfig:
+    return HoldoutConfig(
+        off=options["holdout_off"],
+        period=options["holdout_period"],
+        after=options["holdout_after"],
+        early_terminate=options["early_terminate"],
+    )
+
+
+def output_config(options: dict[str, Any], **more: Any) -> OutputConfig:
+    rule = {"progress": parse_progress(options["progress"])[0]} if options.get("progress") else {}
+    return OutputConfig(**{**pick(OutputConfig, {k: v for k, v in options.items() if k != "progress"}), **rule, **more})
+
+
+def run_config(options: dict[str, Any], learner: GdConfig, features: FeatureConfig, **more: Any) -> RunConfig:
+    return RunConfig(
+        input=input_config(options),
+        features=features,
+        learner=learner,
+        output=output_config(options),
+        holdout=holdout_config(options),
+        passes=options["passes"],
+        **more,
+    )

@@ -1,0 +1,27 @@
+"""``vwlite inspect``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+
+
+@click.command("inspect", context_settings=SETTINGS, short_help="Show what is in a model.")
+@click.argument("model", type=str)
+@options.count("-n", "--top", help="Show the N strongest weights.", default=20, show_default=True)
+@click.option("--json", "json_path", metavar="FILE", help="Write the same as JSON; - is standard output, without text.")
+@click.option("--readable_model", metavar="FILE", help="Write all weights as text, as vw does.")
+@click.option("--invert_hash", metavar="FILE", help="Write them with the features' names.")
+def command(**arguments: Any) -> int:
+    """Show what is in a model: where it comes from and its strongest weights.
+
+    \b
+    vwlite train train.vw -f model --names
+    vwlite inspect model --top 50
+
+    Names are known when the model was trained with --names; otherwise slots of the table stand for them.
+    """
+    from vwlite.cli.run import inspect_command
+
+    return inspect_command(arguments)

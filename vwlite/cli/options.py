@@ -1,0 +1,126 @@
+"""Options, in families: a command takes the families it needs, and no option is spelled twice."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from vwlite.losses import LINKS, LOSSES
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def family(*options: Decorator) -> Decorator:
+    """One decorator out of many, listed in --help in the order given."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def flag(*names: str, help: str, **more: Any) -> Decorator:
+    return click.option(*names, is_flag=True, help=help, **more)
+
+
+def number(*names: str, help: str, **more: Any) -> Decorator:
+    return click.option(*names, type=float, metavar="X", help=help, **more)
+
+
+def count(*names: str, help: str, **more: Any) -> Decorator:
+    return click.option(*names, type=int, metavar="N", help=help, **more)
+
+
+def text(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
+    return click.option(*names, type=str, metavar=metavar, help=help, **more)
+
+
+def listed(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
+    return click.option(*names, type=str, metavar=metavar, multiple=True, help=f"{help} Repeatable.", **more)
+
+
+data_files = click.argument("files", nargs=-1, type=str, metavar="[FILE]...")
+data_options = family(
+    listed("-d", "--data", help="Input file, - for standard input; the same as a bare FILE.", metavar="FILE"),
+    click.option("--format", "kind", type=click.Choice(["vw", "svmlight"]), default="vw", help="Format of the text."),
+    count("--threads", help="Threads that parse; the result does not depend on it. [default: all cores]"),
+    count("--examples", help="Read so many lines at most.", default=0),
+    count("--block-size", help="Bytes parsed at a time.", default=1 << 20, hidden=True),
+)
+cache_options = family(
+    flag("-c", "--cache", help="Keep the parsed data in FILE.cache for later passes and runs."),
+    text("--cache_file", help="Keep it there instead.", metavar="FILE"),
+    flag("-k", "--kill_cache", help="Make the cache anew even if it is up to date."),
+)
+bad_line_options = family(
+    flag("--strict", help="Fail at the first malformed line."),
+    number("--max-bad-ratio", help="Fail when a larger share of lines is malformed.", default=0.01, show_default=True),
+    text("--bad-lines", help="Keep malformed lines there.", metavar="FILE"),
+)
+table_options = family(
+    count("-b", "--bit_precision", "bits", help="Bits of a slot's number: the table has 2^N slots. [default: 18]"),
+    click.option(
+        "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
+    ),
+    count("--hash_seed", help="Seed of the hash."),
+)
+feature_options = family(
+    listed("-q", "--quadratic", help="Cross two namespaces: letters, ':' for any, or full names 'a,b'.", metavar="AB"),
+    listed("--cubic", help="Cross three namespaces.", metavar="ABC"),
+    listed("--interactions", help="Cross two or more namespaces.", metavar="ABC..."),
+    flag("--permutations", help="Cross a namespace with itself in every order."),
+    flag("--leave_duplicate_interactions", help="Keep interactions that differ only in order."),
+    listed("--ignore", help="Drop namespaces beginning with these letters.", metavar="ABC"),
+    listed("--keep", help="Drop all others.", metavar="ABC"),
+    listed("--ignore_linear", help="Use them only within interactions.", metavar="ABC"),
+    listed("--redefine", help="File namespaces S under letter N.", metavar="N:=S"),
+    listed("--ngram", help="Add n-grams, of namespace A or of all.", metavar="[A]N"),
+    listed("--skips", help="Let n-grams skip up to N features.", metavar="[A]N"),
+    listed("--feature_limit", help="Keep N features of namespace A or of each.", metavar="[A]N"),
+    text("--affix", help="Add prefixes (+) and suffixes (-) of length N of names, like +2a,-3b.", metavar="SPEC"),
+    listed("--spelling", help="Add the spelling classes of names; _ is the anonymous namespace.", metavar="A"),
+    flag("--noconstant", help="No constant feature."),
+)
+loss_options = family(
+    click.option(
+        "--loss_function",
+        type=click.Choice(list(LOSSES)),
+        help="; ".join(f"{loss.name}: {loss.about}" for loss in LOSSES.values()) + ". [default: squared]",
+    ),
+    number("--quantile_tau", help="The quantile of the quantile loss. [default: 0.5]"),
+    number("--expectile_q", help="The expectile loss's q, in (0, 0.5]."),
+    number("--logistic_min", help="Label that means 'never'. [default: -1]"),
+    number("--logistic_max", help="Label that means 'always'. [default: 1]"),
+    click.option("--link", type=click.Choice(list(LINKS)), help="Scale of predictions."),
+)
+update_options = family(
+    number("-l", "--learning_rate", help="Learning rate. [default: 0.5]"),
+    number("--power_t", help="Power of the rates' decay. [default: 0.5]"),
+    number("--initial_t", help="Start value of t and of the adaptive sums."),
+    number("--decay_learning_rate", help="Multiply the rate by this after every pass. [default: 1]"),
+    flag("--sgd", help="Plain stochastic gradient descent."),
+    flag("--adaptive", help="Per-feature rates (AdaGrad)."),
+    flag("--normalized", help="Rates that do not depend on the features' scale."),
+    flag("--invariant", help="Importance-aware updates. [default: all three]"),
+    number("--l1", help="L1 regularisation (truncated gradient)."),
+    number("--l2", help="L2 regularisation."),
+    number("--sparse_l2", help="Shrink the weights of the example's features only."),
+    number("--initial_weight", help="Start value of every weight."),
+    number("-C", "--constant", help="Start value of the constant's weight."),
+    number("--min_prediction", help="Smallest prediction."),
+    number("--max_prediction", help="Largest prediction."),
+)
+pass_options = family(
+    count("--passes", help="Passes over the data.", default=1, show_default=True),
+    flag("--holdout_off", help="Learn from every example, also with several passes."),
+    count("--holdout_period", help="Hold out every Nth line.", default=10, show_default=True),
+    count("--holdout_after", help="Hold out all lines after the Nth.", default=0),
+    count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True),
+)
+progress_options = family(
+    text("-P", "--progress", help="Print a row every N examples or X.Y-fold. [default: 2.0]", metavar="N|X.Y"),
+    flag("--quiet", help="Print nothing but errors."),
+)
+FILES_HELP = "[FILE]... are read one after the other; none or - means standard input."

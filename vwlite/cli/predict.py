@@ -1,0 +1,32 @@
+"""``vwlite predict``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+
+
+@click.command("predict", context_settings=SETTINGS, short_help="Predict with a model.")
+@options.data_files
+@click.option("-i", "--initial_regressor", "initial", metavar="MODEL", required=True, help="The model.")
+@click.option("-p", "--predictions", metavar="FILE", default="-", show_default=True, help="Where predictions go.")
+@click.option("--raw", is_flag=True, help="Margins: the plain sum of weights times values, clipped, without the link.")
+@click.option("-r", "--raw_predictions", metavar="FILE", help="Also write the sums, neither clipped nor linked.")
+@options.data_options
+@options.bad_line_options
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def command(**arguments: Any) -> int:
+    """Predict with a model: one line per example, the prediction and the example's tag.
+
+    \b
+    vwlite predict -i model test.vw > predictions
+    head -1000 more.vw | vwlite predict -i model -
+
+    Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
+    A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines. Empty lines
+    have none. Labels do not matter.
+    """
+    from vwlite.cli.run import predict_command
+
+    return predict_command(arguments)

@@ -1,0 +1,47 @@
+"""``vwlite train``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+
+
+@click.command("train", context_settings=SETTINGS, short_help="Learn a model from text.")
+@options.data_files
+@click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there.")
+@click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Go on exactly where this model stopped.")
+@options.data_options
+@options.cache_options
+@options.pass_options
+@options.loss_options
+@options.update_options
+@options.table_options
+@options.feature_options
+@options.bad_line_options
+@click.option("-p", "--predictions", metavar="FILE", help="Write the prediction made before each update; - is stdout.")
+@click.option("-r", "--raw_predictions", metavar="FILE", help="The same before clipping and link.")
+@click.option("--readable_model", metavar="FILE", help="Write the model as text.")
+@click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names.")
+@click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
+@click.option("--save_per_pass", is_flag=True, help="Also write MODEL.0, MODEL.1, ... after each pass.")
+@click.option("--predict_only_model", is_flag=True, help="A smaller model that cannot go on learning.")
+@click.option("--json", "json_path", metavar="FILE", help="Write counts and losses as JSON; - is stdout.")
+@options.progress_options
+def command(**arguments: Any) -> int:
+    """Learn a model from text.
+
+    FILEs are read one after the other; none, or -, means standard input. Compressed input is recognised by its content.
+
+    \b
+    vwlite train train.vw -f model --loss_function logistic
+    zcat days/*.gz | vwlite train -f model -b 24 -q ui
+    vwlite train more.vw -i model -f model            (go on with more data)
+    vwlite train ratings.vw -f model -c --passes 10   (holds out every tenth line)
+
+    Malformed lines are never learned from: they are counted, and the first ten shown. Labels of two-class losses are
+    0/1 or -1/1. Predictions of a logistic model are probabilities, those of a poisson model expected counts.
+    """
+    from vwlite.cli.run import train_command
+
+    return train_command(arguments)

@@ -1,0 +1,71 @@
+"""``vwlite vw``: Vowpal Wabbit's command line, defaults and manners."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+
+LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
+
+run_options = options.family(
+    click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there."),
+    click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Start from this model."),
+    click.option("-t", "--testonly", is_flag=True, help="Predict only."),
+    click.option("-p", "--predictions", metavar="FILE", help="Write predictions; stdout or - is standard output."),
+    click.option("-r", "--raw_predictions", metavar="FILE", help="Write predictions before clipping and link."),
+    click.option("-a", "--audit", is_flag=True, help="Print every example's features and weights."),
+    click.option("--readable_model", metavar="FILE", help="Write the model as text."),
+    click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names."),
+    click.option("--feature_mask", metavar="MODEL", help="Learn only where this model has a weight."),
+    click.option("--predict_only_model", is_flag=True, help="A model that cannot go on learning."),
+    click.option("--save_per_pass", is_flag=True, help="Also write MODEL.0, MODEL.1, ... after each pass."),
+    click.option("--preserve_performance_counters", is_flag=True, help="With -i, go on counting."),
+    options.number("--l1_state", help="Start value of the L1 shrinkage that is outstanding."),
+    options.number("--l2_state", help="Start value of the L2 shrinkage that is outstanding."),
+    click.option("--sort_features", is_flag=True, help="Sort a namespace's features and drop repeated ones."),
+    click.option("--dont_output_best_constant", is_flag=True, help="No best constant in the summary."),
+    click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),
+    click.option("--no_stdin", is_flag=True, help="Do not read standard input when there is no -d."),
+    click.option("--driver_output_off", is_flag=True, help="No progress table."),
+    click.option("--driver_output", type=click.Choice(["stdout", "stderr"]), help="Where the table goes."),
+    click.option("--log_output", type=click.Choice(["stdout", "stderr", "compat"]), help="Where the log goes."),
+    click.option("--log_level", type=click.Choice(LOG_LEVELS), help="Least important message that is logged."),
+    click.option("--limit_output", type=int, metavar="N", help="Log N messages at most."),
+    click.option("--id", "model_id", metavar="TEXT", help="A name for the readable model's header."),
+)
+# vw's options that change nothing here: results never depend on threads, models can always go on, learning is the
+# same with any of them.
+without_effect = options.family(
+    click.option("--onethread", is_flag=True, hidden=True),
+    click.option("--save_resume", is_flag=True, hidden=True),
+    click.option("--compressed", is_flag=True, hidden=True),
+    click.option("--no_bias_regularization", is_flag=True, hidden=True),
+    click.option("--random_seed", type=int, hidden=True),
+)
+
+
+@click.command("vw", context_settings=SETTINGS, short_help="Take vw's command line, and behave like it.")
+@options.data_files
+@run_options
+@options.data_options
+@options.cache_options
+@options.pass_options
+@options.loss_options
+@options.update_options
+@options.table_options
+@options.feature_options
+@without_effect
+@options.progress_options
+def command(**arguments: Any) -> int:
+    """Take vw's command line, and behave like it.
+
+    \b
+    vwlite vw -d train.vw -f model --passes 3 -c
+    vwlite vw -t -i model -d test.vw -p predictions
+
+    Flags, defaults, output and the treatment of odd input are Vowpal Wabbit's. Models are vwlite's own.
+    """
+    from vwlite.cli.vwrun import vw_command
+
+    return vw_command(arguments)

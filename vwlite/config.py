@@ -1,0 +1,57 @@
+"""A run's options, validated once; nothing below the command line sees how they were typed."""
+
+from dataclasses import dataclass, field
+
+from vwlite.counters import ProgressRule
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.holdout import HoldoutConfig
+from vwlite.inputs import InputConfig
+from vwlite.learners.gd import GdConfig
+
+
+@dataclass(frozen=True, slots=True)
+class OutputConfig:
+    """What a run leaves behind and says. Paths are None when not wanted."""
+
+    model: str | None = None  # -f
+    predict_only_model: bool = False
+    save_per_pass: bool = False
+    predictions: str | None = None  # -p
+    raw_predictions: str | None = None  # -r
+    readable_model: str | None = None
+    invert_hash: str | None = None
+    names: bool = False  # keep feature names in the model
+    audit: bool = False
+    quiet: bool = False
+    progress: ProgressRule = field(default_factory=ProgressRule)
+    best_constant: bool = True
+    bar: bool | None = None  # None: when the size is known and standard error is a terminal
+    to_stdout: bool = False  # table and summary go to standard output
+    model_id: str = ""  # --id, for the readable model's header
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """Everything one run is told."""
+
+    input: InputConfig = field(default_factory=InputConfig)
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    learner: GdConfig = field(default_factory=GdConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+    holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
+    passes: int = 1
+    learning: bool = True  # False: test only (-t)
+    strict: bool = True  # vwlite's manners; False: Vowpal Wabbit's
+
+    def __post_init__(self) -> None:
+        if self.passes < 1:
+            raise UsageError(f"--passes takes 1 or more, not {self.passes}")
+        if self.output.invert_hash and self.input.cache:
+            raise UsageError("--invert_hash needs the names in the text, which a cache does not keep: drop -c")
+        if self.output.names and self.input.cache:
+            raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+
+    @property
+    def wants_names(self) -> bool:
+        return bool(self.output.invert_hash or self.output.names or self.output.audit)

@@ -1,0 +1,178 @@
+"""From options to the plan of what is made of an example's features (the kernels read it as plain arrays)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.errors import UsageError
+from vwlite.interactions import FullNames, canonical, decode_letters, has_wildcard, read_interaction, resolve
+from vwlite.parsing import TextFormat
+
+ANONYMOUS = 32
+MADE = (132, 133)  # namespaces of affix and spelling features
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureConfig:
+    """The feature pipeline's options, spelled as Vowpal Wabbit spells them."""
+
+    bits: int = 18
+    hash: str = "strings"
+    hash_seed: int = 0
+    noconstant: bool = False
+    quadratic: tuple[str, ...] = ()
+    cubic: tuple[str, ...] = ()
+    interactions: tuple[str, ...] = ()
+    permutations: bool = False
+    leave_duplicate_interactions: bool = False
+    ignore: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    ignore_linear: tuple[str, ...] = ()
+    redefine: tuple[str, ...] = ()
+    ngram: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
+    feature_limit: tuple[str, ...] = ()
+    affix: str = ""
+    spelling: tuple[str, ...] = ()
+    sort_features: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 32:
+            raise UsageError(f"-b takes 1 to 32 bits, not {self.bits}")
+        if self.hash not in ("strings", "all"):
+            raise UsageError(f"--hash is 'strings' or 'all', not {self.hash!r}")
+        if not 0 <= self.hash_seed < 2**32:
+            raise UsageError("--hash_seed takes a number from 0 to 4294967295")
+        if self.sort_features and self.ngram:
+            raise UsageError("--ngram goes by the order of features: drop --sort_features")
+        if self.skips and not self.ngram:
+            raise UsageError("--skips needs --ngram")
+
+    def text_format(self, *, strict: bool, names: bool = False) -> TextFormat:
+        """What the parser has to know of these options."""
+        return TextFormat(
+            hash_all=self.hash == "all",
+            hash_seed=self.hash_seed,
+            strict=strict,
+            names=names,
+            affix=read_affixes(self.affix),
+            spelling=letter_table(value.replace("_", " ")[:1] for value in self.spelling),
+            redefine=read_redefine(self.redefine),
+        )
+
+
+def letter_table(values: Iterable[str]) -> np.ndarray:
+    """uint8[256], 1 at every letter of the option's values."""
+    table = np.zeros(256, np.uint8)
+    for value in values:
+        table[list(decode_letters(value))] = 1
+    return table
+
+
+def numbered_table(values: Iterable[str], option: str, dtype: type) -> np.ndarray:
+    """``n`` for all namespaces or ``an`` for namespace ``a``: an array of 256 numbers."""
+    table = np.zeros(256, dtype)
+    for value in values:
+        match = re.fullmatch(rb"([^0-9]?)([0-9]+)", decode_letters(value), re.S)
+        largest = min(int(np.iinfo(dtype).max), 64 if dtype is np.uint8 else 2**31 - 1)
+        if not match or int(match.group(2)) > largest:
+            raise UsageError(f"{option} takes a number up to {largest}, or a namespace letter and a number: {value!r}")
+        table[match.group(1)[0] if match.group(1) else slice(None)] = int(match.group(2))
+    return table
+
+
+def read_redefine(values: Iterable[str]) -> np.ndarray:
+    """uint8[256], the character each namespace is filed under. Anonymous and made-up namespaces keep theirs."""
+    table = np.arange(256, dtype=np.uint8)
+    for value in values:
+        raw = decode_letters(value)
+        target, operator, letters = raw.partition(b":=")
+        if not operator:
+            raise UsageError(f"--redefine takes N:=S, :=S or N:=, not {value!r}")
+        filed = target[0] if target else ANONYMOUS
+        for letter in letters:
+            if letter == ord(":"):
+                table[:] = filed
+                break
+            table[letter] = filed
+    for letter in (ANONYMOUS, *MADE):
+        table[letter] = letter
+    return table
+
+
+def read_affixes(text: str) -> np.ndarray:
+    """uint64[256] of packed specifications: four bits each, ``2 * length + is_prefix``, later ones lower."""
+    table = [0] * 256
+    for spec in filter(None, text.split(",")):
+        match = re.fullmatch(rb"([+-]?)([1-7])(.?)", decode_letters(spec), re.S)
+        if not match:
+            raise UsageError(f"--affix takes specifications like +2a or -3, lengths 1 to 7: {spec!r}")
+        letter = match.group(3)[0] if match.group(3) else ANONYMOUS
+        packed = 2 * int(match.group(2)) + (match.group(1) != b"-")
+        if table[letter] >> 60:
+            raise UsageError("--affix: more than 16 specifications for one namespace")
+        table[letter] = table[letter] << 4 | packed
+    return np.array(table, np.uint64)
+
+
+def read_interactions(config: FeatureConfig, names: FullNames) -> list[tuple[int, ...]]:
+    """All interactions asked for, wildcards still in them, in canonical order."""
+    typed = [
+        read_interaction(value, option, order, names)
+        for option, order, values in (
+            ("-q", 2, config.quadratic),
+            ("--cubic", 3, config.cubic),
+            ("--interactions", None, config.interactions),
+        )
+        for value in values
+    ]
+    return canonical(typed, config.leave_duplicate_interactions)
+
+
+class Plan:
+    """The arrays a kernel expands examples by (shapes in ``cython_ext/core/plan.pxd``).
+
+    Wildcards stand for the namespaces met so far, so the plan changes when ``see`` is told of a new one.
+    """
+
+    def __init__(self, config: FeatureConfig, seen: Iterable[int] = ()) -> None:
+        self.config = config
+        self.bits = config.bits
+        self.constant = not config.noconstant
+        self.permutations = config.permutations
+        self.redefine = read_redefine(config.redefine)
+        self.ignore = letter_table(config.ignore) if not config.keep else 1 - letter_table(config.keep)
+        self.nonlinear = letter_table(config.ignore_linear)
+        self.ngram = numbered_table(config.ngram, "--ngram", np.uint8)
+        self.skips = numbered_table(config.skips, "--skips", np.uint8)
+        self.limit = numbered_table(config.feature_limit, "--feature_limit", np.int32)
+        self.sort = config.sort_features
+        names = FullNames(config.hash_seed, config.hash == "all")
+        self.typed = read_interactions(config, names)
+        self.name_hash = np.array(names.hashes, np.uint32)
+        self.wild = has_wildcard(self.typed)
+        self.plain = not (
+            names.hashes
+            or self.sort
+            or self.ignore.any()
+            or (self.ngram > 1).any()
+            or self.limit.any()
+            or (self.redefine != np.arange(256)).any()
+        )
+        self.seen: set[int] = set(seen)
+        self.set_interactions()
+
+    def set_interactions(self) -> None:
+        self.interactions = resolve(self.typed, self.seen, self.config.leave_duplicate_interactions)
+        sizes = [len(one) for one in self.interactions]
+        self.first_letter = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+        self.letters = np.array([letter for one in self.interactions for letter in one], np.int32)
+
+    def see(self, characters: Iterable[int]) -> None:
+        """Tell the plan of namespace characters (as filed) that hold features."""
+        new = set(characters) - self.seen
+        if new:
+            self.seen |= new
+            self.set_interactions()

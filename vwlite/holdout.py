@@ -1,0 +1,44 @@
+"""Which examples are held out: every tenth line, or all after a number of lines."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutConfig:
+    """Holding out begins with the second pass asked for, or with ``after``, unless it is ``off``."""
+
+    off: bool = False
+    period: int = 10
+    after: int = 0
+    early_terminate: int = 3
+
+    def __post_init__(self) -> None:
+        if self.period < 1 or self.after < 0 or self.early_terminate < 1:
+            raise UsageError("--holdout_period and --early_terminate take 1 or more, --holdout_after 0 or more")
+
+    def active(self, passes: int) -> bool:
+        return not self.off and (passes > 1 or self.after > 0)
+
+
+class Holdout:
+    """Counts the lines of a pass, blank ones included, and marks those held out."""
+
+    def __init__(self, config: HoldoutConfig, passes: int) -> None:
+        self.config, self.active = config, config.active(passes)
+        self.lines = 0
+
+    def start_pass(self) -> None:
+        self.lines = 0
+
+    def mark(self, rows: int) -> np.ndarray | None:
+        """uint8[rows], 1 where the next ``rows`` lines are held out; None when holding out is not active."""
+        if not self.active:
+            return None
+        numbers = np.arange(self.lines + 1, self.lines + rows + 1)
+        self.lines += rows
+        after, period = self.config.after, self.config.period
+        return (numbers > after if after else numbers % period == 0).astype(np.uint8)

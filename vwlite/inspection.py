@@ -1,0 +1,89 @@
+"""What can be read in a model: its header, its strongest weights, their names."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from vwlite import model
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.learners.gd import GdConfig
+from vwlite.namebook import book_from_arrays
+from vwlite.restore import Restored, restore
+
+NAME_ARRAYS = ("name_slot", "name_end", "name_text")
+
+
+@dataclass(slots=True)
+class Inspection:
+    """A model opened to be looked at; ``names`` by slot, empty when the model has none."""
+
+    path: str
+    restored: Restored
+    names: dict[int, str]
+
+    @property
+    def has_names(self) -> bool:
+        return bool(self.names)
+
+    def header(self) -> dict[str, Any]:
+        """Plain facts about the model, as JSON data."""
+        header, learner = self.restored.header, self.restored.learner
+        counters = header["counters"]
+        weight = counters["labeled_weight"]
+        return {
+            "path": self.path,
+            "learner": header["learner"],
+            "loss_function": learner.config.loss.name,
+            "link": learner.config.link,
+            "options": changed_options(self.restored),
+            "bits": learner.bits,
+            "weights": int(np.count_nonzero(learner.weights[:, 0])),
+            "examples": counters["example_number"],
+            "passes": header["passes"],
+            "average_loss": counters["sum_loss"] / weight if weight else None,
+            "min_label": header["scalars"]["min_label"],
+            "max_label": header["scalars"]["max_label"],
+            "can_go_on": header["resumable"],
+            "names": len(self.names),
+        }
+
+    def top(self, count: int) -> list[dict[str, Any]]:
+        """The ``count`` weights that are largest in size, with slot and name (None when unknown)."""
+        weights = self.restored.learner.weights[:, 0]
+        slots = np.flatnonzero(weights)
+        sizes = -np.abs(weights[slots])
+        if len(slots) > count:
+            slots = slots[np.argpartition(sizes, count)[: count + 1]] if count else slots[:0]
+            sizes = -np.abs(weights[slots])
+        order = np.lexsort((slots, sizes))[:count]
+        strongest = slots[order].tolist()
+        return [{"weight": float(weights[slot]), "slot": slot, "name": self.names.get(slot)} for slot in strongest]
+
+
+def changed_options(restored: Restored) -> dict[str, Any]:
+    """Options that are not at their default, as JSON data."""
+    header = restored.header
+    stored = {**header["features"], **{key: value for key, value in header["config"].items() if key != "loss"}}
+    defaults = default_options()
+    return {name: value for name, value in stored.items() if value != defaults.get(name)}
+
+
+def default_options() -> dict[str, Any]:
+    merged = {**asdict(FeatureConfig()), **asdict(GdConfig())}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in merged.items()}
+
+
+def inspect(path: str) -> Inspection:
+    """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
+    restored = restore(path, learning=True, strict=True, learner_changes={}, feature_changes={})
+    has_names = bool(restored.header.get("names"))
+    names = book_from_arrays(model.load(path, want=NAME_ARRAYS).arrays).names if has_names else {}
+    return Inspection(path, restored, names)
+
+
+def require_names(inspection: Inspection) -> None:
+    """Raises UsageError when the model was trained without names."""
+    if not inspection.has_names:
+        raise UsageError(f"{inspection.path} holds no names: train with --names to see them")

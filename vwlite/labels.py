@@ -1,0 +1,54 @@
+"""Labels are checked before anything is learned from them (vwlite's manners)."""
+
+from typing import NoReturn
+
+import numpy as np
+
+from vwlite.batch import Batch
+from vwlite.errors import DataError
+from vwlite.losses import LossConfig
+
+
+class LabelCheck:
+    """Accepts what the loss is made for; for two-class losses 0/1 as well as -1/1, but never a mixture.
+
+    ``negative`` is the label of the lower class, None as long as only upper ones were met.
+    """
+
+    def __init__(self, loss: LossConfig, negative: float | None = None) -> None:
+        self.loss = loss
+        default_limits = loss.logistic_min == -1 and loss.logistic_max == 1
+        self.two_classes = loss.name == "hinge" or (loss.name == "logistic" and default_limits)
+        self.negative = negative
+
+    def check(self, batch: Batch, path: str = "", first_line: int = 0) -> np.ndarray:
+        """The labels the learner gets, float32[n]: 0 becomes -1 for two-class losses.
+
+        Raises DataError at the first label the loss is not made for.
+        """
+        labels = batch.label
+        if not self.two_classes:
+            wrong = ~self.loss.accepts(labels)
+            if wrong.any():
+                self.refuse(batch, int(np.argmax(wrong)), path, first_line)
+            return labels
+        zero = labels == 0
+        wrong = ~(zero | (labels == 1) | (labels == -1) | np.isnan(labels))
+        if self.negative is None and (zero | (labels == -1)).any():
+            self.negative = float(labels[np.argmax(zero | (labels == -1))])
+        if self.negative is not None:
+            wrong |= labels == (-1 - self.negative)
+        if wrong.any():
+            self.refuse(batch, int(np.argmax(wrong)), path, first_line)
+        return np.where(zero, np.float32(-1), labels) if zero.any() else labels
+
+    def refuse(self, batch: Batch, row: int, path: str, first_line: int) -> NoReturn:
+        label = float(batch.label[row])
+        place = f"{path}:{first_line + int(batch.line[row]) + 1}: " if path else ""
+        if self.two_classes and label in (0.0, -1.0):
+            other = "-1/1" if label == 0 else "0/1"
+            raise DataError(f"{place}label {label:g} after {other} labels: use either 0/1 or -1/1, not both")
+        rule = "0/1 or -1/1" if self.two_classes else self.loss.label_rule
+        raise DataError(
+            f"{place}label {label:g} does not fit --loss_function {self.loss.name}: labels must be {rule}"
+        )

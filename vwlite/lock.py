@@ -1,0 +1,77 @@
+"""One writer per model: an advisory lock on ``MODEL.lock`` that dies with its process."""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+
+from vwlite.atomic import claim, is_replaceable, output_error
+from vwlite.errors import Locked
+
+LONGEST_PAUSE = 0.2  # seconds between two tries
+
+
+@contextlib.contextmanager
+def lock(path: str, wait: float = 0.0) -> Iterator[None]:
+    """Hold the only right to write the model ``path`` while the block runs.
+
+    Waits up to ``wait`` seconds for another holder, then raises Locked. A lock file left by a
+    killed process does not count. Devices and pipes need no lock, and file systems that cannot
+    lock give none. Raises OutputError when the lock file cannot be created.
+    """
+    if not is_replaceable(path):
+        yield
+        return
+    name = os.path.realpath(path) + ".lock"
+    descriptor = _acquire(path, name, wait)
+    try:
+        yield
+    finally:
+        # Removed before it is unlocked: whoever waits for this file sees that its name is gone.
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(name)):
+                os.unlink(name)
+        os.close(descriptor)
+
+
+def _acquire(path: str, name: str, wait: float) -> int:
+    deadline = time.monotonic() + wait
+    pause = 0.01
+    while True:
+        if (descriptor := _try(path, name)) is not None:
+            return descriptor
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Locked(_sentence(path, name, wait))
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _try(path: str, name: str) -> int | None:
+    """The descriptor of the lock file, locked; None while somebody else holds it."""
+    while True:
+        descriptor = -1
+        try:
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            if claim(descriptor, name, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, b"%d\n" % os.getpid())
+                return descriptor
+            os.close(descriptor)
+        except OSError as error:
+            if descriptor >= 0:
+                os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return None
+            raise output_error(name, error) from None
+
+
+def _sentence(path: str, name: str, wait: float) -> str:
+    holder = ""
+    with contextlib.suppress(OSError, ValueError), open(name, encoding="ascii") as file:
+        holder = f" (process {int(file.read(32))})"
+    waited = f" after {wait:g} seconds" if wait else ""
+    return f"{path} is{' still' if wait else ''} locked by another training{holder}{waited}" + (
+        "" if wait else "; --lock-wait waits for it"
+    )

@@ -1,0 +1,72 @@
+"""The whole run on one screen: batches in, predictions and a model out."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from vwlite.batch import SAVE, Batch
+from vwlite.expand import Plan
+
+
+class Run(Protocol):
+    """What a run consists of; see ``vwlite/session.py``."""
+
+    passes: int
+    plan: Plan
+
+    def batches(self, number: int) -> Iterator[Batch]: ...
+    def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None: ...
+    def hold_out(self, batch: Batch) -> np.ndarray | None: ...
+    def end_pass(self, number: int) -> bool: ...
+    def finish(self) -> None: ...
+
+
+def run(session: Run, row_by_row: bool = False) -> None:
+    """Predict and learn from every batch of every pass, in order; ``end_pass`` may end it early."""
+    for number in range(1, session.passes + 1):
+        for batch in session.batches(number):
+            held = session.hold_out(batch)
+            for begin, end in stretches(batch, session.plan, row_by_row):
+                session.step(batch, held, begin, end)
+            if batch.release:
+                batch.release()
+        if session.end_pass(number):
+            break
+    session.finish()
+
+
+def stretches(batch: Batch, plan: Plan, row_by_row: bool = False) -> Iterator[tuple[int, int]]:
+    """Cut a batch where something happens between two rows: a save command, or a namespace no wildcard knew.
+
+    The plan is told of new namespaces before the first row that has them is given out.
+    """
+    rows = len(batch)
+    if not rows:
+        yield 0, 0
+        return
+    cuts = {0, rows}
+    if row_by_row:
+        cuts.update(range(rows))
+    saves = np.flatnonzero(batch.flags & SAVE)
+    cuts.update(saves.tolist(), (saves + 1).tolist())
+    news = new_namespaces(batch, plan) if plan.wild else {}
+    cuts.update(news)
+    ordered = sorted(cuts)
+    for begin, end in pairwise(ordered):
+        if begin in news:
+            plan.see(news[begin])
+        yield begin, end
+
+
+def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
+    """Row -> the namespaces it is the first to have."""
+    filed = plan.redefine[batch.seg_char[: batch.row_seg[-1]]]
+    characters, first = np.unique(filed, return_index=True)
+    rows = np.searchsorted(batch.row_seg, first, side="right") - 1
+    news: dict[int, list[int]] = {}
+    for character, row in zip(characters.tolist(), rows.tolist(), strict=True):
+        if character not in plan.seen and not plan.ignore[character]:
+            news.setdefault(row, []).append(character)
+    return news

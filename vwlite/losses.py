@@ -1,0 +1,238 @@
+"""The losses and links by name: what the command line offers and what the kernels' codes mean.
+
+NumPy is imported inside the functions that need it, so that ``--help`` can list the losses without
+waiting for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vwlite.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of core/links.pxd
+
+
+def lookup(kind: str, table: Mapping[str, Any], name: str) -> Any:
+    """The entry ``name`` of a table; raises UsageError listing the known names."""
+    try:
+        return table[name]
+    except KeyError:
+        known = ", ".join(table)
+        raise UsageError(f"unknown {kind} {name!r}; known are: {known}") from None
+
+
+def link_code(name: str) -> int:
+    """The kernels' code of the link ``name``; raises UsageError for an unknown one."""
+    return lookup("link", LINKS, name)
+
+
+def any_number(labels: np.ndarray, config: LossConfig) -> np.ndarray:
+    return abs(labels) < float("inf")
+
+
+def not_negative(labels: np.ndarray, config: LossConfig) -> np.ndarray:
+    return any_number(labels, config) & (labels >= 0)
+
+
+def binary(labels: np.ndarray, config: LossConfig) -> np.ndarray:
+    return (abs(labels) == 1) | (labels == 0)
+
+
+def between_limits(labels: np.ndarray, config: LossConfig) -> np.ndarray:
+    return (labels >= config.logistic_min) & (labels <= config.logistic_max)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One row of the table."""
+
+    name: str
+    code: int  # of core/losses.pxd
+    about: str  # one line for --help
+    meaning: str  # what a prediction estimates once `link` is applied
+    label_rule: str  # which labels `accepts` takes; may name fields of LossConfig in braces
+    accepts: Callable[[np.ndarray, LossConfig], np.ndarray] = any_number  # labels -> bool[n]
+    link: str = "identity"  # the link that makes `meaning` true; never applied unasked
+    parameters: tuple[str, ...] = ()  # the fields of LossConfig it reads
+    initial_range: tuple[float, float] = (0.0, 0.0)  # label range before the first label
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("squared", 0, "squared error, linear beyond the labels seen", "mean", "any number"),
+        Loss("classic", 1, "squared error with plain gradient steps", "mean", "any number"),
+        Loss("hinge", 2, "hinge, for labels -1 and 1", "margin", "-1, 0 or 1", binary),
+        Loss(
+            name="logistic",
+            code=3,
+            about="logistic, for labels -1 and 1 or anything between",
+            meaning="probability of the upper label",
+            label_rule="from {logistic_min:g} to {logistic_max:g}",
+            accepts=between_limits,
+            link="logistic",
+            parameters=("logistic_min", "logistic_max"),
+            initial_range=(-50.0, 50.0),
+        ),
+        Loss(
+            name="quantile",
+            code=4,
+            about="quantile (pinball), absolute error at tau 0.5",
+            meaning="quantile_tau-th quantile",
+            label_rule="any number",
+            parameters=("quantile_tau",),
+        ),
+        Loss(
+            name="expectile",
+            code=5,
+            about="squared error weighted q above the label, 1 - q below",
+            meaning="(1 - expectile_q)-th expectile",
+            label_rule="any number",
+            parameters=("expectile_q",),
+        ),
+        Loss(
+            name="poisson",
+            code=6,
+            about="Poisson deviance, for counts",
+            meaning="expected count",
+            label_rule="0 or more",
+            accepts=not_negative,
+            link="poisson",
+            initial_range=(-50.0, 50.0),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LossConfig:
+    """A loss with its parameters, checked.
+
+    Raises UsageError for an unknown name or a parameter that is missing or out of range.
+    """
+
+    name: str = "squared"
+    quantile_tau: float = 0.5  # in [0, 1]
+    expectile_q: float | None = None  # in (0, 0.5], required by expectile
+    logistic_min: float = -1.0
+    logistic_max: float = 1.0
+
+    def __post_init__(self) -> None:
+        lookup("loss function", LOSSES, self.name)
+        if not 0 <= self.quantile_tau <= 1:
+            raise UsageError(f"quantile_tau must lie in [0, 1], not {self.quantile_tau:g}")
+        if self.expectile_q is None:
+            if self.name == "expectile":
+                raise UsageError("the expectile loss needs expectile_q, a number in (0, 0.5]")
+        elif not 0 < self.expectile_q <= 0.5:
+            raise UsageError(f"expectile_q must lie in (0, 0.5], not {self.expectile_q:g}")
+        low, high = self.logistic_min, self.logistic_max
+        if not -float("inf") < low < high < float("inf"):
+            raise UsageError(f"logistic_min must be below logistic_max, not {low:g} and {high:g}")
+
+    @property
+    def loss(self) -> Loss:
+        """The table's row."""
+        return LOSSES[self.name]
+
+    @property
+    def label_rule(self) -> str:
+        """Which labels the loss is made for, in words that follow "labels must be"."""
+        return self.loss.label_rule.format(
+            logistic_min=self.logistic_min, logistic_max=self.logistic_max
+        )
+
+    def accepts(self, labels: np.ndarray) -> np.ndarray:
+        """Which labels, float32[n], the loss is made for: bool[n]; NaN (unlabelled) is accepted."""
+        return self.loss.accepts(labels, self) | (labels != labels)
+
+    def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
+        """The kernels' ``LossParams``, float32[6]; the default range is the loss's initial one."""
+        import numpy as np
+
+        q = 0.5 if self.expectile_q is None else self.expectile_q
+        limits = self.logistic_min, self.logistic_max
+        label_range = self.loss.initial_range if label_range is None else label_range
+        return np.array([self.quantile_tau, q, *limits, *label_range], dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSummary:
+    """What a run remembers of its labels."""
+
+    first: float | None  # first label seen
+    second: float | None  # first label seen that differs from it
+    more: bool  # whether a third distinct label was seen
+    weighted_labels: float  # sum of importance * label
+    labeled_weight: float  # sum of importance over labelled examples
+
+
+def best_constant(
+    config: LossConfig, labels: LabelSummary, label_range: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """The constant of least average loss and that loss, each None where unknown.
+
+    As Vowpal Wabbit computes them: only squared and classic know the constant of more than two
+    distinct labels, and then not its loss; poisson and expectile never know it; a single distinct
+    label is paired with 0. ``label_range`` is the run's final one.
+    """
+    import numpy as np
+
+    if labels.first is None:
+        return None, None
+    pair = np.sort(np.float32([labels.first, labels.second or 0]))
+    if pair[0] == pair[1]:
+        return None, None
+    with np.errstate(all="ignore"):
+        above = np.float32(labels.weighted_labels - float(pair[1]) * labels.labeled_weight)
+        low_weight = above / (pair[0] - pair[1])
+        weights = np.float32([low_weight, np.float32(labels.labeled_weight) - low_weight])
+        if not weights.sum() > 0:
+            return None, None
+        constant = best_of_two(config, labels, pair, weights)
+        if constant is None or labels.more:
+            return constant, None
+        params = config.params(label_range)
+        return constant, mean_loss(config, params, pair, weights, constant)
+
+
+def best_of_two(
+    config: LossConfig, labels: LabelSummary, pair: np.ndarray, weights: np.ndarray
+) -> float | None:
+    """The constant of least loss when the labels ``pair``, float32[2], weigh ``weights``."""
+    import numpy as np
+
+    if config.name in ("squared", "classic"):
+        return float(np.float32(labels.weighted_labels / labels.labeled_weight))
+    if labels.more:
+        return None
+    low, high = weights
+    if config.name == "hinge":
+        return -1.0 if high <= low else 1.0
+    if config.name == "logistic":
+        if low <= 0 or high <= 0:
+            return 1.0 if low <= 0 else -1.0
+        return float(np.log(high / low))
+    if config.name == "quantile":
+        return float(pair[int(np.float32(config.quantile_tau) * (low + high) < high)])
+    return None
+
+
+def mean_loss(
+    config: LossConfig, params: np.ndarray, pair: np.ndarray, weights: np.ndarray, constant: float
+) -> float:
+    """The weighted mean loss, float32 arithmetic, of predicting ``constant`` for the two labels."""
+    import numpy as np
+
+    from vwlite._native.losses import evaluate
+
+    targets = np.float32([-1, 1]) if config.name == "logistic" else pair
+    values = evaluate(config.loss.code, params, np.full(2, constant, np.float32), targets)[0]
+    total = sum((w * v for w, v in zip(weights, values, strict=True) if w > 0), np.float32(0))
+    return float(total / weights.sum())

@@ -1,0 +1,68 @@
+"""Which name belongs to which slot of the weight table, as far as the text has shown."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from vwlite._native.expand import expand_row
+from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.errors import ModelError
+from vwlite.expand import Plan
+from vwlite.names import term_names, with_all_linear
+
+
+class NameBook:
+    """The first name seen of every slot: ``names``, by slot."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+        self.known = np.zeros(0, bool)  # by slot, once there is one
+
+    def add(self, batch: Batch, plan: Plan, begin: int = 0, end: int | None = None) -> None:
+        """Enter the names of the rows ``begin`` to ``end``; those read from a cache have none.
+
+        ``plan`` must have seen the namespaces of these rows. Raises MemoryError.
+        """
+        if batch.names is None:
+            return
+        if not len(self.known):
+            self.known = np.zeros(1 << plan.bits, bool)
+            self.known[list(self.names)] = True
+        plan = with_all_linear(plan)
+        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        for row in rows.tolist():
+            slots = np.frombuffer(expand_row(batch, plan, row)[0], np.uint32)
+            places = np.flatnonzero(~self.known[slots])
+            if len(places):
+                self.enter(slots, places, term_names(batch, plan, row))
+
+    def enter(self, slots: np.ndarray, places: np.ndarray, names: list[str]) -> None:
+        for place, slot in zip(places.tolist(), slots[places].tolist(), strict=True):
+            self.names.setdefault(slot, names[place])
+        self.known[slots] = True
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """``name_slot`` uint32[n] ascending, ``name_end`` int64[n], ``name_text`` uint8[all names].
+
+        Name ``i`` ends before byte ``name_end[i]`` of the text, where the next one begins.
+        """
+        slots = sorted(self.names)
+        words = [self.names[slot].encode("utf-8", "surrogateescape") for slot in slots]
+        return {
+            "name_slot": np.array(slots, np.uint32),
+            "name_end": np.cumsum([len(word) for word in words], dtype=np.int64),
+            "name_text": np.frombuffer(b"".join(words), np.uint8),
+        }
+
+
+def book_from_arrays(arrays: Mapping[str, np.ndarray]) -> NameBook:
+    """What ``NameBook.arrays`` gave. Raises ModelError when the arrays do not fit together."""
+    slots, edges = arrays["name_slot"].tolist(), [0, *arrays["name_end"].tolist()]
+    text = arrays["name_text"].tobytes()
+    if len(edges) != len(slots) + 1 or edges != sorted(edges) or edges[-1] != len(text):
+        raise ModelError("the names in the model are damaged")
+    book = NameBook()
+    for slot, (start, end) in zip(slots, pairwise(edges), strict=True):
+        book.names[slot] = text[start:end].decode("utf-8", "surrogateescape")
+    return book

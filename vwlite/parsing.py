@@ -1,0 +1,129 @@
+"""From blocks of text to batches: text formats and their options, reusable arrays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from vwlite._native.parse import parse
+from vwlite._native.svmlight import parse as parse_svmlight
+from vwlite.batch import Batch, Names
+from vwlite.errors import UsageError
+
+FULL = 100
+PARSERS: dict[str, Callable] = {"vw": parse, "svmlight": parse_svmlight}
+
+
+def parser_of(format_name: str) -> Callable:
+    """The native ``parse(text, size, format, workspace)`` of a text format.
+
+    It returns ``(status, rows, segments, features, lines, remarks)``. Raises UsageError for an unknown format.
+    """
+    try:
+        return PARSERS[format_name]
+    except KeyError:
+        known = ", ".join(PARSERS)
+        raise UsageError(f"unknown text format {format_name!r}; there are {known}") from None
+
+
+def _table(dtype: type) -> np.ndarray:
+    return np.zeros(256, dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """How names become hashes and which lines are refused.
+
+    With ``strict`` a line with any trouble is left out whole (vwlite's manners); without, what can be read of it counts
+    (Vowpal Wabbit's manners).
+    """
+
+    hash_all: bool = False
+    hash_seed: int = 0
+    strict: bool = True
+    names: bool = False
+    affix: np.ndarray = field(default_factory=lambda: _table(np.uint64))  # uint64[256], packed specifications
+    spelling: np.ndarray = field(default_factory=lambda: _table(np.uint8))  # uint8[256]
+    redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
+
+    @property
+    def makes_features(self) -> bool:
+        return bool(self.affix.any() or self.spelling.any())
+
+
+class Workspace:
+    """The arrays one block is parsed into, used again and again, growing to what the text needs."""
+
+    ROW: ClassVar = {
+        "label": np.float32,
+        "importance": np.float32,
+        "base": np.float32,
+        "flags": np.uint8,
+        "line": np.uint32,
+        "tag_start": np.uint32,
+        "tag_end": np.uint32,
+        "row_seg": np.uint32,
+    }
+    SEGMENT: ClassVar = {"seg_char": np.uint8, "seg_hash": np.uint32, "seg_start": np.uint32}
+    FEATURE: ClassVar = {"feature_hash": np.uint32, "value": np.float32}
+    REMARK: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
+
+    def __init__(self, size: int, names: bool = False) -> None:
+        self.names = names
+        self.rows, self.segments, self.features = size // 64 + 64, size // 32 + 64, size // 8 + 64
+        self.remarks = 64
+        self.allocate()
+
+    def allocate(self) -> None:
+        for room, columns in (
+            (self.rows, self.ROW),
+            (self.segments, self.SEGMENT),
+            (self.features, self.FEATURE),
+            (self.remarks, self.REMARK),
+        ):
+            for name, dtype in columns.items():
+                setattr(self, name, np.empty(room, dtype))
+        self.seg_name = self.name = self.kind = None
+        if self.names:
+            self.seg_name = np.empty((self.segments, 2), np.uint32)
+            self.name = np.empty((self.features, 4), np.uint32)
+            self.kind = np.empty((self.features, 2), np.uint8)
+
+    def grow(self) -> None:
+        self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
+        self.remarks *= 4
+        self.allocate()
+
+    def batch(self, rows: int, segments: int, features: int, text: object) -> Batch:
+        names = None
+        if self.names:
+            name, kind = self.name[:features], self.kind[:features]
+            names = Names(
+                *(name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3]),
+                *(self.seg_name[:segments, 0], self.seg_name[:segments, 1]),
+            )
+        return Batch(
+            **{name: getattr(self, name)[:rows] for name in self.ROW if name != "row_seg"},
+            row_seg=self.row_seg[: rows + 1],
+            seg_char=self.seg_char[:segments],
+            seg_hash=self.seg_hash[:segments],
+            seg_start=self.seg_start[: segments + 1],
+            feature_hash=self.feature_hash[:features],
+            value=self.value[:features],
+            text=text,
+            names=names,
+        )
+
+
+def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batch:
+    """Parse a few lines held in memory (tests, single examples) with a parser of ``parser_of``."""
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    data = bytearray(text) + bytes(64)
+    workspace = Workspace(len(text), format.names)
+    while True:
+        status, rows, segments, features, _, _ = parse(data, len(text), format, workspace)
+        if status != FULL:
+            return workspace.batch(rows, segments, features, memoryview(data))
+        workspace.grow()

@@ -1,0 +1,191 @@
+"""Models as text, laid out as Vowpal Wabbit's ``--readable_model`` and ``--invert_hash``."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import mmh3
+import numpy as np
+
+from vwlite.atomic import atomic_output
+from vwlite.expand import FeatureConfig
+from vwlite.interactions import decode_letters
+from vwlite.learners.gd import COLUMNS, Gd
+from vwlite.version import __version__
+
+if TYPE_CHECKING:
+    from vwlite.saving import Saver
+
+CHUNK = 1 << 16  # slots at a time
+
+
+def write_readable_file(path: str, saver: "Saver", names: Mapping[int, str] | None) -> None:
+    """Write the model of a run; see ``write_readable``. Raises OutputError."""
+    config = saver.config
+    counters = saver.counters.state() | {"current_pass": saver.passes}
+    predict_only = config.output.predict_only_model
+    with atomic_output(path) as file:
+        state = saver.learner, config.features, counters
+        write_readable(file, *state, predict_only=predict_only, names=names)
+
+
+def write_readable(
+    file: BinaryIO,
+    learner: Gd,
+    features: FeatureConfig,
+    counters: Mapping[str, float | int | None],
+    *,
+    predict_only: bool = False,
+    names: Mapping[int, str] | None = None,
+) -> None:
+    """Write ``learner`` to a binary ``file``.
+
+    ``counters`` is ``Counters.state()``, to which ``current_pass`` may be added (else 1).
+    ``predict_only`` leaves out what only further learning needs. ``names``, by slot, make it an
+    ``--invert_hash`` file. Weights are written as they stand in the table, outstanding L1 and L2
+    shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError.
+    """
+    head = "".join(f"{line}\n" for line in header(learner, features, predict_only))
+    checksum = mmh3.hash(head.encode("utf-8", "surrogateescape"), signed=False)
+    head += f"Checksum: {checksum}\n:{int(not predict_only)}\n"
+    if not predict_only:
+        state = state_lines(learner, counters)
+        head += "".join(f"{name} {number(value)}\n" for name, value in state)
+    file.write(head.encode("utf-8", "surrogateescape"))
+    columns = weight_columns(learner, predict_only)
+    for slots, table in nonzero(learner.weights, columns):
+        lines = plain_lines(slots, table)
+        if names is not None:
+            lines = named_lines(slots, table, names, "" if not predict_only else ":")
+        file.write(lines.encode("utf-8", "surrogateescape"))
+
+
+def number(value: float | int) -> str:
+    """Counts in full, other numbers with six significant digits."""
+    return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+def header(learner: Gd, features: FeatureConfig, predict_only: bool) -> list[str]:
+    low, high = learner.label_range
+    options = "".join(f" {option}" for option in kept_options(learner, features, predict_only))
+    return [
+        f"Version {__version__}",
+        "Id ",
+        f"Min label:{low:g}",
+        f"Max label:{high:g}",
+        f"bits:{learner.bits}",
+        "lda:0",
+        f"{len(features.ngram)} ngram:" + "".join(f"{spec} " for spec in features.ngram),
+        f"{len(features.skips)} skip:" + "".join(f"{spec} " for spec in features.skips),
+        f"options:{options}",
+    ]
+
+
+def kept_options(learner: Gd, features: FeatureConfig, predict_only: bool) -> list[str]:
+    """The options that whoever loads the model need not repeat, by name; letters come last."""
+    kept: dict[str, Any] = {
+        "affix": features.affix,
+        "cubic": features.cubic,
+        "hash": features.hash if features.hash != "strings" else "",
+        "hash_seed": features.hash_seed or "",
+        "interactions": features.interactions,
+        "link": learner.config.link if learner.config.link != "identity" else "",
+        "noconstant": features.noconstant,
+        "quadratic": features.quadratic,
+        "redefine": features.redefine,
+        "spelling": features.spelling,
+    }
+    if not predict_only:
+        kept |= update_options(learner)
+    options = []
+    for name in sorted(kept):
+        given = kept[name]
+        if given is True:
+            options.append(f"--{name}")
+        elif given:
+            values = given if isinstance(given, tuple) else (given,)
+            options += [f"--{name} {value}" for value in values]
+    for name in ("ignore", "ignore_linear", "keep"):
+        letters = set(b"".join(map(decode_letters, getattr(features, name))))
+        if letters:
+            shown = bytes(sorted(letters)).decode("utf-8", "surrogateescape")
+            options.append(f"--{name} {shown}")
+    return options
+
+
+def update_options(learner: Gd) -> dict[str, Any]:
+    config = learner.config
+    rate = config.learning_rate
+    rule = {name: getattr(config, name) for name in ("adaptive", "invariant", "normalized", "sgd")}
+    return rule | {
+        "learning_rate": "" if rate is None else widened(rate),
+        "power_t": "" if config.power_t == 0.5 else widened(config.power_t),
+    }
+
+
+def widened(value: float) -> str:
+    """A single-precision number with the digits of a double."""
+    return f"{float(np.float32(value)):.15g}"
+
+
+def state_lines(
+    learner: Gd, counters: Mapping[str, float | int | None]
+) -> Iterator[tuple[str, float | int]]:
+    """What learning goes on from, by Vowpal Wabbit's names."""
+    low, high = learner.label_range
+    yield "initial_t", learner.config.start_time
+    yield "norm normalizer", learner.get("norm_sum")
+    yield "t", learner.get("time")
+    yield "sum_loss", counters["sum_loss"]
+    yield "sum_loss_since_last_dump", counters["sum_loss_since_dump"]
+    yield "dump_interval", float(counters["dump_interval"])
+    yield "min_label", low
+    yield "max_label", high
+    yield "weighted_labeled_examples", counters["labeled_weight"]
+    yield "weighted_labels", counters["weighted_labels"]
+    yield "weighted_unlabeled_examples", counters["unlabeled_weight"]
+    yield "example_number", counters["example_number"]
+    yield "total_features", counters["total_features"]
+    yield "total_weight", learner.get("norm_weight")
+    yield "sd::oec.weighted_labeled_examples", counters["old_labeled_weight"]
+    yield "current_pass", int(counters.get("current_pass") or 1)
+    yield "l1_state", learner.get("gravity")
+    yield "l2_state", learner.get("contraction")
+
+
+def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
+    """Columns of the table that are shown."""
+    if predict_only or learner.stride == 1:
+        return [0]
+    adaptive, normalized, _ = learner.config.modes
+    wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
+    return [COLUMNS.index(name) for name in wanted]
+
+
+def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Slots with a non-zero number in ``columns`` and those numbers, a chunk at a time."""
+    for begin in range(0, len(weights), CHUNK):
+        chunk = weights[begin : begin + CHUNK]
+        used = chunk[:, columns[0]] != 0
+        for column in columns[1:]:
+            used |= chunk[:, column] != 0
+        rows = np.flatnonzero(used)
+        if len(rows):
+            yield rows + begin, chunk[np.ix_(rows, columns)]
+
+
+def plain_lines(slots: np.ndarray, table: np.ndarray) -> str:
+    line = "%d:" + " ".join(["%g"] * table.shape[1]) + "\n"
+    fields = [slots.tolist(), *table.T.tolist()]
+    return (line * len(slots)) % tuple(value for row in zip(*fields, strict=True) for value in row)
+
+
+def named_lines(
+    slots: np.ndarray, table: np.ndarray, names: Mapping[int, str], nameless: str
+) -> str:
+    """Lines with the slot's name in front, or ``nameless`` where none is known or w is 0."""
+    plain = plain_lines(slots, table).splitlines(keepends=True)
+    fields = zip(slots.tolist(), table[:, 0].tolist(), plain, strict=True)
+    return "".join(
+        (f"{names[slot]}:" if weight and slot in names else nameless) + line
+        for slot, weight, line in fields
+    )

@@ -1,0 +1,125 @@
+"""Parsed batches in input order, parsed in as many threads as asked for."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from vwlite.batch import Batch
+from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
+from vwlite.source import Block, blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something the parser had to say about a line; offsets count from the block's first byte."""
+
+    line: int  # number of the line within its file, from 0
+    code: int  # of core/status.pxd
+    at: int  # where the trouble is
+    bar: int  # where the line's namespaces begin
+    row: int  # the batch's row it would be or is
+
+
+@dataclass(slots=True)
+class Parsed:
+    """One block of text and the batch it holds."""
+
+    batch: Batch
+    block: Block
+    first_line: int  # number of the block's first line within its file, from 0
+    lines: int
+    remarks: list[Remark]
+
+
+class Parser:
+    """Parses blocks, each into a workspace of its own that comes back when its batch is released."""
+
+    def __init__(self, format: TextFormat, kind: str) -> None:
+        self.format, self.native = format, parser_of(kind)
+        self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
+
+    def workspace(self, size: int) -> Workspace:
+        try:
+            return self.free.get_nowait()
+        except queue.Empty:
+            return Workspace(size, self.format.names)
+
+    def __call__(self, block: Block) -> Parsed:
+        workspace = self.workspace(block.size)
+        while True:
+            status, *counts = self.native(block.data, block.size, self.format, workspace)
+            if status != FULL:
+                break
+            workspace.grow()
+        if status:
+            raise MemoryError("not enough memory to parse a line")
+        rows, segments, features, lines, remarks = counts
+        batch = workspace.batch(rows, segments, features, block.data)
+        batch.release = lambda: self.free.put(workspace)
+        return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks))
+
+
+def _remarks(workspace: Workspace, batch: Batch, count: int) -> list[Remark]:
+    if not count:
+        return []
+    lines = workspace.bad_line[:count]
+    columns = (lines, workspace.bad_code, workspace.bad_at, workspace.bad_from, np.searchsorted(batch.line, lines))
+    return [Remark(*map(int, entry)) for entry in islice(zip(*columns, strict=False), count)]
+
+
+def _number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
+    line = 0
+    for part in parsed:
+        if part.block.offset == 0:
+            line = 0
+        part.first_line = line
+        line += part.lines
+        yield part
+
+
+def read(
+    paths: Sequence[str], format: TextFormat, kind: str = "vw", *, threads: int = 1, block_size: int = 1 << 20
+) -> Iterator[Parsed]:
+    """The inputs' batches in order; the same ones for any number of threads.
+
+    ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 3`` blocks are held at
+    a time. Raises as ``source.blocks`` does.
+    """
+    source, parser = blocks(paths, block_size), Parser(format, kind)
+    return _number_lines(map(parser, source) if threads == 1 else _ahead(source, parser, threads))
+
+
+def _ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:
+    """``map(parser, source)`` in threads: one reads blocks, ``threads`` parse them, the caller gets them in order."""
+    waiting: queue.Queue[Any] = queue.Queue(threads + 1)
+    stop = threading.Event()
+
+    def feed() -> None:
+        last: Any = None
+        try:
+            for block in source:
+                waiting.put(pool.submit(parser, block))
+                if stop.is_set():
+                    return
+        except BaseException as error:
+            last = error
+        waiting.put(last)
+
+    with ThreadPoolExecutor(threads, "parse") as pool:
+        reader = threading.Thread(target=feed, name="read", daemon=True)
+        reader.start()
+        try:
+            while isinstance(part := waiting.get(), Future):
+                yield part.result()
+            if part is not None:
+                raise part
+        finally:
+            stop.set()
+            while not waiting.empty():  # a reader that waits for room must see the flag
+                waiting.get()

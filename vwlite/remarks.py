@@ -1,0 +1,134 @@
+"""What is said about a malformed line: vwlite's sentences and Vowpal Wabbit's log lines."""
+
+import re
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """Why a line is malformed, numbered as in ``cython_ext/core/status.pxd``."""
+
+    BAD_LABEL_WORDS = 1
+    BAD_LABEL_NUMBER = 2
+    BAD_IMPORTANCE = 3
+    NO_BAR = 4
+    BAD_NAMESPACE_START = 5
+    BAD_NAMESPACE_VALUE = 6
+    NAN_NAMESPACE_VALUE = 7
+    AFTER_FEATURE = 8
+    AFTER_NAMESPACES = 9
+    NAN_FEATURE_VALUE = 10
+    NOT_FINITE = 11
+    BAD_FEATURE = 12
+    BAD_INDEX = 13
+    EXPECTED_COLON = 14
+    BAD_VALUE = 15
+
+
+SENTENCES: dict[int, str] = {
+    Code.BAD_LABEL_WORDS: "too many label words, expected at most label, importance and base",
+    Code.BAD_LABEL_NUMBER: "bad label, expected a number",
+    Code.BAD_IMPORTANCE: "negative importance, expected 0 or more",
+    Code.NO_BAR: "no '|', expected one between label and features",
+    Code.BAD_NAMESPACE_START: "':' without a namespace, expected a name or a space after '|'",
+    Code.BAD_NAMESPACE_VALUE: "bad namespace value, expected a number after ':'",
+    Code.NAN_NAMESPACE_VALUE: "namespace value is NaN, expected a finite number",
+    Code.AFTER_FEATURE: "unexpected text, expected a space, '|' or the line's end",
+    Code.AFTER_NAMESPACES: "unexpected text, expected '|' or the line's end",
+    Code.NAN_FEATURE_VALUE: "feature value is NaN, expected a finite number",
+    Code.NOT_FINITE: "number out of range, expected a finite one",
+    Code.BAD_FEATURE: "'|' inside a feature, expected a space before it",
+    Code.BAD_INDEX: "bad feature index, expected digits before ':'",
+    Code.EXPECTED_COLON: "feature without ':', expected index:value",
+    Code.BAD_VALUE: "bad or missing value, expected a number after ':'",
+}
+
+EXPECTED = {
+    Code.BAD_NAMESPACE_START: "'|',String,space, or EOL",
+    Code.BAD_NAMESPACE_VALUE: "Float",
+    Code.AFTER_FEATURE: "'|',space, or EOL",
+    Code.AFTER_NAMESPACES: "'|' or EOL",
+}
+REPLACED = {
+    Code.NAN_NAMESPACE_VALUE: ("namespace", 1),
+    Code.NAN_FEATURE_VALUE: ("feature", 0),
+}
+# What Vowpal Wabbit takes for a number: anything its own reader ends in, or that strtof begins with.
+NUMBER = re.compile(rb"-?\d*\.?\d*([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
+
+
+def vw_message(code: int, line: bytes, at: int, bar: int, example: int) -> list[str]:
+    """The log lines Vowpal Wabbit prints for one remark of the lenient parser, without newlines.
+
+    ``at`` and ``bar`` are the remark's offsets into ``line``: the trouble, and the first bar or, in a label, the start.
+    ``example`` counts rows from 0, blank ones too. Bytes that are not UTF-8 come out as surrogate escapes. Where
+    Vowpal Wabbit says two things of one spot the parser makes two remarks. What it does not mind gives no line.
+    """
+    line = line.removesuffix(b"\n").removesuffix(b"\r")
+    rest, context = shown(line[bar:]), f'in Example #{example}: "'
+    if code == Code.BAD_LABEL_WORDS:
+        words = label_words(line, at)
+        joined = shown(b" ".join(words))
+        return [f"[error] Error: {len(words)} is too many tokens for a simple label: {joined}"]
+    if code == Code.BAD_LABEL_NUMBER:
+        bad = [shown(word) for word in label_words(line, at) if not NUMBER.match(word)]
+        return [f"[warning] '{word}' is not a good float, replacing with 0" for word in bad]
+    if code in REPLACED:
+        kind, number = REPLACED[code]
+        read = f'"{shown(line[at:])}" read as NaN. Replacing with {number}.'
+        return [f'[warning] Invalid {kind} value:{read}{context}{rest}"']
+    if code not in EXPECTED:
+        return []
+    expected = f'{EXPECTED[code]} expected after : "{shown(line[bar:at])}"'
+    return [f'[warning] malformed example! {expected}{context}{rest}"']
+
+
+def shown(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def label_words(line: bytes, start: int) -> list[bytes]:
+    """The label's words from ``start`` on, the tag not among them."""
+    part = line[start:].partition(b"|")[0]
+    words = [word for word in part.split(b" ") if word]
+    if words and (part.endswith(words[-1]) or words[-1].startswith(b"'")):
+        words.pop()
+    return words
+
+
+def excerpt(line: bytes, column: int, width: int = 60) -> str:
+    """At most ``width`` printable characters of ``line`` around byte ``column`` (from 0), ``...`` for what is cut off.
+
+    Control characters and bytes that are not UTF-8 come out as Python escapes. ``width`` should be 20 or more.
+    """
+    line = line.rstrip(b"\r\n")
+    column = min(column, len(line))
+    before = printable(line[max(0, column - 4 * width) : column])[::-1]
+    after = printable(line[column : column + 4 * width])
+    room = max(width // 3, width - sum(map(len, after)))
+    left = fitting(before, room)
+    right = fitting(after, width - sum(map(len, left)))
+    return "".join(left[::-1] + right)
+
+
+def printable(text: bytes) -> list[str]:
+    """One piece per character: itself or its escape."""
+    return [c if c.isprintable() else escaped(c) for c in shown(text)]
+
+
+def escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def fitting(pieces: list[str], room: int) -> list[str]:
+    """The first pieces that fit into ``room`` characters, closed by ``...`` unless all do."""
+    if sum(map(len, pieces)) <= room:
+        return pieces
+    kept, used = [], 3
+    for piece in pieces:
+        used += len(piece)
+        if used > room:
+            break
+        kept.append(piece)
+    return [*kept, "..."]

@@ -1,0 +1,101 @@
+"""What a run tells of itself on standard error: header, progress table, summary."""
+
+from vwlite import progress
+from vwlite.batch import Batch
+from vwlite.config import RunConfig
+from vwlite.counters import Counters
+from vwlite.learners.gd import Gd
+from vwlite.losses import best_constant
+from vwlite.results import Results
+
+
+class Report:
+    """Counts the rows of a run and prints Vowpal Wabbit's table of them."""
+
+    def __init__(self, config: RunConfig, counters: Counters) -> None:
+        self.config, self.counters = config, counters
+        self.quiet = config.output.quiet
+        self.holdout = config.holdout.active(config.passes)
+        self.bar = progress.Bar()
+        self.pass_number = 1
+
+    def say(self, line: str) -> None:
+        if self.quiet:
+            return
+        if self.config.output.to_stdout:
+            print(line)
+        else:
+            self.bar.write(line)
+
+    def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        """Add rows to the counters; prints a row of the table whenever one is due."""
+        counters, row, held = self.counters, begin, self.holdout and self.pass_number > 1
+        while row < end:
+            row = counters.tally(batch, results, results.held, row, end)
+            if not counters.row_due:
+                continue
+            if not self.quiet:
+                last = row - 1
+                label = progress.value_text(float(batch.label[last]))
+                prediction = progress.value_text(float(results.prediction[last]))
+                self.say(progress.row(counters, label, prediction, int(results.features[last]), held))
+            counters.dumped(holdout=held)
+
+    def header(self, learner: Gd, cache_line: str, passes: int) -> None:
+        """What Vowpal Wabbit prints before its table."""
+        for line in self.header_lines(learner, cache_line, passes):
+            self.say(line)
+
+    def header_lines(self, learner: Gd, cache_line: str, passes: int) -> list[str]:
+        config, features = self.config, self.config.features
+        crossed = (
+            ("creating quadratic features for pairs: ", features.quadratic),
+            ("creating cubic features for triples: ", features.cubic),
+            ("creating features for following interactions: ", features.interactions),
+            ("ignoring namespaces beginning with: ", tuple("".join(features.ignore))),
+            ("ignoring linear terms for namespaces beginning with: ", tuple("".join(features.ignore_linear))),
+            ("using namespaces beginning with: ", tuple("".join(features.keep))),
+        )
+        lines = [text + " ".join(values) for text, values in crossed if values]
+        if not config.learning:
+            lines.append("only testing")
+        for name, value in (("l1", config.learner.l1), ("l2", config.learner.l2)):
+            if value:
+                lines.append(f"using {name} regularization = {value:g}")
+        for name, path in (
+            ("final_regressor", config.output.model),
+            ("predictions", config.output.predictions),
+            ("raw predictions", config.output.raw_predictions),
+        ):
+            if path:
+                lines.append(f"{name} = {path}")
+        lines.append(cache_line)
+        if not cache_line.startswith("using cache_file"):
+            names = ["stdin" if path == "-" else path for path in config.input.paths]
+            lines += [f"Reading datafile = {name}" for name in names] or ["Reading datafile = none"]
+        lines += [
+            f"num sources = {len(config.input.paths)}",
+            f"Num weight bits = {features.bits}",
+            f"learning rate = {learner.config.start_rate:g}",
+            f"initial_t = {learner.get('time'):g}",
+            f"power_t = {learner.config.power_t:g}",
+        ]
+        if passes > 1:
+            lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
+        stack = ["gd", f"scorer-{learner.config.link}", *(["count_label"] if config.output.best_constant else [])]
+        lines += [f"Enabled learners: {', '.join(stack)}", "Input label = SIMPLE", "Output pred = SCALAR"]
+        return [*lines, progress.HEADER]
+
+    def summary(self, learner: Gd, passes: int) -> None:
+        counters = self.counters
+        constant = self.best_constant(learner) if self.config.output.best_constant else None
+        self.say(progress.summary(counters, passes, self.holdout, constant).rstrip("\n"))
+
+    def best_constant(self, learner: Gd) -> tuple[float, float | None] | None:
+        constant, loss = best_constant(learner.config.loss, self.counters.labels(), learner.label_range)
+        return None if constant is None else (constant, loss)
+
+    def note(self, text: str) -> None:
+        """Something the user should know, if there is anything."""
+        if text:
+            self.say(f"note: {text}")

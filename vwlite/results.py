@@ -1,0 +1,23 @@
+"""What a kernel tells of each row."""
+
+import numpy as np
+
+
+class Results:
+    """Arrays with one entry per row of a batch, used again for the next batch."""
+
+    __slots__ = ("features", "held", "loss", "prediction", "raw")
+
+    def __init__(self) -> None:
+        self.held: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
+        self.make_room(0)
+
+    def make_room(self, rows: int) -> None:
+        """Have at least ``rows`` entries. What they hold is undefined until a kernel has filled them."""
+        self.prediction = np.empty(rows, np.float32)  # clipped, linked
+        self.raw = np.empty(rows, np.float32)
+        self.loss = np.empty(rows, np.float32)  # times importance, 0 where unlabelled
+        self.features = np.empty(rows, np.uint32)  # constant and interactions included
+
+    def __len__(self) -> int:
+        return len(self.prediction)

@@ -1,0 +1,184 @@
+"""One run: learner, inputs, counters and outputs, and what happens between batches."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Protocol
+
+import numpy as np
+
+from vwlite.atomic import atomic_output, check_writable
+from vwlite.batch import SAVE, Batch
+from vwlite.config import RunConfig
+from vwlite.counters import Counters
+from vwlite.errors import UsageError
+from vwlite.expand import Plan
+from vwlite.holdout import Holdout
+from vwlite.inputs import Inputs
+from vwlite.learners.gd import Gd
+from vwlite.predictions import PredictionWriter
+from vwlite.reading import Parsed
+from vwlite.report import Report
+from vwlite.results import Results
+from vwlite.saving import Saver
+
+
+class Manners(Protocol):
+    """How odd input is taken: ``vwlite.badlines.BadLines`` or ``vwlite.vwlog.VwLog``."""
+
+    def examine(self, part: Parsed) -> Batch: ...
+    def relabel(self, batch: Batch) -> Batch: ...
+    def finish(self) -> None: ...
+
+
+class Session:
+    """The state of a run, as ``vwlite.loop.run`` goes through it. Close it in any case (a context manager)."""
+
+    def __init__(self, config: RunConfig, learner: Gd, plan: Plan, manners: Manners, counters: Counters) -> None:
+        self.config, self.learner, self.plan, self.manners = config, learner, plan, manners
+        self.passes = config.passes
+        self.counters = counters
+        self.report = Report(config, counters)
+        self.results = Results()
+        self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
+        self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
+        self.holdout = Holdout(config.holdout, config.passes)
+        self.saver = Saver(config, learner, plan, counters, manners)
+        self.check_outputs()
+        text = config.features.text_format(strict=config.strict, names=config.wants_names)
+        self.inputs = Inputs(config.input, text, config.passes)
+        self.passes_done = self.failures = 0
+        self.earlier_passes = 0  # passes that count as this run's (--preserve_performance_counters)
+        self.stopped_early = False
+        self.closing = ExitStack()
+        self.closing.callback(self.inputs.close)
+        self.predictions = self.open_predictions(config.output.predictions)
+        self.raw = self.open_predictions(config.output.raw_predictions)
+
+    def __enter__(self) -> "Session":
+        self.report.header(self.learner, self.cache_line(), self.passes)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.report.bar.close()
+        self.closing.__exit__(*error)
+
+    def check_outputs(self) -> None:
+        """Before anything is learned: can the results be written?"""
+        output = self.config.output
+        files = (output.model, output.readable_model, output.invert_hash, self.config.input.cache)
+        for path in filter(None, files):
+            check_writable(path)
+        targets = [path for path in (*files, output.predictions, output.raw_predictions) if path and path != "-"]
+        if len(set(targets)) < len(targets):
+            raise UsageError("two outputs have the same name")
+
+    def open_predictions(self, path: str | None) -> PredictionWriter | None:
+        return self.closing.enter_context(PredictionWriter(path)) if path else None
+
+    def keep_bad_lines(self, path: str) -> None:
+        """Write malformed lines, as they are, to ``path``."""
+        self.manners.keep = self.closing.enter_context(atomic_output(path))
+
+    def cache_line(self) -> str:
+        named = self.config.input.cache
+        return f"{self.inputs.state} cache_file = {named}" if named else "using no cache"
+
+    def batches(self, number: int) -> Iterator[Batch]:
+        """The batches of pass ``number``, from 1, checked by the manners."""
+        self.report.pass_number = number
+        self.holdout.start_pass()
+        if number > 1 or self.inputs.state == "using":
+            yield from map(self.manners.relabel, self.inputs.cached())
+            return
+        self.report.note(self.inputs.remade)
+        for part in self.inputs.texts():
+            yield self.manners.examine(part)
+            self.report.bar.update(part.block.size)
+
+    def hold_out(self, batch: Batch) -> np.ndarray | None:
+        rows = len(batch)
+        if rows > len(self.results):
+            self.results.make_room(rows)
+        return self.holdout.mark(rows)
+
+    def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None:
+        """Predict, learn, count and write the rows ``[begin, end)``."""
+        results = self.results
+        results.held = held
+        audit = self.audited(batch, begin) if self.config.output.audit and end > begin else ""
+        if batch.names is not None:
+            self.saver.learn_names(batch, begin, end)
+        self.learner.run(batch, self.plan, results, begin, end)
+        self.report.count(batch, results, begin, end)
+        for writer, values in ((self.predictions, results.prediction), (self.raw, results.raw)):
+            if writer:
+                self.write(writer, batch, values, begin, end)
+        if self.observe:
+            self.observe(batch.label[begin:end], results.prediction[begin:end], batch.importance[begin:end])
+        if audit:
+            self.write_audit(batch, begin, audit)
+        if end == begin + 1 and batch.flags[begin] & SAVE:
+            self.save_on_command(batch.tag(begin))
+
+    def write(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
+        """Rows ``[begin, end)``, and a ``nan`` for each malformed line among them where that is wanted."""
+        if self.fill_gaps:
+            for gap in batch.gaps:
+                if begin <= gap < end or gap == end == len(batch):
+                    writer.write(batch, values, begin, gap)
+                    writer.write_bytes(b"nan\n")
+                    begin = gap
+        writer.write(batch, values, begin, end)
+
+    def audited(self, batch: Batch, row: int) -> str:
+        """The audit line of a row, from the weights before it is learned."""
+        from vwlite.audit import audit_line
+
+        return audit_line(batch, self.plan, self.learner, row)
+
+    def write_audit(self, batch: Batch, row: int, line: str) -> None:
+        from vwlite.audit import prediction_line
+
+        head = prediction_line(batch, self.learner, self.results, row).decode("utf-8", "surrogateescape")
+        sys.stdout.write(f"{head}{line}\n")
+
+    def save_on_command(self, tag: bytes) -> None:
+        name = tag.removeprefix(b"save").removeprefix(b"_").decode("utf-8", "surrogateescape")
+        path = name or self.config.output.model
+        if path:
+            self.report.say(f"saving regressor to {path}")
+            self.saver.write_model(path)
+
+    def end_pass(self, number: int) -> bool:
+        """Decay, save, look at the held-out loss; True when the run is to stop here."""
+        self.passes_done = number
+        output = self.config.output
+        if output.predict_only_model:
+            self.learner.apply_shrinkage()
+        self.learner.end_pass()
+        self.saver.passes += 1
+        if output.save_per_pass and output.model:
+            self.saver.write_model(f"{output.model}.{number - 1}")
+        if not self.holdout.active:
+            return False
+        if self.counters.end_pass(number):
+            self.failures = 0
+            if number < self.passes:
+                self.saver.write_all()
+            return False
+        self.failures += 1
+        self.stopped_early = self.failures >= self.config.holdout.early_terminate
+        return self.stopped_early
+
+    def finish(self) -> None:
+        """The model and its texts, unless early termination left the best pass's in place; then the summary."""
+        self.manners.finish()
+        if not self.stopped_early:
+            self.saver.write_all()
+        self.report.summary(self.learner, self.earlier_passes + self.passes_done)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the reader of standard output went away."""
+        return any(writer.broken for writer in (self.predictions, self.raw) if writer)

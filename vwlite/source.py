@@ -1,0 +1,153 @@
+"""Where the bytes come from: inputs cut into blocks of whole lines, and their fingerprints."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.errors import DataError, UsageError
+from vwlite.stream import missing, open_input, shown
+
+__all__ = ["Block", "blocks", "check_inputs", "fingerprint", "open_input", "unchanged"]
+
+BLOCK_SIZE = 1 << 20
+SMALL_BLOCK = 1 << 16
+SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
+NEWLINE = 10
+SAMPLE, SAMPLES = 1 << 16, 16
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole lines of one file: ``data[:size]`` ends with a newline, 64 zero bytes follow it."""
+
+    data: bytearray  # uint8[size + 64]
+    size: int
+    path: str  # for messages, "<stdin>" for standard input
+    offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
+
+
+def _stat(path: str) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError) as error:
+        raise missing(path, error) from None
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """Raise now what opening the regular files among ``paths`` would raise hours later."""
+    if paths.count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    for path in paths:
+        if path == "-":
+            continue
+        mode = _stat(path).st_mode
+        # A pipe must not be opened twice; nor /dev/stdin, whose position BSD shares.
+        if stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and not path.startswith("/dev/")):
+            open_input(path).close()
+
+
+def blocks(
+    paths: Sequence[str], size: int = BLOCK_SIZE, max_line: int | None = None
+) -> Iterator[Block]:
+    """Blocks of about ``size`` bytes of whole lines, file after file, in order.
+
+    A last line without newline gets one. A line longer than a block makes the block grow; with
+    ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. On a pipe the
+    lines that have arrived are given out as soon as reading on would wait. All inputs are checked
+    before the first is read, so a wrong name is known at the call.
+    """
+    check_inputs(paths)
+    return (block for path in paths for block in _file_blocks(path, size, max_line))
+
+
+def _file_blocks(path: str, size: int, max_line: int | None) -> Iterator[Block]:
+    most = None if max_line is None else max(max_line + 1, size)
+    offset, room = 0, size
+    rest = bytearray()  # the unfinished line behind the last block
+    with open_input(path) as stream:
+        while True:
+            buffer = bytearray(max(room, len(rest)))
+            buffer[: len(rest)] = rest
+            cut, end = _fill(stream, buffer, len(rest), most)
+            if cut < 0:
+                raise DataError(
+                    f"{shown(path)}: the line at byte {offset} has more than {most - 1} bytes"
+                )
+            if not cut:
+                break
+            rest = buffer[cut:end]
+            buffer[cut:] = SLACK
+            yield Block(buffer, cut, shown(path), offset)
+            offset += cut
+            room = min(size, max(4 * cut, SMALL_BLOCK))  # a slow pipe needs no large buffers
+    if end:
+        buffer[end:] = b"\n" + SLACK if buffer[end - 1] != NEWLINE else SLACK
+        yield Block(buffer, len(buffer) - len(SLACK), shown(path), offset)
+
+
+def _fill(stream: Any, buffer: bytearray, end: int, most: int | None) -> tuple[int, int]:
+    """Read on behind ``buffer[:end]``, an unfinished line, while there is room and no waiting.
+
+    Returns where the last whole line ends, 0 at the end of the input, -1 when the line is too
+    long; and where the bytes end.
+    """
+    start = end  # no newline before
+    while True:
+        if end == len(buffer) or not stream.ready():
+            if cut := buffer.rfind(b"\n", start, end) + 1:
+                return cut, end
+            start = end
+        if end == len(buffer):
+            if most is not None and end >= most:
+                return -1, end
+            grown = 2 * end if most is None else min(2 * end, most)
+            buffer += bytes(grown - end)
+        with memoryview(buffer) as whole, whole[end:] as room:
+            got = stream.readinto(room)
+        end += got
+        if not got:
+            return 0, end
+
+
+def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
+    """What tells later whether the files are still the same; None for what is not a regular file.
+
+    The change time and the inode notice every rewrite, even with the old size and modification time
+    put back. The digest is the second guard, for clocks too coarse or set back: SHA-256 of the size
+    and of 16 evenly spaced samples of 64 KiB, the first and the last 64 KiB among them; together
+    they are the whole of a file of up to 1 MiB. Take it before reading, so that a change while
+    reading is noticed too. Raises InputMissing.
+    """
+    return [_fingerprint_of(path) for path in paths]
+
+
+def unchanged(then: Sequence[dict[str, Any] | None], now: Sequence[dict[str, Any] | None]) -> bool:
+    """Whether two fingerprints agree; unknown inputs (None) never do."""
+    return list(then) == list(now) and None not in now
+
+
+def _fingerprint_of(path: str) -> dict[str, Any] | None:
+    from hashlib import sha256
+
+    if path == "-" or not stat.S_ISREG(_stat(path).st_mode):
+        return None
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            digest = sha256(b"%d\n" % status.st_size)
+            last = max(status.st_size - SAMPLE, 0)
+            for sample in range(SAMPLES):
+                file.seek(last * sample // (SAMPLES - 1))
+                digest.update(file.read(SAMPLE))
+    except OSError as error:
+        raise missing(path, error) from None
+    return {
+        "path": path,
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "ctime_ns": status.st_ctime_ns,
+        "inode": status.st_ino,
+        "digest": digest.hexdigest(),
+    }

@@ -1,0 +1,105 @@
+"""Training, and testing on labelled data, as a function."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vwlite.badlines import BadLines
+from vwlite.config import RunConfig
+from vwlite.counters import Counters
+from vwlite.errors import UsageError
+from vwlite.expand import Plan
+from vwlite.labels import LabelCheck
+from vwlite.learners.gd import Gd
+from vwlite.loop import run
+from vwlite.metrics import Outcomes
+from vwlite.restore import Restored, restore
+from vwlite.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class BadLinesConfig:
+    """What happens to malformed lines; see ``vwlite.badlines.BadLines``."""
+
+    max_ratio: float = 0.01
+    strict: bool = False
+    keep: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_ratio <= 1:
+            raise UsageError(f"--max-bad-ratio takes a number from 0 to 1, not {self.max_ratio:g}")
+
+
+def say(line: str) -> None:
+    """A line for the user, on standard error."""
+    print(f"vwlite: {line}", file=sys.stderr, flush=True)
+
+
+def start(
+    config: RunConfig,
+    initial: str | None = None,
+    learner_changes: Mapping[str, Any] | None = None,
+    feature_changes: Mapping[str, Any] | None = None,
+) -> tuple[RunConfig, Restored | None]:
+    """The configuration to run with and, with ``initial``, the model to go on from, some options changed."""
+    if initial is None:
+        return config, None
+    model = restore(
+        initial,
+        learning=config.learning,
+        strict=config.strict,
+        learner_changes=dict(learner_changes or {}),
+        feature_changes=dict(feature_changes or {}),
+    )
+    return replace(config, features=model.features, learner=model.learner.config), model
+
+
+def train(config: RunConfig, model: Restored | None = None, bad_lines: BadLinesConfig | None = None) -> Session:
+    """Run through the data once per pass; the session, finished, holds counters and learner.
+
+    Raises the errors of ``vwlite.errors``; what is written then is described in ``vwlite.atomic``.
+    """
+    session = open_session(config, model, bad_lines or BadLinesConfig(), config.output.quiet)
+    with session:
+        run(session, config.output.audit)
+    return session
+
+
+def predict(
+    config: RunConfig, model: Restored, bad_lines: BadLinesConfig | None = None, quiet: bool = False
+) -> Session:
+    """Predict every example, whatever its label; a malformed line's prediction is ``nan``."""
+    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=False)
+    session.fill_gaps = True
+    with session:
+        run(session)
+    return session
+
+
+def evaluate(
+    config: RunConfig, model: Restored, bad_lines: BadLinesConfig | None = None, quiet: bool = False
+) -> tuple[Session, Outcomes]:
+    """Predict labelled examples; the outcomes are for ``vwlite.metrics.evaluate``."""
+    session, outcomes = open_session(config, model, bad_lines or BadLinesConfig(), quiet), Outcomes()
+    session.observe = outcomes.add
+    with session:
+        run(session)
+    return session, outcomes
+
+
+def open_session(
+    config: RunConfig, model: Restored | None, bad_lines: BadLinesConfig, quiet: bool, check_labels: bool = True
+) -> Session:
+    """A session in vwlite's manners, ready to run."""
+    learner = model.learner if model else Gd(config.learner, config.features.bits, learning=config.learning)
+    plan = model.plan if model else Plan(config.features)
+    labels = LabelCheck(config.learner.loss, model.negative_label if model else None) if check_labels else None
+    manners = BadLines(
+        labels, (lambda line: None) if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
+    )
+    session = Session(config, learner, plan, manners, Counters(config.output.progress))
+    if bad_lines.keep:
+        session.keep_bad_lines(bad_lines.keep)
+    session.saver.passes = model.passes if model else 0
+    return session

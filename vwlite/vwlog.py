@@ -1,0 +1,47 @@
+"""Vowpal Wabbit's manners with odd input: log a line, go on with what could be read."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from vwlite.badlines import line_at
+from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.errors import DataError
+from vwlite.reading import Parsed
+from vwlite.remarks import vw_message
+
+LABEL_CODES = (1, 2)  # of core/status.pxd: logged, but no reason to stop with --strict_parse
+
+
+class VwLog:
+    """Logs as ``vw`` does; with ``strict_parse`` the first malformed line ends the run."""
+
+    def __init__(self, log: Callable[[str], None], *, strict_parse: bool = False) -> None:
+        self.log, self.strict_parse = log, strict_parse
+        self.examples = 0
+
+    def examine(self, part: Parsed) -> Batch:
+        batch = part.batch
+        for remark in part.remarks:
+            start, end = line_at(part, remark.at)
+            start = min(start, remark.bar)
+            line = bytes(part.block.data[start:end])
+            example = self.examples + remark.row
+            for message in vw_message(remark.code, line, remark.at - start, remark.bar - start, example):
+                if self.strict_parse and "malformed" in message:
+                    raise DataError(message)
+                self.log(message)
+        for row in np.flatnonzero(batch.importance < 0):
+            if not batch.flags[row] & (BLANK | SAVE):
+                self.log(
+                    f"[warning] Example has an invalid importance weight ({batch.importance[row]:g}); importance "
+                    "weights must be non-negative. Use 0 to hold an example out of training."
+                )
+        self.examples += len(batch)
+        return batch
+
+    def relabel(self, batch: Batch) -> Batch:
+        return batch
+
+    def finish(self) -> None:
+        """Nothing is refused at the end."""
