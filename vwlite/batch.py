@@ -49,6 +49,7 @@ class Batch:
     value: np.ndarray  # float32[nnz], already times the namespace's value
     text: Any = b""  # the bytes tags and names point into
     names: Names | None = None
+    numbers: np.ndarray | None = None  # int64[n], which lines these are (from 0) when they are not in order
     gaps: tuple[int, ...] = ()  # rows in front of which a malformed line was left out, ascending
     release: Any = field(default=None, repr=False)  # called when the arrays may be reused
 

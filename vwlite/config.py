@@ -7,6 +7,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
+from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 
 
@@ -37,7 +38,7 @@ class RunConfig:
 
     input: InputConfig = field(default_factory=InputConfig)
     features: FeatureConfig = field(default_factory=FeatureConfig)
-    learner: GdConfig = field(default_factory=GdConfig)
+    learner: GdConfig | DyadicConfig = field(default_factory=GdConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     passes: int = 1

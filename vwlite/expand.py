@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.interactions import FullNames, canonical, decode_letters, has_wildcard, read_interaction, resolve
+from vwlite.interactions import LETTERS, FullNames, canonical, decode_letters, has_wildcard, read_interaction, resolve
 from vwlite.parsing import TextFormat
 
 ANONYMOUS = 32
@@ -37,6 +37,7 @@ class FeatureConfig:
     affix: str = ""
     spelling: tuple[str, ...] = ()
     sort_features: bool = False
+    dotproduct: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.bits <= 32:
@@ -131,13 +132,22 @@ def read_interactions(config: FeatureConfig, names: FullNames) -> list[tuple[int
     return canonical(typed, config.leave_duplicate_interactions)
 
 
+def letters_of(pairs: Iterable[tuple[int, ...]]) -> set[int]:
+    """The letters that pairs are made of. Raises UsageError for full names, which filter no linear terms."""
+    letters = {letter for pair in pairs for letter in pair}
+    if any(letter >= LETTERS for letter in letters):
+        raise UsageError("--no-dot-linear needs namespaces given by letter in --dotproduct")
+    return letters
+
+
 class Plan:
     """The arrays a kernel expands examples by (shapes in ``cython_ext/core/plan.pxd``).
 
     Wildcards stand for the namespaces met so far, so the plan changes when ``see`` is told of a new one.
     """
 
-    def __init__(self, config: FeatureConfig, seen: Iterable[int] = ()) -> None:
+    def __init__(self, config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> None:
+        """``drop_pairs``: the namespaces of dot products have no linear terms."""
         self.config = config
         self.bits = config.bits
         self.constant = not config.noconstant
@@ -151,6 +161,7 @@ class Plan:
         self.sort = config.sort_features
         names = FullNames(config.hash_seed, config.hash == "all")
         self.typed = read_interactions(config, names)
+        self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
         self.name_hash = np.array(names.hashes, np.uint32)
         self.wild = has_wildcard(self.typed)
         self.plain = not (
@@ -162,6 +173,8 @@ class Plan:
             or (self.redefine != np.arange(256)).any()
         )
         self.seen: set[int] = set(seen)
+        if drop_pairs:
+            self.nonlinear[list(letters_of(self.pairs))] = 1
         self.set_interactions()
 
     def set_interactions(self) -> None:

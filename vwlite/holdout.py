@@ -34,11 +34,14 @@ class Holdout:
     def start_pass(self) -> None:
         self.lines = 0
 
-    def mark(self, rows: int) -> np.ndarray | None:
-        """uint8[rows], 1 where the next ``rows`` lines are held out; None when holding out is not active."""
+    def mark(self, rows: int, numbers: np.ndarray | None = None) -> np.ndarray | None:
+        """uint8[rows], 1 where a line is held out; None when holding out is not active.
+
+        The lines are the next ones, or those that ``numbers``, int64[rows] from 0, says.
+        """
         if not self.active:
             return None
-        numbers = np.arange(self.lines + 1, self.lines + rows + 1)
+        numbers = np.arange(self.lines + 1, self.lines + rows + 1) if numbers is None else numbers + 1
         self.lines += rows
         after, period = self.config.after, self.config.period
         return (numbers > after if after else numbers % period == 0).astype(np.uint8)

@@ -11,6 +11,7 @@ from vwlite.cache import Cache, CacheWriter, description
 from vwlite.errors import InputMissing
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
+from vwlite.shuffling import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +25,28 @@ class InputConfig:
     cache: str | None = None
     kill_cache: bool = False
     examples: int = 0  # lines read at most, 0 for all
+    shuffle: bool = False  # every pass but a model's first goes in an order of its own
+    seed: int = 0  # of these orders
 
 
 class Inputs:
     """Batches for any number of passes. A usable cache is read instead of the text; a stale one is made again.
 
-    ``state`` is ``"none"``, ``"creating"`` or ``"using"``: what becomes of the cache. With ``passes`` above 1 and no
-    cache named, a temporary one is made.
+    ``state`` is ``"none"``, ``"creating"`` or ``"using"``: what becomes of the cache. For ``several_passes``
+    and no cache named, a temporary one is made.
     """
 
-    def __init__(self, config: InputConfig, format: TextFormat, passes: int = 1) -> None:
+    def __init__(self, config: InputConfig, format: TextFormat, several_passes: bool = False) -> None:
         self.config, self.format = config, format
         self.temporary: str | None = None
         path = config.cache
-        if path is None and passes > 1:
+        if path is None and several_passes:
             descriptor, path = tempfile.mkstemp(suffix=".cache", prefix="vwlite-")
             os.close(descriptor)
             self.temporary = path
         self.path = path
         self.cache: Cache | None = None
+        self.rows: Rows | None = None
         self.remade = ""  # why an existing cache was not used
         self.made_from = description(list(config.paths), format, config.kind) if path else {}
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
@@ -93,9 +97,15 @@ class Inputs:
             raise InputMissing("there is no cache to read again")
         return iter(self.cache)
 
+    def shuffled(self, number: int) -> Iterator[Batch]:
+        """The cache's rows in the order of pass ``number``. Raises ModelError when it is damaged."""
+        if self.rows is None:
+            self.rows = Rows(list(self.cached()))
+        return self.rows.shuffled(self.config.seed, number)
+
     def close(self) -> None:
         """Remove a temporary cache."""
-        self.cache = None
+        self.cache = self.rows = None
         if self.temporary:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.temporary)

@@ -4,7 +4,7 @@ from vwlite import progress
 from vwlite.batch import Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
-from vwlite.learners.gd import Gd
+from vwlite.learners.base import Learner
 from vwlite.losses import best_constant
 from vwlite.results import Results
 
@@ -41,12 +41,12 @@ class Report:
                 self.say(progress.row(counters, label, prediction, int(results.features[last]), held))
             counters.dumped(holdout=held)
 
-    def header(self, learner: Gd, cache_line: str, passes: int) -> None:
+    def header(self, learner: Learner, cache_line: str, passes: int) -> None:
         """What Vowpal Wabbit prints before its table."""
         for line in self.header_lines(learner, cache_line, passes):
             self.say(line)
 
-    def header_lines(self, learner: Gd, cache_line: str, passes: int) -> list[str]:
+    def header_lines(self, learner: Learner, cache_line: str, passes: int) -> list[str]:
         config, features = self.config, self.config.features
         crossed = (
             ("creating quadratic features for pairs: ", features.quadratic),
@@ -59,7 +59,8 @@ class Report:
         lines = [text + " ".join(values) for text, values in crossed if values]
         if not config.learning:
             lines.append("only testing")
-        for name, value in (("l1", config.learner.l1), ("l2", config.learner.l2)):
+        for name in ("l1", "l2"):
+            value = getattr(config.learner, name, 0)
             if value:
                 lines.append(f"using {name} regularization = {value:g}")
         for name, path in (
@@ -82,16 +83,18 @@ class Report:
         ]
         if passes > 1:
             lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
-        stack = ["gd", f"scorer-{learner.config.link}", *(["count_label"] if config.output.best_constant else [])]
+        stack = [learner.name, f"scorer-{learner.config.link}", "count_label"]
+        if not config.output.best_constant:
+            stack.pop()
         lines += [f"Enabled learners: {', '.join(stack)}", "Input label = SIMPLE", "Output pred = SCALAR"]
         return [*lines, progress.HEADER]
 
-    def summary(self, learner: Gd, passes: int) -> None:
+    def summary(self, learner: Learner, passes: int) -> None:
         counters = self.counters
         constant = self.best_constant(learner) if self.config.output.best_constant else None
         self.say(progress.summary(counters, passes, self.holdout, constant).rstrip("\n"))
 
-    def best_constant(self, learner: Gd) -> tuple[float, float | None] | None:
+    def best_constant(self, learner: Learner) -> tuple[float, float | None] | None:
         constant, loss = best_constant(learner.config.loss, self.counters.labels(), learner.label_range)
         return None if constant is None else (constant, loss)
 

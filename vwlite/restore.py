@@ -3,19 +3,18 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from vwlite import model
 from vwlite.errors import ModelError, UsageError
 from vwlite.expand import FeatureConfig, Plan
-from vwlite.learners.gd import SCALARS, Gd, config_from_header
+from vwlite.learners import learner_class
+from vwlite.learners.base import Learner
 
 
 @dataclass(slots=True)
 class Restored:
     """A model's learner and everything a run has to know of it."""
 
-    learner: Gd
+    learner: Learner
     features: FeatureConfig
     plan: Plan
     counters: dict[str, Any]
@@ -39,22 +38,20 @@ def restore(
     ``dropped`` replaces options of the update that a model without its adaptive sums does not keep.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
     """
-    resumable = bool(model.read_header(path).get("resumable")) if learning else False
-    want = None if resumable else ("weights.w",)
-    loaded = model.load(path, want=want)
-    header = loaded.header
     try:
+        header = model.read_header(path)
+        kind = learner_class(header["learner"])
+        loaded = model.load(path, want=kind.wanted(header, learning))
         features = FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()})
         forgotten = {} if header["resumable"] else (dropped or {})
-        config = config_from_header(header, **{**forgotten, **learner_changes})
-        scalars = header["scalars"]
+        config = kind.config_from(header["config"], {**forgotten, **learner_changes})
         features = change_features(path, features, feature_changes)
-        learner = Gd(config, features.bits, learning=learning, strict=strict, start=False)
-        fill(learner, loaded, scalars, resumable=resumable or not learning)
+        learner = kind(config, features.bits, learning=learning, strict=strict, start=False)
+        learner.load(loaded.arrays, header["scalars"], whole=header["resumable"] or not learning)
         return Restored(
             learner=learner,
             features=features,
-            plan=Plan(features, header["seen"]),
+            plan=Plan(features, header["seen"], learner.drops_pairs),
             counters=header["counters"],
             negative_label=header["negative_label"],
             passes=header["passes"],
@@ -73,29 +70,6 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any])
             option = "-b" if name == "bits" else f"--{name}"
             raise UsageError(f"{option} {value} contradicts {path}, which was made with {option} {old}")
     return replace(features, **changes)
-
-
-def fill(learner: Gd, loaded: model.Model, scalars: dict[str, float], *, resumable: bool) -> None:
-    """Put the saved numbers into the learner's arrays."""
-    for name in SCALARS:
-        if resumable or name in ("gravity", "contraction", "min_label", "max_label"):
-            learner.set(**{name: float(scalars[name])})
-    if "weights" in loaded.arrays:
-        table = loaded.arrays["weights"].values
-        if table.shape == learner.weights.shape:
-            learner.weights = table
-        else:
-            columns = min(table.shape[1], learner.stride)
-            learner.weights[:, :columns] = table[:, :columns]
-        return
-    column = loaded.arrays["weights.w"]
-    if learner.stride == 1:
-        learner.weights = column.reshape(-1, 1)
-        if learner.get("gravity") or learner.get("contraction") != 1:
-            learner.weights = np.array(learner.weights)
-            learner.apply_shrinkage()
-    else:
-        learner.weights[:, 0] = column
 
 
 def _frozen(value: Any) -> Any:

@@ -8,8 +8,7 @@ from vwlite.batch import Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
 from vwlite.expand import Plan
-from vwlite.learners.gd import Gd
-from vwlite.table import Table
+from vwlite.learners.base import Learner
 
 if TYPE_CHECKING:
     from vwlite.namebook import NameBook
@@ -24,7 +23,7 @@ def new_name_book() -> "NameBook":
 class Saver:
     """Writes the model of a run, whole and with everything needed to go on exactly."""
 
-    def __init__(self, config: RunConfig, learner: Gd, plan: Plan, counters: Counters, manners: object) -> None:
+    def __init__(self, config: RunConfig, learner: Learner, plan: Plan, counters: Counters, manners: object) -> None:
         self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
         self.manners = manners
         self.passes = 0  # finished in all, this run's and those before
@@ -57,8 +56,7 @@ class Saver:
             "kind": self.config.input.kind,
             "names": self.config.output.names,
         }
-        columns = learner.columns[:1] if predict_only else learner.columns
-        arrays: dict[str, Any] = {"weights": Table(learner.weights, columns)}
+        arrays: dict[str, Any] = dict(learner.tables(predict_only))
         if self.config.output.names and self.names:
             arrays |= self.names.arrays()
         model.save(path, header, arrays)

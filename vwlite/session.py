@@ -15,7 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import Plan
 from vwlite.holdout import Holdout
 from vwlite.inputs import Inputs
-from vwlite.learners.gd import Gd
+from vwlite.learners.base import Learner
 from vwlite.predictions import PredictionWriter
 from vwlite.reading import Parsed
 from vwlite.report import Report
@@ -34,7 +34,16 @@ class Manners(Protocol):
 class Session:
     """The state of a run, as ``vwlite.loop.run`` goes through it. Close it in any case (a context manager)."""
 
-    def __init__(self, config: RunConfig, learner: Gd, plan: Plan, manners: Manners, counters: Counters) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        plan: Plan,
+        manners: Manners,
+        counters: Counters,
+        passes_before: int = 0,
+    ) -> None:
+        """``passes_before``: passes of the runs that led to the model this one goes on from."""
         self.config, self.learner, self.plan, self.manners = config, learner, plan, manners
         self.passes = config.passes
         self.counters = counters
@@ -44,9 +53,11 @@ class Session:
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
         self.saver = Saver(config, learner, plan, counters, manners)
+        self.saver.passes = passes_before
         self.check_outputs()
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
-        self.inputs = Inputs(config.input, text, config.passes)
+        again = config.input.shuffle and passes_before > 0
+        self.inputs = Inputs(config.input, text, config.passes > 1 or again)
         self.passes_done = self.failures = 0
         self.earlier_passes = 0  # passes that count as this run's (--preserve_performance_counters)
         self.stopped_early = False
@@ -88,9 +99,18 @@ class Session:
         """The batches of pass ``number``, from 1, checked by the manners."""
         self.report.pass_number = number
         self.holdout.start_pass()
-        if number > 1 or self.inputs.state == "using":
+        if self.config.input.shuffle and self.saver.passes > 0:
+            if not self.inputs.cache:
+                for batch in self.texts():
+                    batch.release()
+            yield from map(self.manners.relabel, self.inputs.shuffled(self.saver.passes))
+        elif number > 1 or self.inputs.state == "using":
             yield from map(self.manners.relabel, self.inputs.cached())
-            return
+        else:
+            yield from self.texts()
+
+    def texts(self) -> Iterator[Batch]:
+        """The batches of the text, while the cache, if any, is made."""
         self.report.note(self.inputs.remade)
         for part in self.inputs.texts():
             yield self.manners.examine(part)
@@ -100,7 +120,7 @@ class Session:
         rows = len(batch)
         if rows > len(self.results):
             self.results.make_room(rows)
-        return self.holdout.mark(rows)
+        return self.holdout.mark(rows, batch.numbers)
 
     def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None:
         """Predict, learn, count and write the rows ``[begin, end)``."""

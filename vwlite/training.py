@@ -11,7 +11,7 @@ from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
 from vwlite.labels import LabelCheck
-from vwlite.learners.gd import Gd
+from vwlite.learners import learner_class
 from vwlite.loop import run
 from vwlite.metrics import Outcomes
 from vwlite.restore import Restored, restore
@@ -92,14 +92,18 @@ def open_session(
     config: RunConfig, model: Restored | None, bad_lines: BadLinesConfig, quiet: bool, check_labels: bool = True
 ) -> Session:
     """A session in vwlite's manners, ready to run."""
-    learner = model.learner if model else Gd(config.learner, config.features.bits, learning=config.learning)
-    plan = model.plan if model else Plan(config.features)
+    if model:
+        learner, plan = model.learner, model.plan
+    else:
+        kind = learner_class(config.learner.learner)
+        learner = kind(config.learner, config.features.bits, learning=config.learning, strict=True)
+        plan = Plan(config.features, drop_pairs=learner.drops_pairs)
     labels = LabelCheck(config.learner.loss, model.negative_label if model else None) if check_labels else None
     manners = BadLines(
         labels, (lambda line: None) if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
     )
-    session = Session(config, learner, plan, manners, Counters(config.output.progress))
+    before = model.passes if model else 0
+    session = Session(config, learner, plan, manners, Counters(config.output.progress), before)
     if bad_lines.keep:
         session.keep_bad_lines(bad_lines.keep)
-    session.saver.passes = model.passes if model else 0
     return session

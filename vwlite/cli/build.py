@@ -12,6 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
+from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
 
@@ -40,15 +41,26 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in pick(GdConfig, options).items() if name != "loss"}
+    """The options of any learner that were typed."""
+    return {**pick(GdConfig, options), **pick(DyadicConfig, options)}
 
 
 def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
     return pick(FeatureConfig, options)
 
 
-def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig:
-    return GdConfig(loss=LossConfig(**loss_changes(options)), **{**defaults, **learner_changes(options)})
+def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
+    """A new learner's configuration: dyadic with ``--dotproduct``, gradient descent without."""
+    loss = LossConfig(**loss_changes(options))
+    pairs = len(options.get("dotproduct", ()))
+    kind = DyadicConfig if pairs else GdConfig
+    changes = learner_changes(options)
+    known = {field.name for field in fields(kind)}
+    for name in changes:
+        if name not in known:
+            reason = "does not go with --dotproduct" if pairs else "needs --dotproduct"
+            raise UsageError(f"--{name} {reason}")
+    return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
 
 
 def input_config(options: dict[str, Any]) -> InputConfig:
@@ -68,7 +80,19 @@ def input_config(options: dict[str, Any]) -> InputConfig:
         cache=cache,
         kill_cache=bool(options.get("kill_cache")),
         examples=options.get("examples") or 0,
+        shuffle=shuffles(options),
+        seed=options.get("random_seed") or 0,
     )
+
+
+def shuffles(options: dict[str, Any]) -> bool:
+    """By default where it helps and no output shows the order."""
+    shows_order = options.get("predictions") or options.get("raw_predictions") or options.get("audit")
+    if options.get("shuffle") and shows_order and options.get("passes", 1) > 1:
+        raise UsageError("--shuffle puts the predictions of later passes out of order: drop -p and -r, or --shuffle")
+    if options.get("shuffle") is not None:
+        return bool(options["shuffle"])
+    return bool(options.get("dotproduct")) and not shows_order
 
 
 def available_cores() -> int:
@@ -92,7 +116,9 @@ def output_config(options: dict[str, Any], **more: Any) -> OutputConfig:
     return OutputConfig(**{**pick(OutputConfig, {k: v for k, v in options.items() if k != "progress"}), **rule, **more})
 
 
-def run_config(options: dict[str, Any], learner: GdConfig, features: FeatureConfig, **more: Any) -> RunConfig:
+def run_config(
+    options: dict[str, Any], learner: GdConfig | DyadicConfig, features: FeatureConfig, **more: Any
+) -> RunConfig:
     return RunConfig(
         input=input_config(options),
         features=features,

@@ -112,11 +112,24 @@ update_options = family(
     number("--min_prediction", help="Smallest prediction."),
     number("--max_prediction", help="Largest prediction."),
 )
+dyadic_options = family(
+    listed("--dotproduct", help="Add the dot product of two namespaces' latent vectors.", metavar="AB|A,B"),
+    count("--rank", help="Length of the latent vectors; 0 pairs features by position. [default: 10]"),
+    number("--dot-l2", help="L2 decay of the latent vectors. [default: 0.035 or 0.12, by loss]"),
+    number("--dot-init", help="Scale of their start values. [default: 0.1]"),
+    click.option("--dot-init-kind", type=click.Choice(["uniform", "normal"]), help="Their distribution."),
+    number("--dot-offset", help="Add this to every element of both vectors."),
+    flag("--no-dot-linear", help="No linear weights for these namespaces."),
+    count("--random_seed", "--seed", "random_seed", help="Seed of start values and of --shuffle.", default=0),
+)
 pass_options = family(
     count("--passes", help="Passes over the data.", default=1, show_default=True),
     flag("--holdout_off", help="Learn from every example, also with several passes."),
     count("--holdout_period", help="Hold out every Nth line.", default=10, show_default=True),
     count("--holdout_after", help="Hold out all lines after the Nth.", default=0),
+    click.option(
+        "--shuffle/--no-shuffle", default=None, help="Later passes in random order. [default: with --dotproduct]"
+    ),
     count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True),
 )
 progress_options = family(

@@ -17,7 +17,10 @@ from vwlite.restore import Restored
 from vwlite.session import Session
 from vwlite.training import BadLinesConfig, evaluate, predict, start, train
 
-FIXED = ("sgd", "adaptive", "normalized", "invariant", "initial_t", "initial_weight", "constant")
+FIXED = (
+    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "initial_weight", "constant"),
+    *("dotproduct", "rank", "dot_init", "dot_init_kind", "dot_offset", "no_dot_linear", "random_seed"),
+)
 
 
 def bad_lines_config(arguments: dict[str, Any]) -> BadLinesConfig:

@@ -16,6 +16,7 @@ from vwlite.cli import SETTINGS, options
 @options.pass_options
 @options.loss_options
 @options.update_options
+@options.dyadic_options
 @options.table_options
 @options.feature_options
 @options.bad_line_options

@@ -41,7 +41,6 @@ without_effect = options.family(
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
     click.option("--no_bias_regularization", is_flag=True, hidden=True),
-    click.option("--random_seed", type=int, hidden=True),
 )
 
 
@@ -53,6 +52,7 @@ without_effect = options.family(
 @options.pass_options
 @options.loss_options
 @options.update_options
+@options.dyadic_options
 @options.table_options
 @options.feature_options
 @without_effect

@@ -1,1 +1,21 @@
-"""Learners: each a configuration, its state arrays and the calls into its kernel."""
+"""Learners: each a configuration, its state arrays and the calls into its kernel.
+
+To add one: a module here with a ``Learner`` class named in ``CLASSES``, and a kernel in ``cython_ext/learners/``.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from vwlite.errors import ModelError
+
+if TYPE_CHECKING:
+    from vwlite.learners.base import Learner
+
+CLASSES = {"gd": "Gd", "dyadic": "Dyadic"}
+
+
+def learner_class(name: Any) -> "type[Learner]":
+    """The class of a learner by name. Raises ModelError for an unknown one: a model's header names it."""
+    if name not in CLASSES:
+        raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
+    return getattr(importlib.import_module(f"vwlite.learners.{name}"), CLASSES[name])

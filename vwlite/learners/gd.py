@@ -1,19 +1,18 @@
 """Gradient descent: configuration, state arrays, calls into the kernel ``cython_ext/learners/gd.pyx``."""
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from vwlite._native import gd as kernel
-from vwlite.batch import Batch
-from vwlite.errors import Diverged, UsageError
-from vwlite.expand import Plan
+from vwlite.errors import UsageError
+from vwlite.learners.base import Learner, restored_config
 from vwlite.losses import LossConfig, link_code
-from vwlite.results import Results
-from vwlite.table import zeros
+from vwlite.table import Table, zeros
 
-OK, NO_MEMORY, UNSTABLE = 0, 101, 102  # of core/status.pxd
+CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
     "norm_sum",  # sum of squared normalised inputs, times importance
     "norm_weight",  # sum of importance over the same updates
@@ -55,6 +54,8 @@ class GdConfig:
     max_prediction: float | None = None
     initial_weight: float = 0.0
     constant: float = 0.0
+
+    learner: ClassVar[str] = "gd"
 
     def __post_init__(self) -> None:
         link_code(self.link)
@@ -108,22 +109,20 @@ class KernelConfig:
         self.strict = strict
 
 
-class Gd:
-    """The learner's state: ``weights`` float32[2^bits, stride] and ``scalars`` float64[len(SCALARS)].
-
-    With ``strict`` the first number that is not finite raises ``Diverged``; without it counts as 0.
-    """
+class Gd(Learner):
+    """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch."""
 
     name = "gd"
+    SCALARS = SCALARS
+    native = kernel
 
     def __init__(
         self, config: GdConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
-        self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
+        super().__init__(config, bits, learning=learning, strict=strict)
         adaptive, normalized, _ = config.modes
         self.stride = 4 if learning and (adaptive or normalized) else 1
         self.weights = zeros(1 << bits, self.stride)
-        self.scalars = np.zeros(len(SCALARS))
         self.kernel = KernelConfig(config, strict=strict, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
         self.set_scalars()
@@ -147,42 +146,13 @@ class Gd:
         if config.initial_weight:
             self.weights[:, 0] = config.initial_weight
         if config.constant:
-            self.weights[11650396 & ((1 << self.bits) - 1), 0] = config.constant
-
-    def get(self, name: str) -> float:
-        return float(self.scalars[SCALARS.index(name)])
-
-    def set(self, **values: float) -> None:
-        for name, value in values.items():
-            self.scalars[SCALARS.index(name)] = value
+            self.weights[CONSTANT & ((1 << self.bits) - 1), 0] = config.constant
 
     def mask_with(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
         self.mask = mask
 
-    @property
-    def label_range(self) -> tuple[float, float]:
-        return self.get("min_label"), self.get("max_label")
-
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
-        """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
-
-        Raises Diverged (strict only) when a prediction or an update is not finite, MemoryError.
-        """
-        status, row = kernel.run_rows(self, self.kernel, plan, batch, results, begin, (end, self.learning))
-        if status == UNSTABLE:
-            raise Diverged(
-                f"the prediction or the update of example {row - begin} of this batch is not a finite number; "
-                "try a smaller learning rate (-l) or scale the features"
-            )
-        if status == NO_MEMORY:
-            raise MemoryError("an example's interactions need more memory than there is")
-
-    def end_pass(self) -> None:
-        self.set(rate=self.get("rate") * self.config.decay_learning_rate)
-
     def apply_shrinkage(self) -> None:
-        """Bring outstanding L1 and L2 shrinkage into the weights."""
         if self.get("gravity") or self.get("contraction") != 1:
             kernel.apply_shrinkage(self, self.kernel)
 
@@ -193,16 +163,32 @@ class Gd:
             return COLUMNS[:1]
         return (*COLUMNS, "rate") if self.config.sparse_l2 else COLUMNS
 
-    def header(self) -> dict[str, Any]:
-        return {
-            "learner": self.name,
-            "config": asdict(self.config),
-            "scalars": {name: float(value) for name, value in zip(SCALARS, self.scalars, strict=True)},
-        }
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        return {"weights": Table(self.weights, self.columns[:1] if predict_only else self.columns)}
 
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        return None if learning and header["resumable"] else ("weights.w",)
 
-def config_from_header(header: dict[str, Any], **changes: Any) -> GdConfig:
-    """The configuration a model was trained with, but for ``changes``."""
-    stored = dict(header["config"])
-    config = GdConfig(**{**stored, "loss": LossConfig(**stored["loss"])})
-    return replace(config, **changes)
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> GdConfig:
+        return restored_config(GdConfig, stored, changes)
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        for name in SCALARS:
+            if whole or name in ("gravity", "contraction", "min_label", "max_label"):
+                self.set(**{name: float(scalars[name])})
+        if "weights" in arrays:
+            table = arrays["weights"].values
+            if table.shape == self.weights.shape:
+                self.weights = table
+            else:
+                columns = min(table.shape[1], self.stride)
+                self.weights[:, :columns] = table[:, :columns]
+        elif self.stride > 1:
+            self.weights[:, 0] = arrays["weights.w"]
+        else:
+            self.weights = arrays["weights.w"].reshape(-1, 1)
+            if self.get("gravity") or self.get("contraction") != 1:
+                self.weights = np.array(self.weights)
+                self.apply_shrinkage()

@@ -1,0 +1,179 @@
+"""The gradient flow of a dyadic model, reduced to one dimension (Mineiro, "Dyadic models", May 2011, generalised).
+
+All parameters move along ``s`` with ``ds/dh = eta dl/dp``: ``h`` is the importance weight spent so far. A component is a dot
+product a.b of two sums of latent vectors; along the flow it is ``(plus e^(-2 omega s) - minus e^(2 omega s)) / 4``, and the
+prediction ``p(s)`` is the sum of components plus ``linear - s * square``. p falls strictly in s. With L2 decay ``lambda`` the
+components also carry the factor ``e^(-2 eta lambda h)``.
+"""
+
+from libc.math cimport exp, fabs
+
+from core.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE, LossParams
+
+
+cdef enum:
+    MAX_NEWTON = 100      # iterations of a root search; bisection alone needs fewer than 64
+    MAX_STEPS = 2000      # steps of an integration
+
+
+cdef struct Component:
+    double omega          # sqrt(A2 B2)
+    double kappa          # sqrt(A2 / B2)
+    double plus           # | a / sqrt(kappa) + b sqrt(kappa) |^2
+    double minus          # | a / sqrt(kappa) - b sqrt(kappa) |^2
+
+
+cdef struct Flow:
+    const Component *component
+    size_t components
+    double linear         # w.x, the initial prediction included
+    double square         # x.x
+    double label
+    double rate           # eta
+    double decay          # lambda
+    int loss              # code of core/losses.pxd
+    const LossParams *params
+
+
+cdef struct Step:
+    double s              # how far along the flow
+    double h              # importance spent until then: less than given when the label was reached
+    bint bounded          # False: an iteration limit was hit
+
+
+cdef inline double safe_exp(double x) noexcept nogil:
+    return exp(x if x < 600 else 600.0) if x > -600 else 0.0
+
+
+cdef inline double components_at(const Flow *f, double s, double *slope) noexcept nogil:
+    """Sum of the components at ``s``; ``slope`` is its derivative."""
+    cdef size_t i
+    cdef double grown, total = 0
+    slope[0] = 0
+    for i in range(f.components):
+        grown = safe_exp(2 * f.component[i].omega * s)
+        total += 0.25 * (f.component[i].plus / grown - f.component[i].minus * grown)
+        slope[0] -= 0.5 * f.component[i].omega * (f.component[i].plus / grown + f.component[i].minus * grown)
+    return total
+
+
+cdef inline double prediction_at(const Flow *f, double s, double h) noexcept nogil:
+    cdef double slope, dots = components_at(f, s, &slope)
+    if f.decay > 0:
+        dots *= safe_exp(-2 * f.rate * f.decay * h)
+    return dots + f.linear - s * f.square
+
+
+cdef inline double loss_slope(const Flow *f, double p) noexcept nogil:
+    """dl/dp of the smooth losses, in double precision."""
+    cdef double e = p - f.label, share
+    if f.loss == LOSS_LOGISTIC:
+        share = (f.label - f.params.logistic_min) / (f.params.logistic_max - f.params.logistic_min)
+        return 1 / (1 + safe_exp(-p)) - share
+    if f.loss == LOSS_POISSON:
+        return safe_exp(p) - f.label
+    if f.loss == LOSS_EXPECTILE:
+        return 2 * e * (f.params.expectile if e > 0 else 1 - f.params.expectile)
+    return 2 * e
+
+
+cdef inline double constant_slope(const Flow *f, double p) noexcept nogil:
+    """dl/dp of hinge and quantile on the side of the label where ``p`` is; 0 where there is nothing to learn."""
+    if f.loss == LOSS_HINGE:
+        return -f.label if f.label * p < 1 else 0
+    if p == f.label:
+        return 0
+    return 1 - <double>f.params.tau if p > f.label else -<double>f.params.tau
+
+
+cdef inline Step straight_step(const Flow *f, double p, double importance) noexcept nogil:
+    """Hinge and quantile: s grows with h at a constant speed until p reaches the label.
+
+    Where the end of the way lies beyond the label, the way's crossing is found by Newton's method within a bracket.
+    """
+    cdef double speed = f.rate * constant_slope(f, p), above = 1 if p > f.label else -1
+    cdef double low = 0, high = importance, h, gap, dots, slope, shrink, width, tolerance
+    cdef int i
+    cdef Step step = Step(speed * importance, importance, True)
+    if speed == 0 or (prediction_at(f, step.s, importance) - f.label) * above >= 0:
+        step.h = importance if speed else 0
+        return step
+    tolerance = 1e-9 * (fabs(f.label) if fabs(f.label) > 1 else 1)
+    h = 0
+    for i in range(MAX_NEWTON):
+        dots = components_at(f, speed * h, &slope)
+        shrink = safe_exp(-2 * f.rate * f.decay * h)
+        gap = shrink * dots + f.linear - speed * h * f.square - f.label
+        if gap * above >= 0:
+            low = h
+            if gap * above <= tolerance:
+                break
+        else:
+            high = h
+        slope = speed * (shrink * slope - f.square) - 2 * f.rate * f.decay * shrink * dots
+        width = high - low
+        if width <= 1e-15 * high:
+            break
+        h = h - gap / slope
+        if not (low < h < high):
+            h = low + 0.5 * width
+    else:
+        step.bounded = False
+    step.h = low           # the near side of the label
+    step.s = speed * low
+    return step
+
+
+cdef inline double flow_speed(const Flow *f, double s, double h) noexcept nogil:
+    return f.rate * loss_slope(f, prediction_at(f, s, h))
+
+
+cdef inline double runge_kutta(const Flow *f, double s, double h, double size, double k1, double *k7, double *error) noexcept nogil:
+    """One step of the embedded pair of Dormand and Prince (1980); returns the new s, its slope in ``k7``."""
+    cdef double k2, k3, k4, k5, k6, next
+    k2 = flow_speed(f, s + size * (k1 / 5), h + size / 5)
+    k3 = flow_speed(f, s + size * (3 * k1 + 9 * k2) / 40, h + 0.3 * size)
+    k4 = flow_speed(f, s + size * (44 * k1 - 168 * k2 + 160 * k3) / 45, h + 0.8 * size)
+    k5 = flow_speed(f, s + size * (19372 * k1 - 76080 * k2 + 64448 * k3 - 1908 * k4) / 6561, h + size * (8.0 / 9))
+    k6 = flow_speed(
+        f, s + size * (477901 * k1 - 1806240 * k2 + 1495424 * k3 + 46746 * k4 - 45927 * k5) / 167904, h + size)
+    next = s + size * (12985 * k1 + 64000 * k3 + 92750 * k4 - 45927 * k5 + 18656 * k6) / 142464
+    k7[0] = flow_speed(f, next, h + size)
+    error[0] = fabs(size * (26341 * k1 - 90880 * k3 + 790230 * k4 - 1086939 * k5 + 895488 * k6 - 534240 * k7[0]) / 21369600)
+    return next
+
+
+cdef inline Step curved_step(const Flow *f, double p, double importance) noexcept nogil:
+    """The smooth losses: s'(h) = eta l'(p(s)), integrated to 1e-9 of its value.
+
+    Without decay the exact flow approaches the point where the loss is flat and never passes it: no step may, and near
+    enough to it the flow has ended.
+    """
+    cdef double s = 0, h = 0, k1 = f.rate * loss_slope(f, p), k7 = 0, error = 0, size = importance, next, ratio
+    cdef bint still = f.decay == 0
+    cdef int i
+    cdef double enough = 1e-12 * fabs(k1)
+    if k1 == 0 and still:
+        return Step(0, importance, True)
+    for i in range(MAX_STEPS):
+        if size > importance - h:
+            size = importance - h
+        next = runge_kutta(f, s, h, size, k1, &k7, &error)
+        ratio = error / (1e-9 * fabs(next) + 1e-300)
+        if ratio <= 1 and (k7 * k1 >= 0 or not still):
+            s = next
+            h += size
+            k1 = k7
+            if h >= importance or (still and fabs(k1) <= enough):
+                return Step(s, importance, True)
+            size *= 5 if ratio < 1e-4 else 0.85 * ratio ** -0.2
+        else:
+            size *= 0.1 if not ratio < 1e4 else (0.85 * ratio ** -0.2 if ratio > 1 else 0.5)
+    return Step(s, h, False)
+
+
+cdef inline Step flow_step(const Flow *f, double p, double importance) noexcept nogil:
+    """How far an example of this importance moves the model."""
+    if f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE:
+        return straight_step(f, p, importance)
+    return curved_step(f, p, importance)

@@ -1,0 +1,109 @@
+"""Latent vectors: rows of a table that exist only once they are learned, and have a start value until then."""
+
+from libc.math cimport cos, log, sqrt
+from libc.stdint cimport uint32_t, uint64_t
+
+
+cdef struct Latent:
+    float *table          # (2^bits, stride): the vector, then how often it was updated (0: it has its start value)
+    size_t stride
+    size_t rank           # length of the vectors
+    uint64_t seed         # of this table's start values
+    double scale          # of the start values
+    bint normal           # normally distributed; else uniform in [-scale, scale]
+
+
+cdef struct Side:
+    const Latent *latent
+    uint32_t *index       # (size,) slots, each once
+    float *value          # (size,)
+    size_t size
+    double square         # sum of squared values
+    double *vector        # (rank,) sum of value times vector
+
+
+cdef inline uint64_t mix64(uint64_t z) noexcept nogil:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
+    z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
+    return z ^ (z >> 31)
+
+
+cdef inline double unit_interval(uint64_t bits) noexcept nogil:
+    """In (0, 1)."""
+    return (<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0)
+
+
+cdef inline float start_value(const Latent *latent, uint32_t slot, size_t dimension) noexcept nogil:
+    """A pure function of seed, slot and dimension."""
+    cdef uint64_t key = latent.seed + <uint64_t>slot * <uint64_t>0x9e3779b97f4a7c15
+    cdef uint64_t bits = mix64(key + (<uint64_t>dimension + 1) * <uint64_t>0xd1b54a32d192ed03)
+    cdef double u = unit_interval(bits)
+    if latent.normal:
+        return <float>(latent.scale * sqrt(-2 * log(u)) * cos(6.283185307179586 * unit_interval(mix64(bits))))
+    return <float>(latent.scale * (2 * u - 1))
+
+
+cdef inline void read_vector(Side *side) noexcept nogil:
+    """Fill ``side.vector`` and ``side.square``."""
+    cdef const Latent *latent = side.latent
+    cdef const float *row
+    cdef size_t i, d
+    cdef double x
+    side.square = 0
+    for d in range(latent.rank):
+        side.vector[d] = 0
+    for i in range(side.size):
+        row = latent.table + latent.stride * side.index[i]
+        x = side.value[i]
+        side.square += x * x
+        if row[latent.rank] == 0:
+            for d in range(latent.rank):
+                side.vector[d] += x * start_value(latent, side.index[i], d)
+        else:
+            for d in range(latent.rank):
+                side.vector[d] += x * row[d]
+
+
+cdef inline void move_vector(Side *side, const double *change, double decay, double shift) noexcept nogil:
+    """Each feature's vector becomes ``decay * vector + value * (change + shift)``."""
+    cdef const Latent *latent = side.latent
+    cdef float *row
+    cdef size_t i, d
+    cdef double x
+    for i in range(side.size):
+        row = latent.table + latent.stride * side.index[i]
+        x = side.value[i]
+        if row[latent.rank] == 0:
+            for d in range(latent.rank):
+                row[d] = start_value(latent, side.index[i], d)
+        if row[latent.rank] < 16777216.0:
+            row[latent.rank] += 1
+        for d in range(latent.rank):
+            row[d] = <float>(decay * row[d] + x * (change[d] + shift))
+
+
+cdef inline size_t merge_slots(uint32_t *index, float *value, size_t size) noexcept nogil:
+    """Add up values that share a slot, so that every slot moves once; returns the new size. Long lists are sorted."""
+    cdef size_t i, j, kept = 0, gap = size
+    cdef uint32_t slot
+    cdef float x
+    if size > 32:
+        while gap > 1:
+            gap = 1 if gap < 5 else gap * 5 // 11
+            for i in range(gap, size):
+                slot, x, j = index[i], value[i], i
+                while j >= gap and index[j - gap] > slot:
+                    index[j], value[j] = index[j - gap], value[j - gap]
+                    j -= gap
+                index[j], value[j] = slot, x
+    for i in range(size):
+        j = kept - 1 if size > 32 and kept else 0
+        while j < kept and index[j] != index[i]:
+            j += 1
+        if j < kept:
+            value[j] += value[i]
+        else:
+            index[kept], value[kept] = index[i], value[i]
+            kept += 1
+    return kept

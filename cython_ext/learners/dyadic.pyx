@@ -1,0 +1,370 @@
+"""Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
+
+from libc.math cimport isfinite, isnan, pow, sqrt
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+
+from core.bytescan cimport prefetch
+from core.expand cimport expand
+from core.flow cimport Component, Flow, Step, flow_step, safe_exp
+from core.groups cimport Rows
+from core.latent cimport Latent, Side, merge_slots, move_vector, read_vector
+from core.links cimport apply_link
+from core.losses cimport Loss, LossParams, get_loss
+from core.plan cimport Plan
+from core.rows cimport BLANK, SAVE
+from core.scratch cimport Group, Scratch, close_scratch, open_scratch
+from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.view cimport Results, open_plan, open_results, open_rows
+
+
+cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learners/dyadic.py
+    TIME = 0               # sum of importance of the examples learned
+    MIN_LABEL = 1
+    MAX_LABEL = 2
+    RATE_NOW = 3           # learning rate, decayed by the passes so far
+    UNBOUNDED = 4          # updates that hit an iteration limit
+    MISMATCHED = 5         # rows whose sides differ in length (rank 0)
+    SCALARS = 6
+    MAX_PAIRS = 16
+
+
+cdef struct Learner:
+    float *table           # (2^bits,) the linear weights
+    double *scalars        # (SCALARS,)
+    Loss loss
+    LossParams params
+    int loss_code
+    int link
+    double decay           # L2 on latent vectors
+    double offset          # added to every element of both vectors
+    double power_t, initial_t
+    bint positional        # rank 0: the i-th feature of one side meets the i-th of the other
+    bint frozen
+    bint strict
+    size_t pairs
+    int group[MAX_PAIRS][2]       # group numbers of both sides
+    Latent latent[MAX_PAIRS][2]
+
+
+cdef struct Work:                 # what one row needs, grown as rows ask for it
+    Scratch row
+    uint32_t *index               # (room,) slots of all sides, one after the other
+    float *value                  # (room,)
+    double *vector                # (room, rank)
+    double *change                # (rank,)
+    Side *side                    # (room, 2)
+    Component *component          # (room,)
+    size_t room
+    size_t components
+
+
+cdef inline bint open_work(Work *work, size_t rank) noexcept nogil:
+    open_scratch(&work.row)
+    work.room = work.components = 0
+    work.index = NULL
+    work.value = NULL
+    work.vector = NULL
+    work.side = NULL
+    work.component = NULL
+    work.change = <double *>calloc(rank, sizeof(double))
+    return work.change != NULL
+
+
+cdef inline void drop_arrays(Work *work) noexcept nogil:
+    free(work.index)
+    free(work.value)
+    free(work.vector)
+    free(work.side)
+    free(work.component)
+
+
+cdef inline void close_work(Work *work) noexcept nogil:
+    close_scratch(&work.row)
+    drop_arrays(work)
+    free(work.change)
+
+
+cdef inline bint make_room(Work *work, size_t features, size_t rank) noexcept nogil:
+    cdef size_t room = 2 * features + 2 * MAX_PAIRS
+    if room <= work.room:
+        return True
+    drop_arrays(work)
+    work.index = <uint32_t *>malloc(room * sizeof(uint32_t))
+    work.value = <float *>malloc(room * sizeof(float))
+    work.vector = <double *>malloc(room * rank * sizeof(double))
+    work.side = <Side *>malloc(2 * room * sizeof(Side))
+    work.component = <Component *>malloc(room * sizeof(Component))
+    work.room = room
+    return (work.index != NULL and work.value != NULL and work.vector != NULL and work.side != NULL
+            and work.component != NULL)
+
+
+cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const Scratch *s) noexcept nogil:
+    cdef int where = s.where[m.group[pair][side]]
+    return NULL if where < 0 else &s.group[where]
+
+
+cdef inline void add_side(Learner *m, Work *work, size_t pair, int which, const uint32_t *index, const float *value,
+                          size_t size, size_t *used, uint32_t mask) noexcept nogil:
+    """One side of the component that is being made; its features are copied so that each slot stands once."""
+    cdef size_t i, rank = m.latent[pair][which].rank
+    cdef Side *side = &work.side[2 * work.components + which]
+    side.latent = &m.latent[pair][which]
+    side.index, side.value = work.index + used[0], work.value + used[0]
+    for i in range(size):
+        side.index[i] = index[i] & mask
+        side.value[i] = value[i]
+    side.size = merge_slots(side.index, side.value, size)
+    side.vector = work.vector + (2 * work.components + which) * rank
+    used[0] += side.size
+    read_vector(side)
+    for i in range(rank):
+        side.vector[i] += m.offset
+
+
+cdef inline void close_component(Work *work, size_t rank) noexcept nogil:
+    """Keep the component unless a side is all zeros: then it never changes and adds nothing but a constant."""
+    cdef Side *a = &work.side[2 * work.components]
+    cdef Side *b = a + 1
+    cdef Component *c = &work.component[work.components]
+    cdef double root, sum, difference
+    cdef size_t d
+    if a.square <= 0 or b.square <= 0 or not isfinite(a.square * b.square):
+        return
+    c.omega = sqrt(a.square) * sqrt(b.square)
+    c.kappa = sqrt(a.square / b.square)
+    root = sqrt(c.kappa)
+    c.plus = c.minus = 0
+    for d in range(rank):
+        sum = a.vector[d] / root + b.vector[d] * root
+        difference = a.vector[d] / root - b.vector[d] * root
+        c.plus += sum * sum
+        c.minus += difference * difference
+    work.components += 1
+
+
+cdef inline int make_components(Learner *m, Work *work, uint32_t mask) noexcept nogil:
+    """All components of the row; OK, NO_MEMORY, or -1 when the sides of a positional pair differ in length."""
+    cdef const Group *a
+    cdef const Group *b
+    cdef size_t pair, i, used = 0, features = 0, rank = m.latent[0][0].rank
+    for pair in range(m.pairs):
+        a = group_of(m, pair, 0, &work.row)
+        b = group_of(m, pair, 1, &work.row)
+        features += (a.size if a != NULL else 0) + (b.size if b != NULL else 0)
+        if m.positional and (a.size if a != NULL else 0) != (b.size if b != NULL else 0):
+            return -1
+    if not make_room(work, features, rank):
+        return NO_MEMORY
+    work.components = 0
+    for pair in range(m.pairs):
+        a = group_of(m, pair, 0, &work.row)
+        b = group_of(m, pair, 1, &work.row)
+        if a == NULL or b == NULL:
+            continue
+        for i in range(a.size if m.positional else 1):
+            add_side(m, work, pair, 0, a.index + i, a.value + i, 1 if m.positional else a.size, &used, mask)
+            add_side(m, work, pair, 1, b.index + i, b.value + i, 1 if m.positional else b.size, &used, mask)
+            close_component(work, rank)
+    return OK
+
+
+cdef inline double dot_products(const Work *work) noexcept nogil:
+    cdef size_t i
+    cdef double total = 0
+    for i in range(work.components):
+        total += 0.25 * (work.component[i].plus - work.component[i].minus)
+    return total
+
+
+cdef inline double step_rate(const Learner *m) noexcept nogil:
+    """The rate of now: decayed by passes, and by ``(t0 / (t0 + t))^power_t`` within them when that is asked for."""
+    if m.power_t == 0:
+        return m.scalars[RATE_NOW]
+    return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
+
+
+cdef inline void move_components(const Learner *m, Work *work, const Flow *flow, const Step *step) noexcept nogil:
+    """Both sides of every component to where the flow has come."""
+    cdef size_t i, d, rank = m.latent[0][0].rank
+    cdef double growth, even, odd, kappa, a, b
+    cdef double decay = safe_exp(-flow.rate * flow.decay * step.h)
+    cdef Side *left
+    cdef Side *right
+    for i in range(work.components):
+        left, right = &work.side[2 * i], &work.side[2 * i + 1]
+        growth = safe_exp(work.component[i].omega * step.s)
+        even = 0.5 * (growth + 1 / growth) - 1           # cosh - 1
+        odd = 0.5 * (growth - 1 / growth)                # sinh
+        kappa = work.component[i].kappa
+        for d in range(rank):
+            a, b = left.vector[d], right.vector[d]
+            left.vector[d] = decay / left.square * (a * even - kappa * b * odd)
+            work.change[d] = decay / right.square * (b * even - a / kappa * odd)
+        move_vector(left, left.vector, decay, (decay - 1) * m.offset / left.square)
+        move_vector(right, work.change, decay, (decay - 1) * m.offset / right.square)
+
+
+cdef inline int learn(Learner *m, Work *work, double p, double linear, float y, float weight) noexcept nogil:
+    cdef Flow flow
+    cdef Step step
+    cdef size_t i
+    cdef Scratch *s = &work.row
+    flow.component, flow.components = work.component, work.components
+    flow.linear, flow.label = linear, y
+    flow.rate, flow.decay = step_rate(m), m.decay
+    flow.loss, flow.params = m.loss_code, &m.params
+    flow.square = 0
+    s.terms = merge_slots(s.index, s.value, s.terms)
+    for i in range(s.terms):
+        flow.square += <double>s.value[i] * s.value[i]
+    if work.components == 0 and flow.square == 0:
+        return OK
+    step = flow_step(&flow, p, weight)
+    m.scalars[TIME] += weight
+    m.scalars[UNBOUNDED] += not step.bounded
+    if not isfinite(step.s):
+        return UNSTABLE
+    if step.s == 0 and (step.h == 0 or m.decay == 0):
+        return OK
+    for i in range(s.terms):
+        m.table[s.index[i]] = <float>(m.table[s.index[i]] - step.s * s.value[i])
+    move_components(m, work, &flow, &step)
+    return OK
+
+
+cdef inline float clip(double p, const Learner *m) noexcept nogil:
+    if isnan(p):
+        return 0
+    if p < m.scalars[MIN_LABEL]:
+        return <float>m.scalars[MIN_LABEL]
+    return <float>m.scalars[MAX_LABEL] if p > m.scalars[MAX_LABEL] else <float>p
+
+
+cdef inline double linear_part(const Learner *m, const Scratch *s, double start) noexcept nogil:
+    cdef size_t i
+    cdef double sum = start
+    for i in range(s.terms):
+        sum += <double>m.table[s.index[i]] * s.value[i]
+    return sum
+
+
+cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Results *out, bint learning,
+                      uint32_t mask) noexcept nogil:
+    cdef float y = rows.label[row], weight = rows.importance[row], clipped
+    cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.held != NULL and out.held[row])
+    cdef double linear, p
+    cdef int status = make_components(m, work, mask)
+    out.loss[row] = 0
+    out.features[row] = <uint32_t>work.row.count
+    if status == NO_MEMORY:
+        return status
+    if status == -1:
+        m.scalars[MISMATCHED] += 1
+        out.raw[row] = out.prediction[row] = clip(0, m)
+        return OK
+    if wanted and not m.frozen:
+        m.scalars[MIN_LABEL] = y if y < m.scalars[MIN_LABEL] else m.scalars[MIN_LABEL]
+        m.scalars[MAX_LABEL] = y if y > m.scalars[MAX_LABEL] else m.scalars[MAX_LABEL]
+        m.params.min_label, m.params.max_label = <float>m.scalars[MIN_LABEL], <float>m.scalars[MAX_LABEL]
+    linear = linear_part(m, &work.row, rows.base[row])
+    p = linear + dot_products(work)
+    clipped = clip(p, m)
+    out.raw[row] = <float>p
+    out.prediction[row] = apply_link(m.link, clipped)
+    if labeled and weight > 0:
+        out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
+    if not isfinite(p):
+        return UNSTABLE
+    return learn(m, work, p, linear, y, weight) if wanted and weight > 0 else OK
+
+
+cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask) noexcept nogil:
+    """Fetch the table's lines for a row that comes next."""
+    cdef size_t i, pair
+    cdef int side
+    cdef const Group *group
+    cdef const float *vector
+    for i in range(s.terms):
+        prefetch(m.table + s.index[i])
+    for pair in range(m.pairs):
+        for side in range(2):
+            group = group_of(m, pair, side, s)
+            if group == NULL:
+                continue
+            for i in range(group.size):
+                vector = m.latent[pair][side].table + m.latent[pair][side].stride * (group.index[i] & mask)
+                prefetch(vector)
+                prefetch(vector + m.latent[pair][side].rank)
+
+
+cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
+             Work *work) noexcept nogil:
+    """Rows ``[row, end)`` in order; the next row's lines are fetched while one is worked on."""
+    cdef int status = expand(rows, row[0], plan, &work[row[0] & 1].row) if row[0] < end else OK
+    while row[0] < end and status == OK:
+        if row[0] + 1 < end:
+            status = expand(rows, row[0] + 1, plan, &work[(row[0] + 1) & 1].row)
+            if status != OK:
+                break
+            prefetch_row(m, &work[(row[0] + 1) & 1].row, plan.mask)
+        if rows.flags[row[0]] & (BLANK | SAVE):
+            out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
+            out.features[row[0]] = 0
+        else:
+            status = visit(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
+            if status == UNSTABLE and not m.strict:
+                status = OK
+        row[0] += 1
+    return status
+
+
+cdef Learner open_learner(state, config, plan):
+    """From a ``Dyadic`` and its ``KernelConfig``; the pairs of ``plan`` name the sides' groups."""
+    cdef const float[:, ::1] table = state.weights
+    cdef const float[:, ::1] latent
+    cdef double[::1] scalars = state.scalars
+    cdef Learner m
+    cdef size_t pair
+    cdef int side
+    if scalars.shape[0] != SCALARS or get_loss(config.loss_code, &m.loss) != 0 or not 0 < len(plan.pairs) <= MAX_PAIRS:
+        raise ValueError("unknown loss, or a wrong number of scalars or pairs")
+    m.table, m.scalars = <float *>&table[0, 0], &scalars[0]
+    m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL])
+    m.loss_code, m.link = config.loss_code, config.link_code
+    m.decay, m.offset, m.power_t, m.initial_t = config.decay, config.offset, config.power_t, config.initial_t
+    m.positional, m.frozen, m.strict = config.rank == 0, config.frozen, config.strict
+    m.pairs = len(plan.pairs)
+    for pair in range(m.pairs):
+        for side in range(2):
+            latent = state.latent[pair][side]
+            if latent.shape[0] != table.shape[0] or latent.shape[1] <= max(config.rank, 1):
+                raise ValueError("a table of latent vectors has a wrong shape")
+            m.group[pair][side] = plan.pairs[pair][side]
+            m.latent[pair][side] = Latent(<float *>&latent[0, 0], latent.shape[1], max(config.rank, 1),
+                                          config.seeds[pair][side], config.scale, config.normal)
+    return m
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; see ``learners/gd.pyx``."""
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1], opened
+    cdef Learner m = open_learner(state, config, plan)
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef Work work[2]
+    cdef int status = NO_MEMORY
+    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
+        raise ValueError("table, plan and batch do not belong together")
+    opened = open_work(&work[0], m.latent[0][0].rank)
+    opened = open_work(&work[1], m.latent[0][0].rank) and opened
+    if opened:
+        with nogil:
+            status = run(&m, &rows, &native_plan, &out, &begin, end, learning, work)
+    close_work(&work[0])
+    close_work(&work[1])
+    return status, begin

@@ -1,0 +1,102 @@
+"""What all learners have in common: named scalars, a label range, a header in the model."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite.batch import Batch
+from vwlite.errors import Diverged, UsageError
+from vwlite.expand import Plan
+from vwlite.losses import LossConfig
+from vwlite.results import Results
+from vwlite.table import Table
+
+NO_MEMORY, UNSTABLE = 101, 102  # of core/status.pxd
+
+
+class Learner:
+    """State of a learner: ``weights`` float32[2^bits, stride], ``scalars`` float64[len(SCALARS)], perhaps tables.
+
+    ``config`` is the learner's frozen dataclass of options, which has a ``loss``, a ``link``, ``start_rate``,
+    ``power_t`` and ``decay_learning_rate``. A learner that is not ``learning`` may hold less. With ``strict`` the first
+    number that is not finite raises ``Diverged``; without it counts as 0.
+    """
+
+    name: ClassVar[str]
+    SCALARS: ClassVar[tuple[str, ...]]
+    native: ClassVar[Any]  # the kernel module
+    weights: np.ndarray
+    kernel: Any  # the configuration in the words of the kernel
+    drops_pairs = False  # namespaces of dot products have no linear terms
+
+    def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
+        self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
+        self.scalars = np.zeros(len(self.SCALARS))
+
+    def get(self, name: str) -> float:
+        return float(self.scalars[self.SCALARS.index(name)])
+
+    def set(self, **values: float) -> None:
+        for name, value in values.items():
+            self.scalars[self.SCALARS.index(name)] = value
+
+    @property
+    def label_range(self) -> tuple[float, float]:
+        return self.get("min_label"), self.get("max_label")
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
+
+        Raises Diverged (strict only) when a prediction or an update is not finite, MemoryError.
+        """
+        status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, (end, self.learning))
+        if status == UNSTABLE:
+            raise Diverged(
+                f"the prediction or the update of example {row - begin} of this batch is not a finite number; "
+                "try a smaller learning rate (-l) or scale the features"
+            )
+        if status == NO_MEMORY:
+            raise MemoryError("an example's interactions need more memory than there is")
+
+    def end_pass(self) -> None:
+        self.set(rate=self.get("rate") * self.config.decay_learning_rate)
+
+    def apply_shrinkage(self) -> None:
+        """Bring regularisation that is outstanding, if any, into the weights."""
+
+    def header(self) -> dict[str, Any]:
+        """What the model file says of the learner, as JSON data."""
+        return {
+            "learner": self.name,
+            "config": asdict(self.config),
+            "scalars": {name: float(value) for name, value in zip(self.SCALARS, self.scalars, strict=True)},
+        }
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        """The tables a model keeps."""
+        raise NotImplementedError
+
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        """Names of the arrays to load from a model with this header; None for all."""
+        return None
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
+        """The configuration a model was trained with, but for ``changes``; ``stored`` is the header's."""
+        raise NotImplementedError
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        """Take over a model's numbers; unless ``whole``, only what prediction needs."""
+        raise NotImplementedError
+
+
+def restored_config(kind: type, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
+    """A configuration from a model's header, but for ``changes``. Raises UsageError for one it does not have."""
+    known = {field.name for field in fields(kind)}
+    for name in changes:
+        if name not in known:
+            raise UsageError(f"--{name} is no option of the model's learner, {kind.learner}")
+    return kind(**{**stored, "loss": LossConfig(**stored["loss"]), **changes})

@@ -1,0 +1,51 @@
+"""The rows of a cache in random order."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from vwlite._native.gather import COLUMNS, gather, shuffle
+from vwlite.batch import Batch
+from vwlite.parsing import FULL, Workspace
+
+ROWS = 4096  # of a shuffled batch
+PASS_SEED, MASK = 0xA0761D6478BD642F, 2**64 - 1
+
+
+def order_of(rows: int, seed: int, number: int) -> np.ndarray:
+    """int64[rows], the order of pass ``number``: a pure function of the three arguments."""
+    order = np.arange(rows, dtype=np.int64)
+    shuffle(order, (seed * 0x9E3779B97F4A7C15 + (number + 1) * PASS_SEED) & MASK)
+    return order
+
+
+class Rows:
+    """Random access to the rows of some batches, which must stay as they are meanwhile."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        self.batches = batches
+        self.starts = np.cumsum([0, *map(len, batches)])
+        self.address = np.array(
+            [[getattr(batch, name).__array_interface__["data"][0] for name in COLUMNS] for batch in batches], np.uint64
+        ).reshape(len(batches), len(COLUMNS))
+        self.workspace = Workspace(1 << 20)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def take(self, numbers: np.ndarray) -> Batch:
+        """The rows ``numbers``, int64[n], as a batch without tags; the next call fills its arrays again."""
+        places = np.searchsorted(self.starts, numbers, side="right") - 1
+        while True:
+            status, *counts = gather(self.address, places, numbers - self.starts[places], self.workspace)
+            if status != FULL:
+                break
+            self.workspace.grow()
+        batch = self.workspace.batch(*counts, b"")
+        batch.numbers = numbers
+        return batch
+
+    def shuffled(self, seed: int, number: int) -> Iterator[Batch]:
+        """All rows, in the order of pass ``number``."""
+        order = order_of(len(self), seed, number)
+        return (self.take(order[begin : begin + ROWS]) for begin in range(0, len(order), ROWS))
