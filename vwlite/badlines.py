@@ -31,11 +31,10 @@ class BadLines:
 
     def examine(self, part: Parsed) -> Batch:
         """The part's batch, its labels checked. Raises DataError."""
-        self.lines += part.lines
         for remark in part.remarks:
             self.add(part, remark)
-        if self.lines >= GRACE:
-            self.check_ratio()
+            self.check_ratio(self.lines + remark.line + 1, GRACE)
+        self.lines += part.lines
         batch = part.batch
         batch.gaps = tuple(remark.row for remark in part.remarks)
         if self.labels:
@@ -64,16 +63,16 @@ class BadLines:
         if self.bad == SHOWN:
             self.say("further bad lines are counted, not shown (--bad-lines FILE keeps them all)")
 
-    def check_ratio(self) -> None:
-        if self.bad > self.max_ratio * self.lines:
+    def check_ratio(self, lines: int, grace: int = 0) -> None:
+        if lines >= grace and self.bad > self.max_ratio * lines:
             raise DataError(
-                f"{self.bad} of {self.lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
+                f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
             )
 
     def finish(self) -> None:
         """Raises DataError when too many lines were malformed."""
         if self.bad:
-            self.check_ratio()
+            self.check_ratio(self.lines)
             self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
 
 

@@ -12,6 +12,7 @@ from vwlite.errors import InputMissing
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
 from vwlite.shuffling import Rows
+from vwlite.source import check_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Inputs:
     def __init__(self, config: InputConfig, format: TextFormat, several_passes: bool = False) -> None:
         self.config, self.format = config, format
         self.temporary: str | None = None
+        check_inputs(config.paths)
         path = config.cache
         if path is None and several_passes:
             descriptor, path = tempfile.mkstemp(suffix=".cache", prefix="vwlite-")

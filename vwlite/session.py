@@ -1,5 +1,6 @@
 """One run: learner, inputs, counters and outputs, and what happens between batches."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -80,9 +81,14 @@ class Session:
         files = (output.model, output.readable_model, output.invert_hash, self.config.input.cache)
         for path in filter(None, files):
             check_writable(path)
-        targets = [path for path in (*files, output.predictions, output.raw_predictions) if path and path != "-"]
+        named = [path for path in (*files, output.predictions, output.raw_predictions) if path]
+        targets = ["-" if path == "-" else os.path.realpath(path) for path in named]
         if len(set(targets)) < len(targets):
             raise UsageError("two outputs have the same name")
+        sources = {os.path.realpath(path) for path in self.config.input.paths if path != "-"}
+        for path, target in zip(named, targets, strict=True):
+            if target in sources:
+                raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
 
     def open_predictions(self, path: str | None) -> PredictionWriter | None:
         return self.closing.enter_context(PredictionWriter(path)) if path else None
@@ -173,6 +179,8 @@ class Session:
     def end_pass(self, number: int) -> bool:
         """Decay, save, look at the held-out loss; True when the run is to stop here."""
         self.passes_done = number
+        if number == 1:  # all lines have been read, and no model is written of too many malformed ones
+            self.manners.finish()
         output = self.config.output
         if output.predict_only_model:
             self.learner.apply_shrinkage()
@@ -193,7 +201,6 @@ class Session:
 
     def finish(self) -> None:
         """The model and its texts, unless early termination left the best pass's in place; then the summary."""
-        self.manners.finish()
         if not self.stopped_early:
             self.saver.write_all()
         self.report.summary(self.learner, self.earlier_passes + self.passes_done)

@@ -40,6 +40,13 @@ class Lazy(click.Group):
             return None
         return importlib.import_module(f"vwlite.cli.{name}").command
 
+    def invoke(self, context: click.Context) -> Any:
+        """As click does, but for broken pipes, of which click would make exit code 1."""
+        try:
+            return super().invoke(context)
+        except OSError as error:
+            raise StreamLost(error) from error
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -61,7 +68,11 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; errors become one line and an exit code (see ``vwlite.errors``)."""
-    signal.signal(signal.SIGTERM, _terminated)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, _terminated)
+    if sys.stderr is None:  # closed; print would take standard output instead
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         status = cli(standalone_mode=False) or 0
     except click.ClickException as error:
@@ -75,11 +86,13 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         print("vwlite: interrupted", file=sys.stderr)
         status = 130
-    except Terminated:
+    except Terminated as signalled:
         print("vwlite: terminated", file=sys.stderr)
-        status = 143
-    except BrokenPipeError:
-        status = 141
+        status = 128 + signalled.args[0]
+    except StreamLost as lost:
+        status = lost_stream(lost.args[0])
+    except OSError as error:  # of printing --help
+        status = lost_stream(error)
     except MemoryError as error:
         print(f"vwlite: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         status = 1
@@ -87,22 +100,31 @@ def main() -> None:
 
 
 class Terminated(BaseException):
-    """SIGTERM arrived."""
+    """SIGTERM or SIGHUP arrived."""
+
+
+class StreamLost(Exception):
+    """Writing to standard output or error failed; the OSError is the argument."""
 
 
 def _terminated(number: int, frame: object) -> None:
-    raise Terminated
+    raise Terminated(number)
+
+
+def lost_stream(error: OSError) -> int:
+    """The exit code when standard output cannot be written; what is still buffered goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if isinstance(error, BrokenPipeError):
+        return 141
+    print(f"vwlite: cannot write to standard output: {error.strerror}", file=sys.stderr)
+    return 74
 
 
 def leave(status: int) -> None:
     """Exit; a reader that has closed standard output turns success into 141."""
     try:
-        sys.stdout.flush()
-    except (BrokenPipeError, ValueError):
-        status = status or 141
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError as error:
-        print(f"vwlite: cannot write to standard output: {error.strerror}", file=sys.stderr)
-        status = status or 74
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = status or lost_stream(error)
     sys.exit(status)
