@@ -11,7 +11,7 @@ import numpy as np
 
 from vwlite._native.text import format_predictions
 from vwlite.atomic import atomic_output
-from vwlite.batch import Batch
+from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import OutputError
 
 STDOUT = frozenset({"-", "stdout", "/dev/stdout"})
@@ -57,6 +57,16 @@ class PredictionWriter:
                 values, batch.flags, batch.tag_start, batch.tag_end, text, begin, end
             )
         )
+
+    def write_beside(self, batch: Batch, values: np.ndarray, beside: np.ndarray, begin: int, end: int) -> None:
+        """Like ``write``, with the number ``beside[i]`` between the value and the tag."""
+        rows = range(begin, end)
+        none = np.zeros(len(batch), np.uint32)
+        texts = [format_predictions(x, batch.flags, none, none, None, begin, end).split() for x in (values, beside)]
+        shown = [row for row in rows if not batch.flags[row] & (BLANK | SAVE)]
+        for row, value, number in zip(shown, *texts, strict=True):
+            tag = batch.tag(row)
+            self.write_bytes(b" ".join((value, number, tag) if tag else (value, number)) + b"\n")
 
     def write_bytes(self, data: bytes) -> None:
         """Write lines that are formatted already."""

@@ -6,9 +6,10 @@ import numpy as np
 class Results:
     """Arrays with one entry per row of a batch, used again for the next batch."""
 
-    __slots__ = ("features", "held", "loss", "prediction", "raw")
+    __slots__ = ("features", "flip", "held", "loss", "prediction", "raw")
 
     def __init__(self) -> None:
+        self.flip: np.ndarray | None = None  # float32[n], importance that would flip the sign; None: nobody asks
         self.held: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
         self.make_room(0)
 
@@ -18,6 +19,12 @@ class Results:
         self.raw = np.empty(rows, np.float32)
         self.loss = np.empty(rows, np.float32)  # times importance, 0 where unlabelled
         self.features = np.empty(rows, np.uint32)  # constant and interactions included
+        if self.flip is not None:
+            self.flip = np.empty(rows, np.float32)
+
+    def want_flips(self) -> None:
+        """Have the kernel fill ``flip`` as well."""
+        self.flip = np.empty(len(self), np.float32)
 
     def __len__(self) -> int:
         return len(self.prediction)

@@ -152,10 +152,16 @@ class Session:
         if self.fill_gaps:
             for gap in batch.gaps:
                 if begin <= gap < end or gap == end == len(batch):
-                    writer.write(batch, values, begin, gap)
+                    self.write_rows(writer, batch, values, begin, gap)
                     writer.write_bytes(b"nan\n")
                     begin = gap
-        writer.write(batch, values, begin, end)
+        self.write_rows(writer, batch, values, begin, end)
+
+    def write_rows(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
+        if self.results.flip is None:
+            writer.write(batch, values, begin, end)
+        else:
+            writer.write_beside(batch, values, self.results.flip, begin, end)
 
     def audited(self, batch: Batch, row: int) -> str:
         """The audit line of a row, from the weights before it is learned."""

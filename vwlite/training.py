@@ -67,10 +67,21 @@ def train(config: RunConfig, model: Restored | None = None, bad_lines: BadLinesC
 
 
 def predict(
-    config: RunConfig, model: Restored, bad_lines: BadLinesConfig | None = None, quiet: bool = False
+    config: RunConfig,
+    model: Restored,
+    bad_lines: BadLinesConfig | None = None,
+    quiet: bool = False,
+    active: bool = False,
 ) -> Session:
-    """Predict every example, whatever its label; a malformed line's prediction is ``nan``."""
+    """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
+
+    ``active`` adds the importance that would flip the prediction's sign. Raises UsageError when the model cannot tell.
+    """
     session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=False)
+    if active:
+        if not model.learner.tells_flips:
+            raise UsageError("--active needs a dyadic model (train with --dotproduct)")
+        session.results.want_flips()
     session.fill_gaps = True
     with session:
         run(session)

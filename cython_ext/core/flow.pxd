@@ -6,7 +6,7 @@ prediction ``p(s)`` is the sum of components plus ``linear - s * square``. p fal
 components also carry the factor ``e^(-2 eta lambda h)``.
 """
 
-from libc.math cimport exp, fabs
+from libc.math cimport INFINITY, exp, fabs
 
 from core.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE, LossParams
 
@@ -177,3 +177,48 @@ cdef inline Step flow_step(const Flow *f, double p, double importance) noexcept 
     if f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE:
         return straight_step(f, p, importance)
     return curved_step(f, p, importance)
+
+
+cdef inline double way_to_zero(const Flow *f, double p) noexcept nogil:
+    """The s at which the prediction, now ``p``, is 0; infinite when the flow does not lead there. Decay does not count."""
+    cdef double low = 0, high = 1e-3 if p > 0 else -1e-3, middle, slope
+    cdef int i
+    for i in range(60):
+        if (components_at(f, high, &slope) + f.linear - high * f.square) * p <= 0:
+            break
+        low = high
+        high *= 2
+    else:
+        return INFINITY
+    for i in range(60):
+        middle = 0.5 * (low + high)
+        if (components_at(f, middle, &slope) + f.linear - middle * f.square) * p > 0:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+cdef inline double importance_to_flip(Flow *f, double p) noexcept nogil:
+    """The smallest importance with which the opposite label would carry the prediction across zero.
+
+    That is the integral of ds / (eta l'(p(s))) along the way, by Simpson's rule; for losses of constant slope one product.
+    """
+    cdef double s = way_to_zero(f, p), total = 0, at, slope
+    cdef int i, weight
+    if p == 0 or s == INFINITY:
+        return 0 if p == 0 else INFINITY
+    f.label = -1 if p > 0 else 1
+    if f.loss == LOSS_HINGE:
+        return fabs(s) / f.rate
+    for i in range(65):
+        at = s * i / 64
+        weight = 1 if i == 0 or i == 64 else (4 if i & 1 else 2)
+        if f.loss == LOSS_QUANTILE:
+            slope = 1 - <double>f.params.tau if p > 0 else <double>f.params.tau
+        else:
+            slope = fabs(loss_slope(f, components_at(f, at, &slope) + f.linear - at * f.square))
+        if slope <= 0:
+            return INFINITY
+        total += weight / slope
+    return fabs(s) / (3 * 64) * total / f.rate

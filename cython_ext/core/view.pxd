@@ -12,6 +12,7 @@ cdef struct Results:             # arrays a kernel fills, one entry per row
     float *loss                  # times importance; 0 where unlabelled
     uint32_t *features           # as Vowpal Wabbit counts them
     const uint8_t *held          # 1: predict only; NULL when no row is held out
+    float *flip                  # importance that would flip the sign; NULL when nobody asks
 
 
 cdef inline Rows open_rows(batch):
@@ -59,6 +60,7 @@ cdef inline Results open_results(source):
     cdef float[::1] prediction = source.prediction, raw = source.raw, loss = source.loss
     cdef uint32_t[::1] features = source.features
     cdef const uint8_t[::1] held
+    cdef float[::1] flip
     cdef Results results
     cdef bint any_rows = prediction.shape[0] > 0
     results.prediction = &prediction[0] if any_rows else NULL
@@ -66,6 +68,10 @@ cdef inline Results open_results(source):
     results.loss = &loss[0] if any_rows else NULL
     results.features = &features[0] if any_rows else NULL
     results.held = NULL
+    results.flip = NULL
+    if source.flip is not None and any_rows:
+        flip = source.flip
+        results.flip = &flip[0]
     if source.held is not None and any_rows:
         held = source.held
         results.held = &held[0]

@@ -6,7 +6,7 @@ from libc.stdlib cimport calloc, free, malloc
 
 from core.bytescan cimport prefetch
 from core.expand cimport expand
-from core.flow cimport Component, Flow, Step, flow_step, safe_exp
+from core.flow cimport Component, Flow, Step, flow_step, importance_to_flip, safe_exp
 from core.groups cimport Rows
 from core.latent cimport Latent, Side, merge_slots, move_vector, read_vector
 from core.links cimport apply_link
@@ -206,9 +206,9 @@ cdef inline void move_components(const Learner *m, Work *work, const Flow *flow,
         move_vector(right, work.change, decay, (decay - 1) * m.offset / right.square)
 
 
-cdef inline int learn(Learner *m, Work *work, double p, double linear, float y, float weight) noexcept nogil:
+cdef inline Flow open_flow(Learner *m, Work *work, double linear, float y) noexcept nogil:
+    """The row's flow; its terms are merged so that each slot stands once."""
     cdef Flow flow
-    cdef Step step
     cdef size_t i
     cdef Scratch *s = &work.row
     flow.component, flow.components = work.component, work.components
@@ -219,6 +219,14 @@ cdef inline int learn(Learner *m, Work *work, double p, double linear, float y, 
     s.terms = merge_slots(s.index, s.value, s.terms)
     for i in range(s.terms):
         flow.square += <double>s.value[i] * s.value[i]
+    return flow
+
+
+cdef inline int learn(Learner *m, Work *work, double p, double linear, float y, float weight) noexcept nogil:
+    cdef Flow flow = open_flow(m, work, linear, y)
+    cdef Step step
+    cdef size_t i
+    cdef Scratch *s = &work.row
     if work.components == 0 and flow.square == 0:
         return OK
     step = flow_step(&flow, p, weight)
@@ -255,6 +263,7 @@ cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Resu
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
     cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.held != NULL and out.held[row])
     cdef double linear, p
+    cdef Flow flow
     cdef int status = make_components(m, work, mask)
     out.loss[row] = 0
     out.features[row] = <uint32_t>work.row.count
@@ -277,6 +286,9 @@ cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Resu
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
     if not isfinite(p):
         return UNSTABLE
+    if out.flip != NULL:
+        flow = open_flow(m, work, linear, y)
+        out.flip[row] = <float>importance_to_flip(&flow, p)
     return learn(m, work, p, linear, y, weight) if wanted and weight > 0 else OK
 
 

@@ -13,12 +13,17 @@ from vwlite.cli import SETTINGS, options
 @click.option("--json", "json_path", metavar="FILE", help="Write the same as JSON; - is standard output, without text.")
 @click.option("--readable_model", metavar="FILE", help="Write all weights as text, as vw does.")
 @click.option("--invert_hash", metavar="FILE", help="Write them with the features' names.")
+@click.option("--factors", metavar="NS", help="Write only the latent vectors of this namespace, tab-separated.")
+@click.option("--out", metavar="FILE", help="Write them there; as NumPy arrays when the name ends in .npz.")
 def command(**arguments: Any) -> int:
     """Show what is in a model: where it comes from and its strongest weights.
 
     \b
     vwlite train train.vw -f model --names
     vwlite inspect model --top 50
+
+    \b
+    vwlite inspect ratings.model --factors user --out user.npz
 
     Names are known when the model was trained with --names; otherwise slots of the table stand for them.
     """

@@ -10,6 +10,7 @@ from vwlite.cli import build
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.errors import DataError, UsageError
 from vwlite.expand import FeatureConfig
+from vwlite.factors import factors_of, write_factors, write_tsv
 from vwlite.inspection import Inspection, inspect, require_names
 from vwlite.losses import LOSSES
 from vwlite.readable import write_readable
@@ -104,7 +105,7 @@ def model_config(arguments: dict[str, Any], raw: bool = False) -> tuple[RunConfi
 
 def predict_command(arguments: dict[str, Any]) -> int:
     config, model = model_config(arguments, arguments["raw"])
-    session = predict(config, model, bad_lines_config(arguments), quiet=arguments["quiet"])
+    session = predict(config, model, bad_lines_config(arguments), quiet=arguments["quiet"], active=arguments["active"])
     return 141 if session.broken else 0
 
 
@@ -133,6 +134,12 @@ def inspect_command(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
     inspection = inspect(arguments["model"])
+    if arguments["out"] and not arguments["factors"]:
+        raise UsageError("--out needs --factors")
+    if arguments["factors"]:
+        parts = factors_of(inspection, arguments["factors"])
+        write_factors(parts, arguments["out"]) if arguments["out"] else write_tsv(parts, sys.stdout)
+        return 0
     header, top = inspection.header(), inspection.top(arguments["top"])
     for name in ("readable_model", "invert_hash"):
         if arguments[name]:

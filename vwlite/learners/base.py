@@ -29,6 +29,7 @@ class Learner:
     native: ClassVar[Any]  # the kernel module
     weights: np.ndarray
     kernel: Any  # the configuration in the words of the kernel
+    tells_flips = False  # fills Results.flip
     drops_pairs = False  # namespaces of dot products have no linear terms
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:

@@ -113,6 +113,7 @@ class Dyadic(Learner):
     name = "dyadic"
     SCALARS = SCALARS
     native = kernel
+    tells_flips = True
 
     def __init__(
         self, config: DyadicConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
