@@ -3,14 +3,34 @@
 from libc.string cimport memchr
 
 from core.labels cimport Words, note_tag, read_simple_label, split_words
-from core.namespaces cimport Reader, note, read_namespaces
+from core.namespaces cimport Reader, note, read_block, trouble
 from core.numbers cimport POWERS, fill_powers
+from core.plain cimport read_plain_block
 from core.rows cimport Sink
 from core.sink cimport fill_blank, open_reader, open_sink, parse_lines
-from core.status cimport NO_BAR, OK
+from core.status cimport AFTER_NAMESPACES, NO_BAR, OK
 
 cdef float POWERS_OF_TEN[POWERS]
 fill_powers(POWERS_OF_TEN)
+
+
+cdef inline int read_namespaces(const Reader *reader, const char *bar, Sink *out) noexcept nogil:
+    """``{ "|" namespace }`` up to the line's end."""
+    cdef const char *p = bar
+    cdef const char *stop
+    cdef int status = OK
+    while p != reader.end and p[0] == 124:
+        p += 1
+        stop = read_plain_block(reader, p, out) if reader.plain else NULL
+        if stop != NULL:
+            p = stop
+            continue
+        status = read_block(reader, &p, bar, out)
+        if status != OK:
+            return status
+    if p != reader.end and (reader.strict or p[0] != 13):
+        return trouble(reader, p, bar, AFTER_NAMESPACES, out)
+    return OK
 
 
 cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexcept nogil:
@@ -49,6 +69,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace):
     cdef Reader reader = open_reader(text, size, format, POWERS_OF_TEN)
     cdef Sink out = open_sink(workspace)
     cdef int status
+    reader.plain = out.name == NULL and not reader.makes_features
     with nogil:
         status = parse_lines(&reader, size, parse_line, &out)
     return status, out.rows, out.segments, out.features, out.lines, out.bad

@@ -53,6 +53,9 @@ class RunConfig:
         if self.output.names and self.input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
 
+        if self.learner.learner != "gd" and (self.output.readable_model or self.output.invert_hash):
+            raise UsageError("--readable_model and --invert_hash show linear models: see 'vwlite inspect --factors'")
+
     @property
     def wants_names(self) -> bool:
         return bool(self.output.invert_hash or self.output.names or self.output.audit)

@@ -183,6 +183,11 @@ class Plan:
         self.first_letter = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         self.letters = np.array([letter for one in self.interactions for letter in one], np.int32)
 
+    @property
+    def flat(self) -> bool:
+        """Whether an example's terms are its features as they stand."""
+        return self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
+
     def see(self, characters: Iterable[int]) -> None:
         """Tell the plan of namespace characters (as filed) that hold features."""
         new = set(characters) - self.seen

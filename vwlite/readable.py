@@ -7,6 +7,7 @@ import mmh3
 import numpy as np
 
 from vwlite.atomic import atomic_output
+from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.interactions import decode_letters
 from vwlite.learners.gd import COLUMNS, Gd
@@ -44,6 +45,8 @@ def write_readable(
     ``--invert_hash`` file. Weights are written as they stand in the table, outstanding L1 and L2
     shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError.
     """
+    if learner.name != "gd":
+        raise UsageError("only linear models are written as text: see 'vwlite inspect --factors'")
     head = "".join(f"{line}\n" for line in header(learner, features, predict_only))
     checksum = mmh3.hash(head.encode("utf-8", "surrogateescape"), signed=False)
     head += f"Checksum: {checksum}\n:{int(not predict_only)}\n"

@@ -4,6 +4,7 @@
 #define VWLITE_BYTESCAN_H
 
 #include <stdint.h>
+#include <string.h>
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -36,6 +37,26 @@ static inline uint32_t vwl_nondigits_scalar(const char *p) {
     for (int i = 0; i < 16; i++) mask |= (uint32_t)((unsigned char)(p[i] - '0') > 9) << i;
     return mask;
 }
+
+/* The number that the n digits at p spell, 1 <= n <= 8; reads 8 bytes. */
+#if !defined(VWLITE_SCALAR) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline uint64_t vwl_digits(const char *p, int n) {
+    uint64_t x;
+    memcpy(&x, p, 8);
+    x = (x << (64 - 8 * n)) & 0x0f0f0f0f0f0f0f0full; /* pairs of digits, then fours, then all eight */
+    x = x * 2561 >> 8;
+    x = (x & 0x00ff00ff00ff00ffull) * 6553601 >> 16;
+    return (x & 0x0000ffff0000ffffull) * 42949672960001ull >> 32;
+}
+#else
+static inline uint64_t vwl_digits(const char *p, int n) {
+    uint64_t x = 0;
+    for (int i = 0; i < n; i++) x = 10 * x + (uint64_t)(p[i] - '0');
+    return x;
+}
+#endif
+
+static const uint32_t vwl_power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
 #if !defined(VWLITE_SCALAR) && defined(__SSE2__)
 #include <emmintrin.h>

@@ -1,8 +1,7 @@
 """One flat row per example: linear terms, the constant, interactions."""
 
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from core.bytescan cimport prefetch
 from core.groups cimport Rows, make_groups
 from core.plan cimport LETTERS, Plan
 from core.scratch cimport Group, Scratch, room_for_terms
@@ -112,11 +111,54 @@ cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
     return OK
 
 
+cdef inline bint letters_repeat(const Rows *rows, uint32_t first, uint32_t last) noexcept nogil:
+    """Whether two segments ``[first, last)`` have the same character, and so must be brought together."""
+    cdef uint64_t met[4]
+    cdef uint64_t bit
+    cdef uint32_t segment
+    cdef uint8_t letter
+    met[0] = met[1] = met[2] = met[3] = 0
+    for segment in range(first, last):
+        letter = rows.seg_char[segment]
+        bit = <uint64_t>1 << (letter & 63)
+        if met[letter >> 6] & bit:
+            return True
+        met[letter >> 6] |= bit
+    return False
+
+
+cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
+    """A row whose terms are its features as they stand, and the constant."""
+    cdef size_t begin = rows.seg_start[first], size = rows.seg_start[last] - begin, i
+    s.terms = 0
+    if not room_for_terms(s, size + 1):
+        return NO_MEMORY
+    for i in range(size):
+        s.index[i] = rows.hash[begin + i] & plan.mask
+        s.value[i] = rows.value[begin + i]
+    s.terms = size
+    add_constant(plan, s)
+    s.count = s.linear
+    return OK
+
+
+cdef inline void add_constant(const Plan *plan, Scratch *s) noexcept nogil:
+    """The last of the linear terms, if there is one."""
+    s.constant = plan.constant
+    if plan.constant:
+        s.index[s.terms] = CONSTANT & plan.mask
+        s.value[s.terms] = 1
+        s.terms += 1
+    s.linear = s.terms
+
+
 cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
     """Fill ``s.index``, ``s.value`` and ``s.count`` with the terms of one row, in Vowpal Wabbit's order."""
     cdef int g
     cdef size_t total = 0
     cdef int status = OK
+    if plan.flat and not letters_repeat(rows, rows.row_seg[row], rows.row_seg[row + 1]):
+        return expand_flat(rows, rows.row_seg[row], rows.row_seg[row + 1], plan, s)
     s.terms = 0
     if not make_groups(rows, row, plan, s):
         return NO_MEMORY
@@ -128,13 +170,8 @@ cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *
     for g in range(s.groups):
         if s.group[g].number < LETTERS and not plan.nonlinear[s.group[g].number]:
             add_linear(&s.group[g], plan.mask, s)
-    if plan.constant:
-        s.index[s.terms] = CONSTANT & plan.mask
-        s.value[s.terms] = 1
-        s.terms += 1
-        total += 1
-    s.linear = s.terms
-    s.constant = plan.constant
+    add_constant(plan, s)
+    total += plan.constant
     if plan.interactions:
         status = add_interactions(plan, s)
     s.count = total + s.terms - s.linear

@@ -6,12 +6,11 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memset
 
 from core.bytescan cimport delimiters, first_bit
-from core.hashing cimport hash_name, murmur3
+from core.hashing cimport hash_name
 from core.numbers cimport is_decimal, read_number
 from core.rows cimport AFFIX, AFFIX_CHAR, ANONYMOUS, ANONYMOUS_CHAR, NAMED, SPELLING, SPELLING_CHAR, TEXT_VALUE, Sink
 from core.status cimport (
     AFTER_FEATURE,
-    AFTER_NAMESPACES,
     BAD_FEATURE,
     BAD_NAMESPACE_START,
     BAD_NAMESPACE_VALUE,
@@ -36,6 +35,9 @@ cdef struct Reader:
     bint hash_all             # --hash all
     bint strict               # a line with any trouble is refused whole
     bint makes_features       # any affix or spelling at all
+    bint plain                # blocks may be read by core/plain.pxd: no names to note, no features to make
+    uint32_t anonymous_hash   # of the anonymous namespace
+    uint32_t letter_hash[256] # of names of one byte
 
 
 cdef struct Space:            # the namespace block being read
@@ -291,7 +293,7 @@ cdef inline const char *read_namespace_name(const Reader *reader, const char *p,
     space.value = 1
     space.name = p
     space.char = ANONYMOUS_CHAR
-    space.hash = murmur3(p, 0, reader.seed) if reader.seed else 0
+    space.hash = reader.anonymous_hash
     if not (is_blank(p[0]) or ends_block(p[0])):
         p += name_length(p)
         space.char = <uint8_t>space.name[0]
@@ -338,17 +340,3 @@ cdef inline int read_block(const Reader *reader, const char **at, const char *ba
     if status == OK and not ends_block(p[0]):
         return trouble(reader, p, bar, AFTER_FEATURE, out)
     return status
-
-
-cdef inline int read_namespaces(const Reader *reader, const char *bar, Sink *out) noexcept nogil:
-    """``{ "|" namespace }`` up to the line's end."""
-    cdef const char *p = bar
-    cdef int status = OK
-    while p != reader.end and p[0] == 124:
-        p += 1
-        status = read_block(reader, &p, bar, out)
-        if status != OK:
-            return status
-    if p != reader.end and (reader.strict or p[0] != 13):
-        return trouble(reader, p, bar, AFTER_NAMESPACES, out)
-    return OK

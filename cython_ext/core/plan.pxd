@@ -13,6 +13,7 @@ cdef struct Plan:
     bint constant                # add the constant feature
     bint permutations            # all combinations of a namespace with itself, in every order
     bint sort                    # sort features of each namespace and drop repeated indices
+    bint flat                    # nobody needs groups: rows may be copied as they stand
     bint plain                   # neither n-grams, limits, filters nor renaming: groups are the segments themselves
     const uint8_t *redefine      # (256,) character -> character it is filed under
     const uint8_t *ignore        # (256,) 1: drop the namespace

@@ -2,8 +2,9 @@
 
 from libc.math cimport NAN
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr
+from libc.string cimport memchr, memset
 
+from core.hashing cimport hash_name, murmur3
 from core.namespaces cimport Reader
 from core.rows cimport BLANK, Sink
 from core.status cimport FULL, NO_MEMORY, OK
@@ -92,6 +93,9 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     cdef const uint64_t[::1] affix = format.affix
     cdef const uint8_t[::1] spelling = format.spelling, redefine = format.redefine
     cdef Reader reader
+    cdef char one_letter[16]  # the hash reads a whole vector
+    cdef int letter
+    memset(one_letter, 0, 16)
     if text.shape[0] < <Py_ssize_t>size + 64 or size > <size_t>0xffffff00:
         raise ValueError("a block needs 64 bytes of slack and must be below 4 GiB")
     if size and text[size - 1] != 10:
@@ -104,4 +108,9 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     reader.seed = format.hash_seed
     reader.hash_all, reader.strict = format.hash_all, format.strict
     reader.makes_features = format.makes_features
+    reader.plain = False
+    reader.anonymous_hash = murmur3(reader.text, 0, reader.seed) if reader.seed else 0
+    for letter in range(256):
+        one_letter[0] = <char>letter
+        reader.letter_hash[letter] = hash_name(one_letter, 1, reader.seed, reader.hash_all)
     return reader

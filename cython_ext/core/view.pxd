@@ -46,6 +46,7 @@ cdef inline Plan open_plan(source):
     plan.mask = <uint32_t>((<unsigned long long>1 << <int>source.bits) - 1)
     plan.constant, plan.permutations, plan.plain = source.constant, source.permutations, source.plain
     plan.sort = source.sort
+    plan.flat = False            # a kernel that can do without groups says so
     plan.redefine, plan.ignore, plan.nonlinear = &redefine[0], &ignore[0], &nonlinear[0]
     plan.ngram, plan.skips, plan.limit = &ngram[0], &skips[0], &limit[0]
     plan.names = name_hash.shape[0]

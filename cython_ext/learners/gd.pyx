@@ -313,6 +313,8 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Results out = open_results(results)
     cdef Scratch scratch[2]
     cdef int status
+    # without rates of its own a step depends on the norm, which is summed by namespace
+    native_plan.flat = plan.flat and (m.stride == 4 or not learning)
     if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
         raise ValueError("table, plan and batch do not belong together")
     if learning and not state.weights.flags.writeable:

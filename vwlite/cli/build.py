@@ -55,6 +55,8 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     pairs = len(options.get("dotproduct", ()))
     kind = DyadicConfig if pairs else GdConfig
     changes = learner_changes(options)
+    if not pairs:
+        changes.pop("random_seed", None)  # the order of --shuffle follows it too
     known = {field.name for field in fields(kind)}
     for name in changes:
         if name not in known:

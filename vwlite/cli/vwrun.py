@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
+from vwlite import model as model_file
 from vwlite.cli import build
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
 from vwlite.errors import UsageError, VwliteError
 from vwlite.expand import FeatureConfig, Plan
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners import learner_class
+from vwlite.learners.base import Learner
+from vwlite.learners.gd import GdConfig
 from vwlite.loop import run
 from vwlite.losses import LossConfig
 from vwlite.restore import Restored, restore
@@ -58,12 +61,14 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         config = replace(config, features=model.features, learner=model.learner.config)
         learner, plan = model.learner, model.plan
     else:
-        learner = Gd(config.learner, config.features.bits, learning=config.learning, strict=False)
-        plan = Plan(config.features)
+        kind = learner_class(config.learner.learner)
+        learner = kind(config.learner, config.features.bits, learning=config.learning, strict=False)
+        plan = Plan(config.features, drop_pairs=learner.drops_pairs)
     for name, scalar in (("l1_state", "gravity"), ("l2_state", "contraction")):
         if arguments[name] is not None:
-            learner.set(**{scalar: arguments[name]})
+            require_gd(learner, name).set(**{scalar: arguments[name]})
     if arguments["feature_mask"]:
+        require_gd(learner, "feature_mask")
         learner.mask_with(feature_mask(arguments["feature_mask"], config))
     counters = Counters(config.output.progress)
     if model and arguments["preserve_performance_counters"]:
@@ -74,6 +79,12 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
             session.earlier_passes = session.saver.passes = model.passes
         run(session, config.output.audit)
     return 141 if session.broken else 0
+
+
+def require_gd(learner: Learner, option: str) -> Learner:
+    if learner.name != "gd":
+        raise UsageError(f"--{option} does not go with --dotproduct")
+    return learner
 
 
 def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[str], None]) -> RunConfig:
@@ -117,7 +128,14 @@ def no_negative_penalty(typed: dict[str, Any], log: Callable[[str], None]) -> di
 
 
 def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Callable[[str], None]) -> Restored:
-    """The model, with those options that vw does not keep as typed or at their default."""
+    """The model, with those options that vw does not keep as typed or at their default.
+
+    A learner that vw does not have keeps all of them.
+    """
+    if model_file.read_header(path).get("learner") != "gd":
+        typed_changes = build.learner_changes(typed), build.feature_changes(typed)
+        kept = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
+        return restore(path, learning=config.learning, strict=False, **kept)
     default, given = GdConfig(), config.learner
     changes = {name: getattr(given, name) for name in NOT_KEPT}
     changes |= build.learner_changes(typed)
@@ -143,9 +161,7 @@ def feature_mask(path: str, config: RunConfig) -> Any:
     """uint8[slots], 1 where the model ``path`` has a weight."""
     import numpy as np
 
-    from vwlite import model
-
-    weights = model.load(path, want=("weights.w",)).arrays["weights.w"]
+    weights = model_file.load(path, want=("weights.w",)).arrays["weights.w"]
     if len(weights) != 1 << config.features.bits:
         raise UsageError(f"{os.path.basename(path)} has another -b than this run")
     return (weights != 0).astype(np.uint8)

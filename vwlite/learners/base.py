@@ -62,7 +62,7 @@ class Learner:
             raise MemoryError("an example's interactions need more memory than there is")
 
     def end_pass(self) -> None:
-        self.set(rate=self.get("rate") * self.config.decay_learning_rate)
+        self.set(rate=float(np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate)))
 
     def apply_shrinkage(self) -> None:
         """Bring regularisation that is outstanding, if any, into the weights."""

@@ -79,14 +79,14 @@ class GdConfig:
 
     @property
     def start_rate(self) -> float:
-        """The learning rate; without adaptive and normalized it is stretched by ``initial_t ** power_t``."""
+        """The learning rate in float32; without adaptive and normalized it is stretched by ``initial_t ** power_t``."""
         adaptive, normalized, _ = self.modes
         rate = self.learning_rate
         if rate is None:
             rate = 0.5 if adaptive and normalized else 10.0
         if adaptive or normalized:
-            return rate
-        return float(np.float32(np.float32(rate) * np.float32(self.start_time) ** np.float32(self.power_t)))
+            return float(np.float32(rate))
+        return float(np.float32(rate) * np.float32(self.start_time) ** np.float32(self.power_t))
 
     @property
     def frozen_range(self) -> tuple[float, float] | None:

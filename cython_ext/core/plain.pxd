@@ -1,0 +1,112 @@
+"""The common case of a namespace block, fast: plain names, short numbers, spaces.
+
+Whatever is less plain is left to ``core/namespaces.pxd``, which must give the same result where both can read.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from core.bytescan cimport POWER, delimiters, digits, first_bit, likely, nondigits, unlikely
+from core.hashing cimport murmur3
+from core.namespaces cimport Reader, name_length
+from core.rows cimport ANONYMOUS_CHAR, Sink
+
+
+cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
+    """``hash_name`` for names without control characters at their ends."""
+    cdef uint64_t number = 0
+    cdef size_t i
+    if length <= 8:
+        if not hash_all and nondigits(p) & <uint32_t>((1 << length) - 1) == 0:
+            return <uint32_t>digits(p, <int>length) + seed
+    elif not hash_all and unlikely(<unsigned char>(p[0] - 48) <= 9):
+        for i in range(length):
+            if <unsigned char>(p[i] - 48) > 9:
+                return murmur3(p, length, seed)
+            number = number * 10 + <uint64_t>(p[i] - 48)
+        return <uint32_t>number + seed
+    return murmur3(p, length, seed)
+
+
+cdef inline const char *plain_number(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
+    """A number of up to 15 characters, digits with at most one point between; NULL for any other."""
+    cdef bint negative = p[0] == 45
+    cdef uint32_t rest
+    cdef uint64_t whole
+    cdef int length, fraction = 0
+    cdef float value
+    p += negative
+    rest = nondigits(p) | 0x10000
+    length = first_bit(rest)
+    if unlikely(length == 0 or length > 8):
+        return NULL
+    whole = digits(p, length)
+    p += length
+    if p[0] == 46:
+        rest >>= length + 1
+        fraction = first_bit(rest | 0x10000)
+        if unlikely(fraction > 7 or length + fraction > 14):
+            return NULL
+        if fraction:
+            whole = whole * POWER[fraction] + digits(p + 1, fraction)
+        p += 1 + fraction
+    if unlikely(whole > 16777160 or not (p[0] == 32 or p[0] == 10 or p == end)):
+        return NULL
+    value = <float>whole * powers[128 - fraction]
+    out[0] = -value if negative else value
+    return p
+
+
+cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed, Sink *out) noexcept nogil:
+    """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain."""
+    cdef uint32_t *hash = out.hash
+    cdef float *value = out.value
+    cdef size_t n = out.features, room = out.max_features, length
+    cdef uint32_t mask
+    cdef const char *name
+    while p[0] == 32:
+        p += 1
+        name = p
+        mask = delimiters(p)
+        length = <size_t>first_bit(mask) if likely(mask != 0) else name_length(p)
+        p += length
+        if unlikely(length == 0):
+            if p[0] == 58 or p[0] == 9:
+                return NULL
+            continue
+        if unlikely(n == room or <unsigned char>name[0] <= 32 or <unsigned char>(p - 1)[0] <= 32):
+            return NULL
+        hash[n] = plain_hash(name, length, seed, reader.hash_all)
+        value[n] = 1
+        if p[0] == 58:
+            p = plain_number(p + 1, reader.end, reader.powers, value + n)
+            if unlikely(p == NULL):
+                return NULL
+            n += value[n] != 0
+        else:
+            n += 1
+    if unlikely(p[0] != 124 and p != reader.end):
+        return NULL
+    out.features = n
+    return p
+
+
+cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
+    """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read."""
+    cdef size_t length = name_length(p), first = out.features, segment = out.segments
+    cdef const char *name = p
+    cdef uint32_t seed = reader.anonymous_hash
+    cdef uint8_t char = ANONYMOUS_CHAR
+    if unlikely(segment + 4 > out.max_segments):
+        return NULL
+    if length:
+        char = <uint8_t>name[0]
+        if unlikely(char <= 32 or <unsigned char>name[length - 1] <= 32):
+            return NULL
+        seed = reader.letter_hash[char] if length == 1 else plain_hash(name, length, reader.seed, reader.hash_all)
+    p = read_plain_features(reader, p + length, seed, out)
+    if p != NULL and out.features > first:
+        out.seg_char[segment] = char
+        out.seg_hash[segment] = seed
+        out.seg_start[segment] = <uint32_t>first
+        out.segments = segment + 1
+    return p

@@ -1,0 +1,94 @@
+"""Every command explains itself, and every option stands in a test of its command."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from vwlite.cli import COMMANDS, cli, plain
+
+HERE = Path(__file__).resolve().parent
+README = (HERE.parent.parent / "README.md").read_text()
+SHARED = {"train": ["test_shared_options.py"], "vw": ["test_shared_options.py"]}
+
+
+def command(name):
+    return cli.get_command(click.Context(cli), name)
+
+
+def words_of(file):
+    """The words of all strings of a Python file, docstrings aside."""
+    tree = ast.parse((HERE / file).read_text())
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)
+    return {word for node in strings if isinstance(node.value, str) for word in node.value.split()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_named_in_the_tests_of_its_command(name):
+    files = [f"test_{name}.py", *SHARED.get(name, ())]
+    exercised = {plain(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
+    options = [option for option in command(name).params if isinstance(option, click.Option)]
+    untested = [option.opts for option in options if not exercised & {plain(o.lstrip("-")) for o in option.opts}]
+    assert len(options) > 3 and untested == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_an_example_and_a_place_in_the_readme(name, vwlite):
+    done = vwlite(name, "--help")
+    assert done.stderr == ""
+    assert command(name).short_help == COMMANDS[name]
+    assert re.search(rf"^ +.*\bvwlite {name} ", done.stdout, re.M)
+    assert f"`vwlite {name}`" in README
+    assert vwlite(name, "-h").stdout == done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_shown_option_has_help(name):
+    silent = [o.opts for o in command(name).params if isinstance(o, click.Option) and not (o.hidden or o.help)]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_of_the_help_use_options_that_exist(name):
+    known = {plain(o) for param in command(name).params for o in param.opts}
+    examples = re.findall(rf"vwlite {name} ([^|\n]*)", command(name).help)
+    used = {plain(word) for line in examples for word in line.split() if word.startswith("-") and word != "-"}
+    assert examples and used <= known
+
+
+def test_help_lists_the_commands(vwlite):
+    shown = vwlite("--help").stdout
+    for name, about in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(about)}$", shown, re.M)
+
+
+def test_version(vwlite):
+    from vwlite.version import __version__
+
+    assert vwlite("--version").stdout == f"vwlite {__version__}\n"
+
+
+def test_unknown_command(vwlite):
+    done = vwlite("nonsense", status=2)
+    assert done.stderr.splitlines()[-1].startswith("Error: No such command 'nonsense'")
+    assert done.stdout == ""
+
+
+def test_no_command_shows_the_help_and_fails(vwlite):
+    done = vwlite(status=2)
+    assert "Commands:" in done.stdout + done.stderr
+
+
+def test_help_loads_nothing_heavy(run_cli):
+    done = run_cli("--help", PYTHONPROFILEIMPORTTIME="1")
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "click" in loaded and not loaded & {"numpy", "mmh3", "tqdm", "vwlite.session"}
+
+
+def test_help_of_a_command_loads_no_numpy(run_cli):
+    done = run_cli("train", "--help", PYTHONPROFILEIMPORTTIME="1")
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "vwlite.cli.options" in loaded and not loaded & {"numpy", "mmh3", "tqdm"}

@@ -1,0 +1,128 @@
+"""``vwlite inspect``."""
+
+import json
+import re
+
+import pytest
+
+DATA = "1 |user ann |item tea:2\n-1 |user bob |item tea\n1 |user ann |item cup\n"
+
+
+@pytest.fixture(autouse=True)
+def model(vwlite, write):
+    """``named``, a model with names, and ``plain``, one without."""
+    write("data.vw", DATA)
+    texts = ("--readable_model", "trained.txt", "--invert_hash", "trained.names")
+    vwlite("train", "data.vw", "-f", "named", "--names", "-q", "ui", *texts, "--quiet")
+    vwlite("train", "data.vw", "-f", "plain", "--loss_function", "logistic", "--quiet")
+
+
+def test_facts(vwlite, weights):
+    found = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)
+    top = found.pop("top")
+    assert found == {
+        "path": "plain",
+        "learner": "gd",
+        "loss_function": "logistic",
+        "link": "logistic",
+        "options": {"link": "logistic"},
+        "bits": 18,
+        "weights": 5,
+        "examples": 3,
+        "passes": 1,
+        "average_loss": pytest.approx(0.69, abs=0.2),
+        "min_label": -50,
+        "max_label": 50,
+        "can_go_on": True,
+        "names": 0,
+    }
+    assert {entry["slot"]: entry["weight"] for entry in top} == weights("plain")
+    assert {entry["name"] for entry in top} == {None}
+
+
+def test_text_says_the_same(vwlite):
+    text = vwlite("inspect", "named").stdout
+    facts = dict(re.findall(r"^(\w+)  +(.*)$", text.partition("\n\n")[0], re.M))
+    assert facts["options"] == '{"quadratic": ["ui"]}'
+    assert (facts["examples"], facts["can_go_on"]) == ("3", "yes")
+    header, *rows = text.partition("\n\n")[2].splitlines()
+    assert header.split() == ["weight", "slot", "name"]
+    sizes = [abs(float(row.split()[0])) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+    assert {row.split()[2] for row in rows} >= {"Constant", "user^ann", "user^ann*item^tea"}
+
+
+@pytest.mark.parametrize("option", ["-n", "--top"])
+def test_top(option, vwlite):
+    everything = json.loads(vwlite("inspect", "named", "--json", "-").stdout)["top"]
+    for count in (0, 1, 3, 99):
+        found = json.loads(vwlite("inspect", "named", option, count, "--json", "-").stdout)["top"]
+        assert found == everything[:count]
+    done = vwlite("inspect", "named", option, "-1", status=2)
+    assert done.stderr == "vwlite: --top takes 0 or more\n"
+
+
+def test_json_beside_the_text(vwlite, tmp_path):
+    text = vwlite("inspect", "named").stdout
+    assert vwlite("inspect", "named", "--json", "facts.json").stdout == text
+    assert json.loads((tmp_path / "facts.json").read_text())["names"] == 8
+
+
+def test_texts_are_those_that_training_writes(vwlite, tmp_path):
+    vwlite("inspect", "named", "--readable_model", "r.txt", "--invert_hash", "names.txt")
+    assert (tmp_path / "r.txt").read_text() == (tmp_path / "trained.txt").read_text()
+    assert (tmp_path / "names.txt").read_text() == (tmp_path / "trained.names").read_text()
+
+
+def test_names_are_missing(vwlite, names_in):
+    before = names_in()
+    done = vwlite("inspect", "plain", "--invert_hash", "h.txt", status=2)
+    assert done.stderr == "vwlite: plain holds no names: train with --names to see them\n"
+    assert (done.stdout, names_in()) == ("", before)
+
+
+def test_unicode_names(vwlite, write):
+    write("unicode.vw", "1 |größe straße:2 日本\n")
+    vwlite("train", "unicode.vw", "-f", "unicode", "--names", "--quiet")
+    assert {"größe^straße", "größe^日本"} <= set(vwlite("inspect", "unicode").stdout.split())
+
+
+def test_predict_only_model(vwlite):
+    vwlite("train", "data.vw", "-f", "small", "--predict_only_model", "--quiet")
+    assert re.search(r"^can_go_on +no$", vwlite("inspect", "small").stdout, re.M)
+
+
+def test_a_model_of_nothing(vwlite, write):
+    vwlite("train", write("empty", ""), "-f", "nothing", "--quiet")
+    found = json.loads(vwlite("inspect", "nothing", "--json", "-").stdout)
+    assert (found["examples"], found["average_loss"], found["top"]) == (0, None, [])
+    assert re.search(r"^average_loss +n\.a\.$", vwlite("inspect", "nothing").stdout, re.M)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "said"),
+    [
+        ("absent", 66, "cannot open the model absent: No such file or directory"),
+        ("data.vw", 76, "data.vw is not a vwlite model: give one that vwlite wrote"),
+        (".", 76, ". is a directory: give the file of a vwlite model"),
+    ],
+)
+def test_no_model(name, status, said, vwlite):
+    done = vwlite("inspect", name, status=status)
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
+
+
+def test_factors(vwlite, tmp_path):
+    vwlite("train", "data.vw", "-f", "dyadic", "--dotproduct", "ui", "--rank", "3", "--names", "--quiet")
+    head, *rows = [row.split("\t") for row in vwlite("inspect", "dyadic", "--factors", "u").lines]
+    assert head == ["pair", "feature", "updates", "weight", "v0", "v1", "v2"]
+    assert {row[1]: row[2] for row in rows} == {"user^ann": "2", "user^bob": "1"}
+    done = vwlite("inspect", "dyadic", "--factors", "u", "--out", "vectors.tsv")
+    assert (tmp_path / "vectors.tsv").read_text().splitlines() == ["\t".join(row) for row in [head, *rows]]
+    assert done.stdout == ""
+
+
+def test_factors_that_are_not_there(vwlite):
+    done = vwlite("inspect", "named", "--factors", "u", status=2)
+    assert done.stderr == "vwlite: named has no latent vectors: train with --dotproduct\n"
+    assert vwlite("inspect", "named", "--out", "x", status=2).stderr == "vwlite: --out needs --factors\n"

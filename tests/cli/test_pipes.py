@@ -1,0 +1,218 @@
+"""The command line among other processes: pipes, compression, odd text, signals, closed readers."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+DATA = "1 'one |user ann |item tea:2\n-1 'two |user bob |item tea\n1 |user ann |item cup\n" * 20
+PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.fixture(autouse=True)
+def data(write):
+    return write("data.vw", DATA)
+
+
+@pytest.fixture
+def model(vwlite):
+    vwlite("train", "data.vw", "-f", "model", "--quiet")
+    return "model"
+
+
+@pytest.fixture
+def start(tmp_path, cli_env):
+    """Starts ``vwlite ARGUMENTS`` with pipes on all sides."""
+    started = []
+
+    def run(*arguments, **options):
+        pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+        command = [sys.executable, "-m", "vwlite", *arguments]
+        process = subprocess.Popen(command, **{"cwd": tmp_path, "env": cli_env, **pipes, **options})
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream and not stream.closed:
+                stream.close()
+
+
+@pytest.mark.parametrize("arguments", [[], ["-"], ["-d", "-"]])
+def test_standard_input(arguments, run_cli, vwlite, tmp_path):
+    done = run_cli("train", *arguments, "-f", "piped", stdin=DATA)
+    assert "Reading datafile = stdin\n" in done.stderr and done.stdout == ""
+    vwlite("train", "data.vw", "-f", "model", "--quiet")
+    assert (tmp_path / "piped").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_compressed_standard_input(kind, run_cli, model):
+    plain = run_cli("predict", "-i", "model", "data.vw").stdout
+    assert run_cli("predict", "-i", "model", stdin=PACK[kind](DATA.encode())).stdout == plain
+
+
+@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize("name", ["right", "plain.vw", "wrong.zst"])
+def test_compression_is_known_by_content(kind, name, vwlite, write, model):
+    name = f"data.vw.{kind}" if name == "right" else name
+    write(name, PACK[kind](DATA.encode()))
+    assert vwlite("predict", "-i", "model", name) == vwlite("predict", "-i", "model", "data.vw")
+
+
+def test_plain_text_called_gz(vwlite, write, model):
+    write("data.gz", DATA)
+    assert vwlite("predict", "-i", "model", "data.gz") == vwlite("predict", "-i", "model", "data.vw")
+
+
+def test_several_files_of_every_kind(vwlite, write, tmp_path):
+    lines = DATA.splitlines(keepends=True)
+    parts = ["".join(lines[i::3]) for i in range(3)]
+    names = [write(f"part.{kind}", PACK[kind](part.encode())) for kind, part in zip(PACK, parts, strict=True)]
+    write("whole.vw", "".join(parts))
+    vwlite("train", *names, "-f", "parts", "--quiet")
+    vwlite("train", "whole.vw", "-f", "whole", "--quiet")
+    assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize("piped", [False, True])
+def test_truncated_compression_leaves_no_model(kind, piped, run_cli, write, names_in):
+    cut = PACK[kind](DATA.encode())[:-7]
+    name, shown = ("-", "<stdin>") if piped else (write("cut", cut), "cut")
+    before = names_in()
+    done = run_cli("train", name, "-f", "model", "--quiet", stdin=cut if piped else b"", status=74)
+    long = {"gz": "gzip", "bz2": "bzip2", "xz": "xz"}[kind]
+    assert done.stderr == f"vwlite: {shown}: the {long} data ends too early; the file is truncated\n"
+    assert names_in() == before
+
+
+def test_truncated_input_leaves_no_predictions(run_cli, write, model, tmp_path):
+    write("cut", gzip.compress(DATA.encode())[:-7])
+    run_cli("predict", "-i", "model", "cut", "-p", "p", status=74)
+    assert not (tmp_path / "p").exists()
+
+
+def test_zstd_without_the_extra_names_it(vwlite, write, monkeypatch):
+    for name in ("compression.zstd", "compression", "backports.zstd", "backports"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = vwlite("train", write("data.zst", b"\x28\xb5\x2f\xfd" + bytes(20)), "--quiet", status=69)
+    assert done.stderr == "vwlite: data.zst is zstd data; to read it: pip install 'vwlite[io]'\n"
+
+
+def test_a_reader_that_goes_away(start, model, vwlite):
+    """``vwlite train -p - -f new | head -1``: the model is written all the same."""
+    process = start("train", "data.vw", "-", "-f", "new", "-p", "-", "--quiet")
+    process.stdin.write(b"1 |a x\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"0 one\n"
+    process.stdout.close()
+    process.stdin.write(b"1 |a x\n" * 10)
+    process.stdin.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
+    assert json.loads(vwlite("inspect", "new", "--json", "-").stdout)["examples"] == 71
+
+
+def test_predictions_come_as_soon_as_their_lines(start, model):
+    process = start("predict", "-i", "model", "-")
+    for line in DATA.splitlines(keepends=True)[:3]:
+        process.stdin.write(line.encode())
+        process.stdin.flush()
+        assert float(process.stdout.readline().split()[0]) < 2
+    process.stdin.close()
+    assert process.wait() == 0
+
+
+def test_examples_do_not_wait_for_the_end_of_a_pipe(start, model):
+    process = start("predict", "-i", "model", "-", "--examples", "2")
+    process.stdin.write(DATA.encode())
+    process.stdin.flush()
+    assert len(process.stdout.readlines()) == 2
+    assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "terminated"),
+    ],
+)
+def test_signals_leave_no_model(number, status, said, start, names_in):
+    process = start("train", "-f", "model", "-P", "1")
+    process.stdin.write(b"1 |a x\n")
+    process.stdin.flush()
+    assert any(line.startswith(b"1.000000") for line in iter(process.stderr.readline, b""))
+    process.send_signal(number)
+    assert process.stderr.read().decode().splitlines()[-1] == f"vwlite: {said}"
+    assert process.wait() == status
+    assert names_in() == ["data.vw"]
+
+
+def test_full_disk(start, model):
+    with open("/dev/full", "wb") as full:
+        process = start("predict", "-i", "model", "data.vw", stdout=full)
+    assert process.communicate()[1] == b"vwlite: cannot write predictions to -: No space left on device\n"
+    assert process.returncode == 73
+
+
+ODD = {  # text: examples, and plain text that means the same
+    "empty": ("", 0, ""),
+    "one line": ("1 |a x\n", 1, "1 |a x\n"),
+    "no newline": ("1 |a x\n-1 |a y", 2, "1 |a x\n-1 |a y\n"),
+    "crlf": ("1 |a x\r\n-1 |a y\r\n", 2, "1 |a x\n-1 |a y\n"),
+    "crlf, no newline": ("1 |a x\r\n-1 |a y\r", 2, "1 |a x\n-1 |a y\n"),
+    "bom": ("\ufeff1 |a x\n-1 |a y\n", 2, "1 |a x\n-1 |a y\n"),
+    "spaces": ("  1   |a   x  \n-1 |a y \n", 2, "1 |a x\n-1 |a y\n"),
+    "tabs": ("1 |a\tx\n-1 |a\t\ty\t\n", 2, "1 |a x\n-1 |a y\n"),
+    "blank lines": ("\n\n1 |a x\n\n-1 |a y\n\n", 2, "1 |a x\n-1 |a y\n"),
+    "unicode": ("1 |größe straße:2 日本\n", 1, "1 |größe straße:2.0 日本\n"),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_odd_text(what, vwlite, write, weights):
+    text, examples, plain = ODD[what]
+    options = ("--max-bad-ratio", "0", "--quiet", "--json", "-")
+    done = vwlite("train", write("odd.vw", text), "-f", "odd", *options)
+    assert json.loads(done.stdout)["examples"] == examples
+    vwlite("train", write("plain.vw", plain), "-f", "plain", "--quiet")
+    assert weights("odd") == weights("plain")
+
+
+def test_a_line_of_five_megabytes(vwlite, write, weights):
+    words = "".join(f" word{n}" for n in range(500_000))
+    write("long.vw", f"1 |w{words}\n1 |a x\n-1 |a y\n")
+    done = vwlite("train", "long.vw", "-f", "model", "--quiet", "--json", "-")
+    report = json.loads(done.stdout)
+    assert (report["examples"], report["features"]) == (3, 500_000 + 5)
+    assert len(weights("model")) > 200_000
+    short = vwlite("predict", "-i", "model", write("short.vw", "|a x\n")).stdout
+    assert -1 <= float(short) <= 1
+
+
+@pytest.mark.parametrize("arguments", ["inspect model", "inspect model --json -", "evaluate -i model data.vw"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_was_never_there(arguments, unbuffered, start, model, cli_env):
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = start(*arguments.split(), stdout=writer, env={**cli_env, "PYTHONUNBUFFERED": unbuffered})
+    os.close(writer)
+    assert process.communicate()[1] == b""
+    assert process.returncode == 141
+
+
+def test_closed_standard_output(model, tmp_path, cli_env):
+    command = f"{sys.executable} -m vwlite predict -i model data.vw >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=cli_env, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (73, b"vwlite: standard output is closed\n")

@@ -1,0 +1,301 @@
+"""Every option that 'train' and 'vw' share has the effect its help promises, in both."""
+
+import re
+
+import pytest
+
+LINES = 24
+FEATURES = 8  # a line: user 2, item 2, anonymous 3, the constant
+
+
+def text(labels=("1", "-1")):
+    """``LINES`` lines that every option can act on."""
+    return "".join(
+        f"{labels[n * n % 7 % len(labels)]} |user u{n % 5} age:0.{1 + n % 9} "
+        f"|item Big{n % 3} 7{n % 4} | 3 ab{n % 6}:2 ab{n % 2}\n"
+        for n in range(LINES)
+    )
+
+
+@pytest.fixture(params=["train", "vw"])
+def learn(request, vwlite, write):
+    """Learns ``text()`` with either command: what it printed, beside the model ``name``."""
+    write("data.vw", text())
+    write("counts.vw", text("0123"))
+
+    def run(name, *options, data="data.vw"):
+        return vwlite(request.param, data, "-f", name, *options)
+
+    return run
+
+
+def features(done):
+    return int(re.search(r"total feature number = (\d+)", done.stderr)[1])
+
+
+MADE = {  # options, options without, features of a line more than without
+    "-q ui": ("", 4),
+    "--quadratic ui": ("", 4),
+    "-q ::": ("", 28),
+    "--cubic uii": ("", 6),
+    "--interactions user,item": ("", 4),
+    "--interactions uii": ("", 6),
+    "-q uu --permutations": ("-q uu", 1),
+    "-q ui -q iu --leave_duplicate_interactions": ("-q ui -q iu", 4),
+    "--ignore u": ("", -2),
+    "--ignore u --ignore i": ("", -4),
+    "--keep u": ("", -5),
+    "--redefine x:=u -q xi": ("", 4),
+    "--ngram 2": ("", 4),
+    "--ngram u2": ("", 1),
+    "--ngram 2 --skips 1": ("--ngram 2", 1),
+    "--feature_limit 1": ("", -4),
+    "--feature_limit u1": ("", -1),
+    "--affix +2u": ("", 2),
+    "--affix +2u,-1i": ("", 4),
+    "--spelling i": ("", 2),
+    "--spelling _": ("", 3),
+    "--noconstant": ("", -1),
+}
+
+
+@pytest.mark.parametrize("options", MADE)
+def test_features_made(options, learn):
+    without, more = MADE[options]
+    plain = features(learn("plain", *without.split()))
+    assert features(learn("model", *options.split())) - plain == more * LINES
+
+
+def test_features_of_a_plain_line(learn):
+    assert features(learn("model")) == FEATURES * LINES
+
+
+CHANGES = {  # options: options without
+    "-q ui --ignore_linear u": "-q ui",
+    "--hash all": "",
+    "--hash_seed 7": "",
+    "-l 0.1": "",
+    "--learning_rate 0.1": "",
+    "--power_t 0.2": "",
+    "--initial_t 3": "",
+    "--sgd": "",
+    "--adaptive": "",
+    "--normalized": "",
+    "--invariant": "",
+    "--sgd --initial_t 4": "--sgd",
+    "--l1 0.001": "",
+    "--l2 0.01": "",
+    "--sparse_l2 0.01": "",
+    "--initial_weight 0.25": "",
+    "-C 0.5": "",
+    "--constant 0.5": "",
+    "--passes 2 --holdout_off --cache_file c --decay_learning_rate 0.5": "--passes 2 --holdout_off --cache_file d",
+    "--passes 2 --cache_file c": "",
+    "--passes 2 --cache_file c --holdout_off": "--passes 2 --cache_file d",
+    "--passes 2 --cache_file c --holdout_period 3": "--passes 2 --cache_file d",
+    "--holdout_after 12": "",
+    "--loss_function classic": "",
+    "--loss_function hinge": "",
+    "--loss_function logistic": "",
+    "--loss_function quantile": "",
+    "--loss_function quantile --quantile_tau 0.2": "--loss_function quantile",
+    "--loss_function expectile --expectile_q 0.2": "--loss_function expectile --expectile_q 0.4",
+    "--loss_function logistic --logistic_min -2": "--loss_function logistic",
+    "--loss_function logistic --logistic_max 3": "--loss_function logistic",
+    "--min_prediction -0.1": "",
+    "--passes 2 --cache_file c --holdout_off --shuffle": "--passes 2 --cache_file d --holdout_off",
+    "--max_prediction 0.1": "",
+}
+
+
+@pytest.mark.parametrize("options", CHANGES)
+def test_changes_what_is_learned(options, learn, weights):
+    learn("model", *options.split())
+    learn("plain", *CHANGES[options].split())
+    assert weights("model") and weights("model") != weights("plain")
+
+
+DYADIC = {  # options: options without; their effect on the linear weights shows that on the rest
+    "--dotproduct ui": "",
+    "--dotproduct user,item": "",
+    "--dotproduct ui --dotproduct uu": "--dotproduct ui",
+    "--dotproduct ui --rank 3": "--dotproduct ui",
+    "--dotproduct ui --dot-l2 0.5": "--dotproduct ui",
+    "--dotproduct ui --dot-init 0.3": "--dotproduct ui",
+    "--dotproduct ui --dot-init-kind normal": "--dotproduct ui",
+    "--dotproduct ui --dot-offset 0.2": "--dotproduct ui",
+    "--dotproduct ui --no-dot-linear": "--dotproduct ui",
+    "--dotproduct ui --random_seed 3": "--dotproduct ui",
+    "--dotproduct ui --passes 2 --cache_file c --no-shuffle": "--dotproduct ui --passes 2 --cache_file d",
+}
+
+
+@pytest.mark.parametrize("options", DYADIC)
+def test_changes_what_a_dyadic_model_learns(options, learn, weights):
+    learn("model", *options.split())
+    learn("plain", *DYADIC[options].split())
+    assert weights("model") and weights("model") != weights("plain")
+
+
+def test_poisson_counts_never_below_zero(learn, vwlite):
+    learn("model", "--loss_function", "poisson", "--link", "poisson", data="counts.vw")
+    predictions = list(map(float, vwlite("predict", "-i", "model", "counts.vw").lines))
+    assert len(predictions) == LINES and min(predictions) > 0
+
+
+@pytest.mark.parametrize("link", ["identity", "logistic", "glf1", "poisson"])
+def test_link_is_the_scale_of_predictions(link, learn, tmp_path, weights):
+    from math import exp
+
+    scale = {
+        "identity": lambda x: x,
+        "logistic": lambda x: 1 / (1 + exp(-x)),
+        "glf1": lambda x: 2 / (1 + exp(-x)) - 1,
+        "poisson": exp,
+    }[link]
+    learn("plain", "-p", "plain.p")
+    learn("model", "-p", "model.p", "--link", link)
+    assert weights("model") == weights("plain")
+    plain, linked = ([float(line) for line in (tmp_path / f"{x}.p").read_text().split()] for x in ("plain", "model"))
+    assert linked == pytest.approx(list(map(scale, plain)), abs=2e-6)
+
+
+def test_l1_leaves_fewer_weights(learn, weights, vwlite):
+    learn("plain", "--predict_only_model")
+    learn("model", "--predict_only_model", "--l1", "0.01")
+    assert 0 < len(weights("model")) < len(weights("plain"))
+
+
+def test_bits_bound_the_slots(learn, weights, header):
+    learn("model", "-b", "5")
+    assert max(weights("model")) < 32
+    assert header("model")["features"]["bits"] == 5
+    learn("same", "--bit_precision", "5")
+    assert weights("same") == weights("model")
+
+
+def test_predictions_stay_within_bounds(learn, tmp_path):
+    learn("model", "--min_prediction", "0.1", "--max_prediction", "0.2", "--predictions", "p")
+    values = [float(line) for line in (tmp_path / "p").read_text().split()]
+    assert min(values) == pytest.approx(0.1) and max(values) == pytest.approx(0.2)
+
+
+def test_raw_predictions_are_neither_clipped_nor_linked(learn, tmp_path):
+    learn("model", "--loss_function", "logistic", "--link", "logistic", "-p", "p", "-r", "r")
+    learn("model", "--loss_function", "logistic", "--link", "identity", "-p", "margins")
+    assert (tmp_path / "r").read_text() == (tmp_path / "margins").read_text() != (tmp_path / "p").read_text()
+
+
+def test_examples_reads_the_first_lines_only(learn, weights, write):
+    write("head.vw", "".join(text().splitlines(keepends=True)[:5]))
+    assert "number of examples = 5\n" in learn("model", "--examples", "5").stderr
+    learn("head", data="head.vw")
+    assert weights("model") == weights("head")
+
+
+def test_format_svmlight(learn, weights, write):
+    write("data.svm", "1 3:0.5 7:2 # noted\n-1 3:1\n")
+    write("data.svm.vw", "1 | 3:0.5 7:2\n-1 | 3:1\n")
+    learn("svm", "--format", "svmlight", data="data.svm")
+    learn("vw", data="data.svm.vw")
+    assert weights("svm") == weights("vw") != {}
+
+
+def test_seed_of_the_order_and_of_the_start_values(learn, tmp_path):
+    options = ("--dotproduct", "ui", "--passes", "3", "--cache_file", "c")
+    for name, seed in (("model", "5"), ("same", "5"), ("other", "6")):
+        learn(name, *options, "--seed", seed)
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "same").read_bytes()
+    assert (tmp_path / "model").read_bytes() != (tmp_path / "other").read_bytes()
+
+
+@pytest.mark.parametrize("options", ["--threads 1", "--threads 3", "--block_size 7", "--block-size 50"])
+def test_manner_of_reading_changes_nothing(options, learn, tmp_path):
+    learn("plain")
+    learn("model", *options.split())
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "plain").read_bytes()
+
+
+@pytest.mark.parametrize("spelling", ["--loss-function", "--loss_function"])
+def test_dashes_and_underscores_are_the_same(spelling, learn, header):
+    learn("model", spelling, "hinge", "--power-t", "0.25")
+    assert header("model")["config"]["loss"]["name"] == "hinge"
+    assert header("model")["config"]["power_t"] == 0.25
+
+
+def test_data_option_is_a_bare_file(learn, write, tmp_path):
+    write("more.vw", text(("-1", "1")))
+    learn("model", "-d", "more.vw")
+    learn("again", "--data", "more.vw")
+    learn("plain")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "again").read_bytes() != (tmp_path / "plain").read_bytes()
+
+
+@pytest.mark.parametrize("option", ["-P", "--progress"])
+def test_progress_rows(option, learn):
+    def counts(done):
+        return [int(row.split()[2]) for row in re.findall(r"^-?[\d.]+ +-?[\d.]+ +\d+ .*$", done.stderr, re.M)]
+
+    assert counts(learn("model", option, "5")) == [5, 10, 15, 20]
+    assert counts(learn("model", option, "3.0")) == [1, 3, 9]
+    assert counts(learn("model")) == [1, 2, 4, 8, 16]
+
+
+def test_quiet_prints_nothing(learn):
+    done = learn("model", "--quiet", "-P", "1")
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_save_per_pass_keeps_every_pass(learn, weights, names_in):
+    learn("model", "--save_per_pass", "--passes", "3", "--holdout_off", "--cache_file", "c")
+    assert {"model", "model.0", "model.1", "model.2"} <= set(names_in())
+    assert weights("model.2") == weights("model") != weights("model.1") != weights("model.0")
+    learn("once")
+    assert weights("model.0") == weights("once")
+
+
+def test_predict_only_model_is_smaller_and_predicts_the_same(learn, vwlite, tmp_path):
+    learn("whole")
+    learn("small", "--predict_only_model")
+    assert (tmp_path / "small").stat().st_size < (tmp_path / "whole").stat().st_size
+    whole, small = (vwlite("predict", "-i", name, "data.vw").stdout for name in ("whole", "small"))
+    assert whole == small
+
+
+def test_initial_regressor_goes_on(learn, weights):
+    learn("once")
+    learn("model", "-i", "once")
+    learn("long", "--initial_regressor", "once")
+    learn("twice", "--passes", "2", "--holdout_off", "--cache_file", "c")
+    assert weights("model") == weights("long") == weights("twice") != weights("once")
+
+
+def test_cache_beside_the_data(learn, names_in, weights):
+    assert "creating cache_file = data.vw.cache" in learn("model", "-c").stderr
+    assert "data.vw.cache" in names_in()
+    assert "using cache_file = data.vw.cache" in learn("cached", "--cache").stderr
+    assert weights("cached") == weights("model")
+    assert "creating cache_file = data.vw.cache" in learn("model", "-c", "-k").stderr
+    assert "creating cache_file = data.vw.cache" in learn("model", "-c", "--kill_cache").stderr
+
+
+def test_early_termination_keeps_the_best_pass(learn, write, weights):
+    """Label noise: the held-out loss is best after the first pass and never again."""
+    noise = "".join(f"{1 if (n * 7919) % 13 > 5 else -1} |a x{n % 10 == 9} u{n}\n" for n in range(40))
+    write("noise.vw", noise)
+    options = ("--passes", "20", "--early_terminate", "2", "--cache_file", "c", "--save_per_pass")
+    done = learn("model", *options, data="noise.vw")
+    used = int(re.search(r"passes used = (\d+)", done.stderr)[1])
+    assert 2 < used < 20
+    assert weights("model") == weights(f"model.{used - 3}") != weights(f"model.{used - 1}")
+
+
+def test_readable_model_and_names(learn, tmp_path, weights):
+    learn("model", "--readable_model", "r.txt", "--invert_hash", "h.txt", "-q", "ui")
+    readable, named = (tmp_path / "r.txt").read_text(), (tmp_path / "h.txt").read_text()
+    assert "bits:18\n" in readable and "--quadratic ui" in readable
+    slots = [int(line.split(":")[0]) for line in readable.partition("\n:1\n")[2].splitlines() if line[0].isdigit()]
+    assert slots == sorted(weights("model"))
+    assert re.search(r"^user\^u0:\d+:\S+", named, re.M)
+    assert re.search(r"^user\^u0\*item\^Big0:\d+:\S+", named, re.M)
+    assert re.search(r"^Constant:116060:\S+", named, re.M)

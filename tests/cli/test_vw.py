@@ -1,0 +1,221 @@
+"""``vwlite vw``: what it shares with ``vw`` and with no other command."""
+
+import re
+
+import pytest
+
+DATA = "1 'one |user ann |item tea:2\n-1 'two |user bob |item tea\n1 |user ann |item cup\n"
+ODD = "x 'tag |a b\n1 |a c b:nan\n1 |a:z c\n\n-1 -2 |a b\n"
+LOG = [
+    "[warning] 'x' is not a good float, replacing with 0",
+    '[warning] Invalid feature value:"nan" read as NaN. Replacing with 0.in Example #1: "|a c b:nan"',
+    '[warning] malformed example! \'|\',space, or EOL expected after : "|a:"in Example #2: "|a:z c"',
+    '[warning] malformed example! \'|\' or EOL expected after : "|a:"in Example #2: "|a:z c"',
+    "[warning] Example has an invalid importance weight (-2); importance weights must be non-negative. "
+    "Use 0 to hold an example out of training.",
+]
+
+
+@pytest.fixture(autouse=True)
+def data(write):
+    write("odd.vw", ODD)
+    return write("data.vw", DATA)
+
+
+def summary(done):
+    return dict(re.findall(r"^([\w' ]+) = (.*)$", done.stderr, re.M))
+
+
+def test_header_table_and_summary_on_stderr(vwlite):
+    done = vwlite("vw", "-d", "data.vw", "-f", "model", "-q", "ui", "--decay-learning-rate", "0.9")
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[:12] == [
+        "creating quadratic features for pairs: ui",
+        "final_regressor = model",
+        "using no cache",
+        "Reading datafile = data.vw",
+        "num sources = 1",
+        "Num weight bits = 18",
+        "learning rate = 0.5",
+        "initial_t = 0",
+        "power_t = 0.5",
+        "Enabled learners: gd, scorer-identity, count_label",
+        "Input label = SIMPLE",
+        "Output pred = SCALAR",
+    ]
+    assert "\n1.000000 1.000000            1            1.0         1.0000         0.0000        4\n" in done.stderr
+    assert summary(done)["number of examples"] == "3"
+    assert summary(done)["total feature number"] == "12"
+
+
+@pytest.mark.parametrize("place", [("data.vw",), ("-d", "data.vw"), ("--data", "data.vw")])
+def test_data_by_position_and_by_option(place, vwlite):
+    assert summary(vwlite("vw", *place))["number of examples"] == "3"
+
+
+def test_odd_input_is_logged_on_stdout_and_learned_from(vwlite):
+    done = vwlite("vw", "odd.vw")
+    assert done.lines == LOG
+    assert summary(done)["number of examples"] == "4"  # not the blank line
+
+
+def test_log_options(vwlite):
+    assert vwlite("vw", "odd.vw", "--log_output", "stderr").stdout == ""
+    assert LOG[0] in vwlite("vw", "odd.vw", "--log_output", "stderr").stderr
+    assert vwlite("vw", "odd.vw", "--log_output", "stdout").lines == LOG
+    assert vwlite("vw", "odd.vw", "--limit_output", "2").lines == LOG[:2]
+    assert vwlite("vw", "odd.vw", "--log_level", "warn").lines == LOG
+    assert vwlite("vw", "odd.vw", "--log_level", "error").stdout == ""
+    assert vwlite("vw", "odd.vw", "--log_level", "off").stdout == ""
+    assert vwlite("vw", "odd.vw", "--quiet") == vwlite("vw", "data.vw", "--quiet")
+
+
+def test_driver_output(vwlite):
+    plain = vwlite("vw", "data.vw").stderr
+    assert vwlite("vw", "data.vw", "--driver_output", "stdout").stdout == plain
+    assert vwlite("vw", "data.vw", "--driver_output", "stderr").stderr == plain
+    done = vwlite("vw", "odd.vw", "--driver_output_off")
+    assert (done.stderr, done.lines) == ("", LOG)
+
+
+def test_best_constant_can_be_left_out(vwlite):
+    assert "best constant" in summary(vwlite("vw", "data.vw"))
+    done = vwlite("vw", "data.vw", "--dont_output_best_constant")
+    assert "best constant" not in summary(done) and "count_label" not in done.stderr
+
+
+def test_test_mode_leaves_the_model_alone(vwlite, tmp_path, weights):
+    vwlite("vw", "data.vw", "-f", "model")
+    done = vwlite("vw", "-t", "-i", "model", "data.vw", "-p", "p", "-f", "again")
+    assert "only testing\n" in done.stderr
+    assert [line.split()[1:] for line in (tmp_path / "p").read_text().splitlines()] == [["one"], ["two"], []]
+    assert weights("again") == weights("model")
+    same = vwlite("vw", "--testonly", "--initial_regressor", "model", "data.vw", "--predictions", "stdout", "--quiet")
+    assert same.stdout == (tmp_path / "p").read_text()
+
+
+def test_margins_by_default(vwlite):
+    vwlite("vw", "data.vw", "-f", "model", "--loss_function", "logistic", "--quiet")
+    margins = vwlite("vw", "-t", "-i", "model", "data.vw", "-p", "-", "--quiet", "--loss_function", "logistic").lines
+    assert min(float(line.split()[0]) for line in margins) < 0
+    raw = vwlite("vw", "-t", "-i", "model", "data.vw", "-r", "/dev/stdout", "--quiet").lines
+    assert [line.split()[0] for line in raw] == [line.split()[0] for line in margins]
+
+
+@pytest.mark.parametrize("option", ["-a", "--audit"])
+def test_audit_of_one_example(option, vwlite, write):
+    done = vwlite("vw", write("one.vw", "1 2 t|a b:2 c |d e\n"), option, "--quiet")
+    terms = ["a^b:144016:2:0@0", "a^c:120964:1:0@0", "d^e:93150:1:0@0", "Constant:116060:1:0@0"]
+    assert done.stdout == "0 t\n" + "".join(f"\t{term}" for term in terms) + "\n"
+
+
+def test_audit_puts_the_strongest_first(vwlite, write):
+    vwlite("vw", write("one.vw", "1 |a b:2 c\n" * 3), "-f", "model", "--quiet", "-q", "aa")
+    line = vwlite("vw", "-t", "-i", "model", write("two.vw", "t|a b c\n"), "--audit", "--quiet").lines[1]
+    terms = [term.rsplit(":", 2) for term in line.strip("\t").split("\t")]
+    effects = [abs(float(value) * float(weight)) for _, value, weight in terms]
+    assert effects == sorted(effects, reverse=True)
+    assert {term[0].rpartition(":")[0] for term in terms} == {"a^b", "a^c", "a^b*a^b", "a^b*a^c", "a^c*a^c", "Constant"}
+
+
+def test_passes_need_a_cache(vwlite):
+    done = vwlite("vw", "data.vw", "--passes", "2", status=1)
+    said = "need a cache file for multiple passes : try using  --cache or --cache_file <name>"
+    assert (done.stdout, done.stderr) == (f"[critical] vw: {said}\n", "")
+    assert summary(vwlite("vw", "data.vw", "--passes", "2", "-k", "-c"))["passes used"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("-d absent", "no such file: absent (- is standard input)"),
+        ("data.vw -f nofolder/m", "cannot write nofolder/m: there is no folder {folder}/nofolder; create it first"),
+        ("data.vw -i absent", "cannot open the model absent: No such file or directory"),
+        ("data.vw -i data.vw", "data.vw is not a vwlite model: give one that vwlite wrote"),
+        ("data.vw -q u", "-q takes 2 namespaces, not 1: 'u'"),
+        ("data.vw -b 60", "-b takes 1 to 32 bits, not 60"),
+    ],
+)
+def test_failures_are_critical_and_return_1(arguments, said, vwlite, tmp_path):
+    done = vwlite("vw", *arguments.split(), "--quiet", status=1)
+    assert (done.stdout, done.stderr) == (f"[critical] vw: {said.format(folder=tmp_path)}\n", "")
+
+
+def test_strict_parse_fails_at_the_first_malformed_line(vwlite, names_in):
+    done = vwlite("vw", "odd.vw", "--strict_parse", "-f", "model", status=1)
+    assert done.lines[:2] == LOG[:2]
+    assert done.lines[2].startswith("[critical] vw: ") and "malformed example!" in done.lines[2]
+    assert "model" not in names_in()
+
+
+def test_no_stdin_reads_nothing(vwlite):
+    assert summary(vwlite("vw", stdin=DATA))["number of examples"] == "3"
+    done = vwlite("vw", "--no_stdin", stdin=DATA)
+    assert "Reading datafile = none\n" in done.stderr
+    assert summary(done)["number of examples"] == "0"
+
+
+def test_preserve_performance_counters(vwlite, tmp_path):
+    vwlite("vw", "data.vw", "-f", "model", "--quiet")
+    assert summary(vwlite("vw", "data.vw", "-i", "model"))["number of examples"] == "3"
+    done = vwlite("vw", "data.vw", "-i", "model", "--preserve_performance_counters", "--readable_model", "r")
+    assert summary(done)["number of examples per pass"] == "3"
+    assert summary(done)["passes used"] == "2"
+    assert "\nexample_number 6\n" in (tmp_path / "r").read_text()
+
+
+def test_states_of_the_penalties(vwlite, tmp_path, weights):
+    vwlite("vw", "data.vw", "-f", "plain", "--quiet")
+    options = ("--l1_state", "0.01", "--l2_state", "0.5", "--l1", "0.001", "--l2", "0.001")
+    vwlite("vw", "data.vw", "-f", "model", "--quiet", *options, "--readable_model", "r")
+    state = dict(re.findall(r"^(l[12]_state) (.*)$", (tmp_path / "r").read_text(), re.M))
+    assert float(state["l1_state"]) > 0.01 and float(state["l2_state"]) < 0.5
+    assert weights("model") != weights("plain")
+
+
+def test_negative_penalties_are_warned_of(vwlite, weights):
+    done = vwlite("vw", "data.vw", "-f", "model", "--l1", "-1", "--l2", "-0.5")
+    assert done.lines == [
+        "[warning] l1_lambda should be nonnegative: resetting from -1 to 0",
+        "[warning] l2_lambda should be nonnegative: resetting from -0.5 to 0",
+    ]
+    vwlite("vw", "data.vw", "-f", "plain", "--quiet")
+    assert weights("model") == weights("plain")
+
+
+def test_feature_mask(vwlite, write, weights):
+    write("mask.vw", "1 |user ann\n")
+    vwlite("vw", "mask.vw", "-f", "mask", "--quiet")
+    vwlite("vw", "data.vw", "-f", "model", "--feature_mask", "mask", "--quiet")
+    assert set(weights("model")) == set(weights("mask"))
+    done = vwlite("vw", "data.vw", "--feature_mask", "mask", "-b", "9", "--quiet", status=1)
+    assert done.stdout == "[critical] vw: mask has another -b than this run\n"
+
+
+def test_sort_features_drops_repeated_ones(vwlite, write):
+    write("twice.vw", "1 |a x x y\n")
+    assert summary(vwlite("vw", "twice.vw"))["total feature number"] == "4"
+    assert summary(vwlite("vw", "twice.vw", "--sort_features"))["total feature number"] == "3"
+    done = vwlite("vw", "twice.vw", "--sort_features", "--ngram", "2", status=1)
+    assert done.stdout == "[critical] vw: --ngram goes by the order of features: drop --sort_features\n"
+
+
+def test_progress_is_warned_of(vwlite):
+    assert vwlite("vw", "data.vw", "-P", "0").lines == ["[warning] -P 0: a step below 1 is taken as 1"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--id name", "--onethread", "--save_resume", "--compressed", "--no_bias_regularization"],
+)
+def test_options_that_leave_the_model_alone(option, vwlite, tmp_path):
+    vwlite("vw", "data.vw", "-f", "plain", "--quiet")
+    vwlite("vw", "data.vw", "-f", "model", "--quiet", *option.split())
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "plain").read_bytes()
+
+
+def test_interactions_of_a_model_are_replaced_and_that_is_said(vwlite):
+    vwlite("vw", "data.vw", "-f", "model", "-q", "ui", "--quiet")
+    assert summary(vwlite("vw", "data.vw", "-i", "model"))["total feature number"] == "12"
+    done = vwlite("vw", "data.vw", "-i", "model", "-q", "uu")
+    assert done.lines == ["[warning] the interactions typed replace those of the model"]
