@@ -15,6 +15,7 @@ from vwlite.inputs import InputConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
+from vwlite.training import BadLinesConfig
 
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max")
 
@@ -130,3 +131,17 @@ def run_config(
         passes=options["passes"],
         **more,
     )
+
+
+def test_config(arguments: dict[str, Any]) -> RunConfig:
+    """To predict or to measure: the model brings the features and the learner."""
+    output = OutputConfig(
+        predictions=arguments.get("predictions"),
+        raw_predictions=arguments.get("raw_predictions"),
+        quiet=True,
+    )
+    return RunConfig(input=input_config(arguments), output=output, learning=False)
+
+
+def bad_lines_config(arguments: dict[str, Any]) -> BadLinesConfig:
+    return BadLinesConfig(arguments["max_bad_ratio"], arguments["strict"], arguments["bad_lines"])

@@ -24,6 +24,6 @@ def command(**arguments: Any) -> int:
 
     Importance weights count; examples without a label do not.
     """
-    from vwlite.cli.run import evaluate_command
+    from vwlite.cli.runs.evaluate import run
 
-    return evaluate_command(arguments)
+    return run(arguments)

@@ -27,6 +27,6 @@ def command(**arguments: Any) -> int:
 
     Names are known when the model was trained with --names; otherwise slots of the table stand for them.
     """
-    from vwlite.cli.run import inspect_command
+    from vwlite.cli.runs.inspect import run
 
-    return inspect_command(arguments)
+    return run(arguments)

@@ -136,4 +136,3 @@ progress_options = family(
     text("-P", "--progress", help="Print a row every N examples or X.Y-fold. [default: 2.0]", metavar="N|X.Y"),
     flag("--quiet", help="Print nothing but errors."),
 )
-FILES_HELP = "[FILE]... are read one after the other; none or - means standard input."

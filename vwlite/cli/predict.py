@@ -28,6 +28,6 @@ def command(**arguments: Any) -> int:
     A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines. Empty lines
     have none. Labels do not matter.
     """
-    from vwlite.cli.run import predict_command
+    from vwlite.cli.runs.predict import run
 
-    return predict_command(arguments)
+    return run(arguments)

@@ -43,6 +43,6 @@ def command(**arguments: Any) -> int:
     Malformed lines are never learned from: they are counted, and the first ten shown. Labels of two-class losses are
     0/1 or -1/1. Predictions of a logistic model are probabilities, those of a poisson model expected counts.
     """
-    from vwlite.cli.run import train_command
+    from vwlite.cli.runs.train import run
 
-    return train_command(arguments)
+    return run(arguments)

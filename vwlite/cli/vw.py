@@ -66,6 +66,6 @@ def command(**arguments: Any) -> int:
 
     Flags, defaults, output and the treatment of odd input are Vowpal Wabbit's. Models are vwlite's own.
     """
-    from vwlite.cli.vwrun import vw_command
+    from vwlite.cli.runs.vw import run
 
-    return vw_command(arguments)
+    return run(arguments)

@@ -15,7 +15,7 @@ from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
-from vwlite.loop import run
+from vwlite.loop import run as run_loop
 from vwlite.losses import LossConfig
 from vwlite.restore import Restored, restore
 from vwlite.session import Session
@@ -44,7 +44,7 @@ class Log:
         print(message, file=sys.stderr if self.to_stderr else sys.stdout)
 
 
-def vw_command(arguments: dict[str, Any]) -> int:
+def run(arguments: dict[str, Any]) -> int:
     """Like vw: a failure is one ``[critical]`` line on standard output and exit status 1."""
     try:
         return vw_run(arguments, build.typed())
@@ -77,7 +77,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     with Session(config, learner, plan, manners, counters) as session:
         if model and arguments["preserve_performance_counters"]:
             session.earlier_passes = session.saver.passes = model.passes
-        run(session, config.output.audit)
+        run_loop(session, config.output.audit)
     return 141 if session.broken else 0
 
 

@@ -1,0 +1,1 @@
+"""What each command does once its options are parsed: a module each, imported when the command is called."""
