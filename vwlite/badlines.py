@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import BinaryIO
 
-from vwlite.batch import Batch
+import numpy as np
+
+from vwlite.batch import SAVE, Batch
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
 from vwlite.reading import Parsed, Remark
@@ -28,6 +30,7 @@ class BadLines:
         self.max_ratio, self.strict = max_ratio, strict
         self.keep: BinaryIO | None = None
         self.lines = self.bad = 0
+        self.first = ""  # what is wrong with the first malformed line, and where
 
     def examine(self, part: Parsed) -> Batch:
         """The part's batch, its labels checked. Raises DataError."""
@@ -37,15 +40,22 @@ class BadLines:
         self.lines += part.lines
         batch = part.batch
         batch.gaps = tuple(remark.row for remark in part.remarks)
-        if self.labels:
-            batch.label = self.labels.check(batch, part.block.path, part.first_line)
-        return batch
+        batch.path, batch.first_line = part.block.path, part.first_line
+        return self.relabel(batch)
 
     def relabel(self, batch: Batch) -> Batch:
-        """A batch from the cache, its labels as the learner wants them."""
+        """A batch with its labels as the learner wants them. A tag is never a command: data write no files."""
+        if (batch.flags & SAVE).any():
+            batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
         if self.labels:
             batch.label = self.labels.check(batch)
         return batch
+
+    def recall(self, lines: int, bad: int) -> None:
+        """What was found when the cache now read was made counts as if it were found again. Raises DataError."""
+        self.lines, self.bad = lines, bad
+        if bad and self.strict:
+            raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
     def add(self, part: Parsed, remark: Remark) -> None:
         self.bad += 1
@@ -54,6 +64,7 @@ class BadLines:
         column = remark.at - start
         place = f"{part.block.path}:{part.first_line + remark.line + 1}:{column + 1}"
         message = f"{place}: {SENTENCES[remark.code]}: {excerpt(line, column)}"
+        self.first = self.first or message
         if self.keep:
             self.keep.write(line + b"\n")
         if self.strict:
@@ -65,8 +76,9 @@ class BadLines:
 
     def check_ratio(self, lines: int, grace: int = 0) -> None:
         if lines >= grace and self.bad > self.max_ratio * lines:
+            first = f"; the first: {self.first}" if self.first else ""
             raise DataError(
-                f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
+                f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows{first}"
             )
 
     def finish(self) -> None:

@@ -51,6 +51,8 @@ class Batch:
     names: Names | None = None
     numbers: np.ndarray | None = None  # int64[n], which lines these are (from 0) when they are not in order
     gaps: tuple[int, ...] = ()  # rows in front of which a malformed line was left out, ascending
+    path: str = ""  # where the rows come from; empty for a cache
+    first_line: int = 0  # number of the block's first line within its file, from 0; of the first row in a cache
     release: Any = field(default=None, repr=False)  # called when the arrays may be reused
 
     def __len__(self) -> int:
@@ -63,6 +65,13 @@ class Batch:
         columns = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end")
         cut = {name: getattr(self, name)[:rows] for name in columns}
         return replace(self, **cut, row_seg=self.row_seg[: rows + 1])
+
+    def place(self, row: int) -> str:
+        """Where ``row`` came from, for messages."""
+        if self.path:
+            return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
+        number = self.first_line + row if self.numbers is None else int(self.numbers[row])
+        return f"example {number + 1}"
 
     def tag(self, row: int) -> bytes:
         """The tag of ``row``, empty when it has none."""

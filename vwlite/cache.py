@@ -13,7 +13,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from typing import Any
+from itertools import accumulate
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -63,14 +64,18 @@ def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, An
 
 
 class CacheWriter:
-    """Writes batches beside ``path``; the file gets its name when all of them are there."""
+    """Writes batches beside ``path``; the file gets its name when all of them are there.
 
-    def __init__(self, path: str, made_from: dict[str, Any], limit: int = 0) -> None:
+    With ``file``, open and without a name, they go there; ``path`` is for messages.
+    """
+
+    def __init__(self, path: str, made_from: dict[str, Any], limit: int = 0, file: BinaryIO | None = None) -> None:
         self.path = path
+        self.lines = self.bad = 0  # of the text, to be counted by whoever adds the batches
         self.header = {"format": FORMAT, "writer": __version__, "made_from": made_from, "examples": limit}
         self.batches: list[list[int]] = []
         self.closing = ExitStack()
-        self.file = self.closing.enter_context(atomic_output(path))
+        self.file = file or self.closing.enter_context(atomic_output(path))
         self.write(MAGIC)
         self.offset = len(MAGIC)
 
@@ -99,8 +104,10 @@ class CacheWriter:
         self.batches.append([start, *counts.values(), crc])
 
     def close(self) -> None:
-        footer = json.dumps({**self.header, "batches": self.batches}, separators=(",", ":")).encode()
+        counts = {"lines": self.lines, "bad": self.bad}
+        footer = json.dumps({**self.header, **counts, "batches": self.batches}, separators=(",", ":")).encode()
         self.write(footer + TAIL.pack(self.offset, len(footer), zlib.crc32(footer), END))
+        self.file.flush()
         self.closing.close()
 
     def write(self, data: bytes) -> None:
@@ -132,10 +139,12 @@ class Cache:
     Raises ModelError when the file is damaged, foreign or of another format, InputMissing when it is not there.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, file: BinaryIO | None = None) -> None:
+        """``file``: an open file to map instead of ``path``, which is then for messages; it is closed."""
         self.path = path
         try:
-            with open(path, "rb") as file:
+            with file or open(path, "rb") as file:
+                file.seek(0)
                 size = os.fstat(file.fileno()).st_size
                 if size < len(MAGIC) + TAIL.size or file.read(len(MAGIC)) != MAGIC:
                     raise self.damaged("it is not one of vwlite's")
@@ -145,6 +154,8 @@ class Cache:
         self.size = size
         self.footer = self._read_footer()
         self.batches = self._check_batches()
+        self.lines, self.bad = self.footer["lines"], self.footer["bad"]  # of the text it was made from
+        self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
         self.verified = [False] * len(self.batches)
         self.ones = np.ones(max((batch["features"] for batch in self.batches), default=0), np.float32)
 
@@ -171,7 +182,8 @@ class Cache:
     def _check_batches(self) -> list[dict[str, int]]:
         """The counts of every batch, which together must fill the file exactly."""
         entries, offset = self.footer.get("batches"), len(MAGIC)
-        if not isinstance(entries, list) or not isinstance(self.footer.get("made_from"), dict):
+        counted = all(type(self.footer.get(name)) is int for name in ("lines", "bad"))
+        if not isinstance(entries, list) or not isinstance(self.footer.get("made_from"), dict) or not counted:
             raise self.damaged("its list of batches is damaged")
         batches = []
         for entry in entries:
@@ -211,7 +223,8 @@ class Cache:
             arrays["value"] = self.ones[: counts["features"]]
         none = np.zeros(rows, np.uint32)
         starts, ends = (offsets[:-1], offsets[1:]) if counts["tagged"] else (none, none)
-        return Batch(**arrays, line=np.arange(rows, dtype=np.uint32), tag_start=starts, tag_end=ends)
+        tags = {"tag_start": starts, "tag_end": ends}
+        return Batch(**arrays, **tags, first_line=self.firsts[number], line=np.arange(rows, dtype=np.uint32))
 
     def _verify(self, counts: dict[str, int], arrays: dict[str, np.ndarray], data: memoryview) -> None:
         """The checksum, and that every offset a kernel will follow stays within the batch."""

@@ -17,6 +17,12 @@ NO_HOLDOUT = FLT_MAX / 2  # the average loss of a pass that held nothing out
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
 _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
 _INTEGERS = frozenset({"example_number", "total_features", "holdout_best_pass", "more_labels"})
+_TOTALS = frozenset(
+    (
+        *("example_number", "labeled_weight", "unlabeled_weight", "weighted_labels", "sum_loss", "total_features"),
+        *("first_label", "second_label", "more_labels"),
+    )
+)
 _UNSET_LABEL = float("nan")
 _LIMIT = 2**64
 _DAMAGED = "the model's performance counters are damaged"
@@ -140,6 +146,10 @@ class Counters:
             weighted_labels=self.weighted_labels,
             labeled_weight=self.labeled_weight,
         )
+
+    def totals(self) -> dict[str, float | int | None]:
+        """The part of ``state()`` that does not depend on where a run was stopped and resumed."""
+        return {name: value for name, value in self.state().items() if name in _TOTALS}
 
     def state(self) -> dict[str, float | int | None]:
         """What a model header keeps: numbers, None for NaN (a label not seen yet)."""

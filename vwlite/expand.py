@@ -173,15 +173,23 @@ class Plan:
             or (self.redefine != np.arange(256)).any()
         )
         self.seen: set[int] = set(seen)
+        self.interactions: list[tuple[int, ...]] = []
+        self.matched = np.zeros(0, np.uint8)
         if drop_pairs:
             self.nonlinear[list(letters_of(self.pairs))] = 1
         self.set_interactions()
 
     def set_interactions(self) -> None:
+        before = set(self.matching())
         self.interactions = resolve(self.typed, self.seen, self.config.leave_duplicate_interactions)
         sizes = [len(one) for one in self.interactions]
         self.first_letter = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         self.letters = np.array([letter for one in self.interactions for letter in one], np.int32)
+        self.matched = np.array([one in before for one in self.interactions], np.uint8)
+
+    def matching(self) -> list[tuple[int, ...]]:
+        """The interactions whose namespaces some row had together."""
+        return [self.interactions[place] for place in np.flatnonzero(self.matched).tolist()]
 
     @property
     def flat(self) -> bool:

@@ -4,15 +4,21 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import BinaryIO
 
 from vwlite.batch import Batch
 from vwlite.cache import Cache, CacheWriter, description
-from vwlite.errors import InputMissing
+from vwlite.compression import Decompressed
+from vwlite.errors import InputMissing, OutputError
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
 from vwlite.shuffling import Rows
-from vwlite.source import check_inputs
+from vwlite.source import check_inputs, open_input
+from vwlite.stream import shown
+
+TEMPORARY = "of this run"  # stands for the path of a cache without a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,59 +45,80 @@ class Inputs:
 
     def __init__(self, config: InputConfig, format: TextFormat, several_passes: bool = False) -> None:
         self.config, self.format = config, format
-        self.temporary: str | None = None
         check_inputs(config.paths)
-        path = config.cache
-        if path is None and several_passes:
-            descriptor, path = tempfile.mkstemp(suffix=".cache", prefix="vwlite-")
-            os.close(descriptor)
-            self.temporary = path
-        self.path = path
+        self.path = config.cache or (TEMPORARY if several_passes else None)
         self.cache: Cache | None = None
         self.rows: Rows | None = None
         self.remade = ""  # why an existing cache was not used
-        self.made_from = description(list(config.paths), format, config.kind) if path else {}
+        self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
             self.open_cache(config.cache)
-        self.state = "using" if self.cache else "creating" if path else "none"
+        self.state = "using" if self.cache else "creating" if self.path else "none"
 
     def open_cache(self, path: str) -> None:
+        """Vowpal Wabbit takes a cache for standard input itself; here only what was made from these data will do."""
         cache = Cache(path)
-        if self.config.paths == ("-",) or cache.serves(self.made_from, self.config.examples):
+        stdin = self.config.paths == ("-",)
+        if (stdin and not self.format.strict) or cache.serves(self.made_from, self.config.examples):
             self.cache = cache
         else:
-            self.remade = f"{path} was made from other data or options and is made again"
+            why = "whose data may be others each time" if stdin else "or other options"
+            self.remade = f"{path} was made from {'standard input' if stdin else 'other data'}, {why}: it is made again"
+
+    @property
+    def described(self) -> str:
+        """The names of the inputs, for messages."""
+        first, more = shown(self.config.paths[0]), len(self.config.paths) - 1
+        return f"{first} and {more} more" if more else first
+
+    def size(self) -> int | None:
+        """Bytes of text to be read, None when nobody knows: pipes, and compressed files."""
+        total = 0
+        for path in self.config.paths:
+            if path == "-" or not os.path.isfile(path):
+                return None
+            with open_input(path) as stream:
+                if isinstance(stream, Decompressed):
+                    return None
+            total += os.path.getsize(path)
+        return total
 
     def texts(self) -> Iterator[Parsed]:
         """The text's batches, while they are also written to the cache."""
-        config = self.config
-        writer = CacheWriter(self.path, self.made_from, config.examples) if self.path else None
-        left = config.examples
-        parts = read(
-            config.paths, self.format, config.kind, threads=config.threads, block_size=config.block_size
-        )
-        try:
-            for part in parts:
-                rows = len(part.batch)
-                if config.examples:
-                    rows = min(rows, left)
-                    left -= rows
-                    part.batch = part.batch.head(rows)
-                if writer:
-                    writer.add(part.batch, rows)
-                yield part
-                if config.examples and not left:
-                    break
-        except BaseException as error:
-            if writer:
+        if not self.path:
+            yield from self.parts()
+            return
+        with ExitStack() as closing:
+            file = temporary_file() if self.path == TEMPORARY else None
+            if file:
+                closing.callback(file.close)
+            writer = CacheWriter(self.path, self.made_from, self.config.examples, file)
+            try:
+                for part in self.parts():
+                    writer.add(part.batch, len(part.batch))
+                    writer.lines += part.lines
+                    writer.bad += len(part.remarks)
+                    yield part
+            except BaseException as error:
                 writer.abort(error)
-            raise
-        finally:
-            parts.close()
-        if writer:
+                raise
             writer.close()
-            self.cache = Cache(self.path)
+            self.cache = Cache(self.path, file)
             self.cache.trust()
+
+    def parts(self) -> Iterator[Parsed]:
+        """The text's batches, no more of them than ``--examples`` asks for."""
+        config = self.config
+        left = config.examples or None
+        options = {"threads": config.threads, "block_size": config.block_size}
+        with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
+            for part in parts:
+                if left is not None and len(part.batch) >= left:
+                    yield head(part, left)
+                    return
+                if left is not None:
+                    left -= len(part.batch)
+                yield part
 
     def cached(self) -> Iterator[Batch]:
         """The cache's batches. Raises ModelError when it is damaged."""
@@ -106,10 +133,20 @@ class Inputs:
         return self.rows.shuffled(self.config.seed, number)
 
     def close(self) -> None:
-        """Remove a temporary cache."""
+        """Let go of the cache; a temporary one has no name and is gone with it."""
         self.cache = self.rows = None
-        if self.temporary:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.temporary)
-            self.temporary = None
 
+
+def head(part: Parsed, rows: int) -> Parsed:
+    """The part up to and with its ``rows``-th row."""
+    lines = int(part.batch.line[rows - 1]) + 1
+    remarks = [remark for remark in part.remarks if remark.row < rows]
+    return replace(part, batch=part.batch.head(rows), lines=lines, remarks=remarks)
+
+
+def temporary_file() -> BinaryIO:
+    """A file without a name, which no way to die leaves behind. Raises OutputError."""
+    try:
+        return tempfile.TemporaryFile(prefix="vwlite-")
+    except OSError as error:
+        raise OutputError(f"cannot make a temporary cache for several passes: {error.strerror}") from error

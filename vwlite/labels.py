@@ -21,7 +21,7 @@ class LabelCheck:
         self.two_classes = loss.name == "hinge" or (loss.name == "logistic" and default_limits)
         self.negative = negative
 
-    def check(self, batch: Batch, path: str = "", first_line: int = 0) -> np.ndarray:
+    def check(self, batch: Batch) -> np.ndarray:
         """The labels the learner gets, float32[n]: 0 becomes -1 for two-class losses.
 
         Raises DataError at the first label the loss is not made for.
@@ -30,7 +30,7 @@ class LabelCheck:
         if not self.two_classes:
             wrong = ~self.loss.accepts(labels)
             if wrong.any():
-                self.refuse(batch, int(np.argmax(wrong)), path, first_line)
+                self.refuse(batch, int(np.argmax(wrong)))
             return labels
         zero = labels == 0
         wrong = ~(zero | (labels == 1) | (labels == -1) | np.isnan(labels))
@@ -39,12 +39,12 @@ class LabelCheck:
         if self.negative is not None:
             wrong |= labels == (-1 - self.negative)
         if wrong.any():
-            self.refuse(batch, int(np.argmax(wrong)), path, first_line)
+            self.refuse(batch, int(np.argmax(wrong)))
         return np.where(zero, np.float32(-1), labels) if zero.any() else labels
 
-    def refuse(self, batch: Batch, row: int, path: str, first_line: int) -> NoReturn:
+    def refuse(self, batch: Batch, row: int) -> NoReturn:
         label = float(batch.label[row])
-        place = f"{path}:{first_line + int(batch.line[row]) + 1}: " if path else ""
+        place = f"{batch.place(row)}: "
         if self.two_classes and label in (0.0, -1.0):
             other = "-1/1" if label == 0 else "0/1"
             raise DataError(f"{place}label {label:g} after {other} labels: use either 0/1 or -1/1, not both")

@@ -1,7 +1,9 @@
 """The progress table, the summary and the progress bar: text for standard error."""
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -113,6 +115,19 @@ def _average_loss(counters: Counters, holdout: bool) -> str:
     return f"{counters.holdout_best_loss:.6f} h"
 
 
+def tell(line: str) -> None:
+    """Print ``line`` to standard error. When nobody reads it any more, work goes on in silence."""
+    if sys.stderr is None:
+        return
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        with suppress(OSError, ValueError):  # what is still buffered goes nowhere, also when Python exits
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stderr.fileno())
+            os.close(null)
+
+
 class Bar:
     """A bar of bytes read, or nothing; lines are written past it. A context manager."""
 
@@ -127,9 +142,10 @@ class Bar:
     def write(self, line: str) -> None:
         """Print ``line`` to standard error, above the bar."""
         if self._bar is not None:
-            self._bar.write(line, file=sys.stderr)
-        elif sys.stderr is not None:
-            print(line, file=sys.stderr, flush=True)
+            with suppress(OSError):
+                self._bar.write(line, file=sys.stderr)
+        else:
+            tell(line)
 
     def close(self) -> None:
         """Remove the bar."""

@@ -19,7 +19,7 @@ from vwlite.source import Block, blocks
 class Remark:
     """Something the parser had to say about a line; offsets count from the block's first byte."""
 
-    line: int  # number of the line within its file, from 0
+    line: int  # number of the line within its block, from 0
     code: int  # of core/status.pxd
     at: int  # where the trouble is
     bar: int  # where the line's namespaces begin

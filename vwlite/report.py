@@ -19,6 +19,11 @@ class Report:
         self.bar = progress.Bar()
         self.pass_number = 1
 
+    def start(self, size: int | None) -> None:
+        """Begin the bar, if there is to be one, of ``size`` bytes (None: nobody knows)."""
+        wanted = self.config.output.bar
+        self.bar = progress.bar(size, False if self.quiet and not wanted else wanted)
+
     def say(self, line: str) -> None:
         if self.quiet:
             return

@@ -1,13 +1,18 @@
 """From a model file back to a learner, its options and its plan."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite import model
+from vwlite.agreement import check_features, check_learner, check_loss
 from vwlite.errors import ModelError, UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
+from vwlite.limits import with_free_bound
+
+if TYPE_CHECKING:
+    from vwlite.namebook import NameBook
 
 
 @dataclass(slots=True)
@@ -20,8 +25,8 @@ class Restored:
     counters: dict[str, Any]
     negative_label: float | None
     passes: int
-    kind: str
     header: dict[str, Any]
+    names: "NameBook | None" = None  # those in the model, where it is to go on learning
 
 
 def restore(
@@ -31,11 +36,14 @@ def restore(
     strict: bool,
     learner_changes: dict[str, Any],
     feature_changes: dict[str, Any],
+    loss_changes: dict[str, Any] | None = None,
     dropped: dict[str, Any] | None = None,
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
 
-    ``dropped`` replaces options of the update that a model without its adaptive sums does not keep.
+    In vwlite's manners (``strict``) a model that goes on learning keeps its features and its loss: these options are
+    only compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
+    not keep.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
     """
     try:
@@ -43,6 +51,13 @@ def restore(
         kind = learner_class(header["learner"])
         loaded = model.load(path, want=kind.wanted(header, learning))
         features = FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()})
+        if strict and learning:
+            stored = kind.config_from(header["config"], {})
+            check_features(path, features, feature_changes)
+            check_loss(path, stored, loss_changes or {})
+            check_learner(path, stored, learner_changes)
+            learner_changes = with_free_bound(learner_changes, stored.loss)
+            feature_changes = {}
         forgotten = {} if header["resumable"] else (dropped or {})
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
         features = change_features(path, features, feature_changes)
@@ -55,8 +70,8 @@ def restore(
             counters=header["counters"],
             negative_label=header["negative_label"],
             passes=header["passes"],
-            kind=header["kind"],
             header=header,
+            names=read_names(loaded.arrays) if learning and header["names"] else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
@@ -70,6 +85,15 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any])
             option = "-b" if name == "bits" else f"--{name}"
             raise UsageError(f"{option} {value} contradicts {path}, which was made with {option} {old}")
     return replace(features, **changes)
+
+
+def read_names(arrays: dict[str, Any]) -> "NameBook | None":
+    """The names in a model's arrays, where these have been loaded."""
+    if "name_slot" not in arrays:
+        return None
+    from vwlite.namebook import book_from_arrays
+
+    return book_from_arrays(arrays)
 
 
 def _frozen(value: Any) -> Any:

@@ -3,15 +3,25 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vwlite import model
 from vwlite.batch import Batch
 from vwlite.config import RunConfig
-from vwlite.counters import Counters
+from vwlite.counters import Counters, ProgressRule
+from vwlite.errors import Diverged
 from vwlite.expand import Plan
 from vwlite.learners.base import Learner
+from vwlite.limits import LARGEST
+from vwlite.restore import Restored
+from vwlite.results import Results
 
 if TYPE_CHECKING:
     from vwlite.namebook import NameBook
+    from vwlite.table import Table
+
+
+CHUNK = 1 << 16  # slots looked at together
 
 
 def new_name_book() -> "NameBook":
@@ -26,8 +36,21 @@ class Saver:
     def __init__(self, config: RunConfig, learner: Learner, plan: Plan, counters: Counters, manners: object) -> None:
         self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
         self.manners = manners
+        self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
         self.passes = 0  # finished in all, this run's and those before
         self.names = new_name_book() if config.output.invert_hash or config.output.names else None
+
+    def go_on_from(self, restored: Restored) -> None:
+        """Count and name on from where the model stopped."""
+        self.passes = restored.passes
+        self.totals = Counters(ProgressRule(True, LARGEST))
+        self.totals.restore(restored.counters)
+        if self.names is not None and restored.names is not None:
+            self.names = restored.names
+
+    def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.totals:
+            self.totals.tally(batch, results, results.held, begin, end)
 
     def learn_names(self, batch: Batch, begin: int, end: int) -> None:
         if self.names is not None:
@@ -48,7 +71,7 @@ class Saver:
         header = {
             **learner.header(),
             "features": asdict(self.config.features),
-            "counters": self.counters.state(),
+            "counters": (self.totals or self.counters).totals() if self.config.strict else self.counters.state(),
             "negative_label": labels.negative if labels else None,
             "seen": sorted(self.plan.seen),
             "passes": self.passes,
@@ -57,9 +80,24 @@ class Saver:
             "names": self.config.output.names,
         }
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
+        self.check_finite(learner.scalars, arrays)
         if self.config.output.names and self.names:
             arrays |= self.names.arrays()
         model.save(path, header, arrays)
+
+    def check_finite(self, scalars: np.ndarray, tables: dict[str, "Table"]) -> None:
+        """Raises Diverged for a model of which nothing good can come."""
+        finite = bool(np.isfinite(scalars).all())
+        for table in tables.values() if self.config.strict else ():
+            columns, values = len(table.names), table.values
+            finite = finite and all(
+                np.isfinite(values[begin : begin + CHUNK, :columns]).all() for begin in range(0, len(values), CHUNK)
+            )
+        if not finite:
+            raise Diverged(
+                "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
+                "the features"
+            )
 
     def write_text(self, path: str, names: dict[int, str] | None) -> None:
         from vwlite.readable import write_readable_file

@@ -1,5 +1,6 @@
 """One run: learner, inputs, counters and outputs, and what happens between batches."""
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from vwlite.atomic import atomic_output, check_writable
 from vwlite.batch import SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.expand import Plan
 from vwlite.holdout import Holdout
 from vwlite.inputs import Inputs
@@ -20,8 +21,10 @@ from vwlite.learners.base import Learner
 from vwlite.predictions import PredictionWriter
 from vwlite.reading import Parsed
 from vwlite.report import Report
+from vwlite.restore import Restored
 from vwlite.results import Results
 from vwlite.saving import Saver
+from vwlite.sightings import Sightings
 
 
 class Manners(Protocol):
@@ -29,6 +32,7 @@ class Manners(Protocol):
 
     def examine(self, part: Parsed) -> Batch: ...
     def relabel(self, batch: Batch) -> Batch: ...
+    def recall(self, lines: int, bad: int) -> None: ...
     def finish(self) -> None: ...
 
 
@@ -42,9 +46,9 @@ class Session:
         plan: Plan,
         manners: Manners,
         counters: Counters,
-        passes_before: int = 0,
+        model: Restored | None = None,
     ) -> None:
-        """``passes_before``: passes of the runs that led to the model this one goes on from."""
+        """``model``: what this run goes on from or predicts with."""
         self.config, self.learner, self.plan, self.manners = config, learner, plan, manners
         self.passes = config.passes
         self.counters = counters
@@ -54,20 +58,33 @@ class Session:
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
         self.saver = Saver(config, learner, plan, counters, manners)
-        self.saver.passes = passes_before
+        self.fresh = model is None
+        if model and config.strict:
+            self.saver.go_on_from(model)
         self.check_outputs()
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
-        again = config.input.shuffle and passes_before > 0
+        again = config.input.shuffle and self.saver.passes > 0
         self.inputs = Inputs(config.input, text, config.passes > 1 or again)
         self.passes_done = self.failures = 0
         self.earlier_passes = 0  # passes that count as this run's (--preserve_performance_counters)
         self.stopped_early = False
+        self.bad_lines: str | None = None  # where malformed lines are kept as they are
+        self.predictions: PredictionWriter | None = None
+        self.raw: PredictionWriter | None = None
+        self.sightings = Sightings(config.features, plan)
         self.closing = ExitStack()
-        self.closing.callback(self.inputs.close)
-        self.predictions = self.open_predictions(config.output.predictions)
-        self.raw = self.open_predictions(config.output.raw_predictions)
 
     def __enter__(self) -> "Session":
+        output = self.config.output
+        with ExitStack() as opening:
+            opening.callback(self.inputs.close)
+            self.predictions = open_predictions(opening, output.predictions)
+            self.raw = open_predictions(opening, output.raw_predictions)
+            if self.bad_lines:
+                self.manners.keep = opening.enter_context(atomic_output(self.bad_lines))
+            self.closing = opening.pop_all()
+        self.report.note(self.inputs.remade)
+        self.report.start(self.inputs.size())
         self.report.header(self.learner, self.cache_line(), self.passes)
         return self
 
@@ -90,13 +107,6 @@ class Session:
             if target in sources:
                 raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
 
-    def open_predictions(self, path: str | None) -> PredictionWriter | None:
-        return self.closing.enter_context(PredictionWriter(path)) if path else None
-
-    def keep_bad_lines(self, path: str) -> None:
-        """Write malformed lines, as they are, to ``path``."""
-        self.manners.keep = self.closing.enter_context(atomic_output(path))
-
     def cache_line(self) -> str:
         named = self.config.input.cache
         return f"{self.inputs.state} cache_file = {named}" if named else "using no cache"
@@ -105,6 +115,8 @@ class Session:
         """The batches of pass ``number``, from 1, checked by the manners."""
         self.report.pass_number = number
         self.holdout.start_pass()
+        if number == 1 and self.inputs.state == "using":
+            self.manners.recall(self.inputs.cache.lines, self.inputs.cache.bad)
         if self.config.input.shuffle and self.saver.passes > 0:
             if not self.inputs.cache:
                 for batch in self.texts():
@@ -117,7 +129,6 @@ class Session:
 
     def texts(self) -> Iterator[Batch]:
         """The batches of the text, while the cache, if any, is made."""
-        self.report.note(self.inputs.remade)
         for part in self.inputs.texts():
             yield self.manners.examine(part)
             self.report.bar.update(part.block.size)
@@ -126,6 +137,7 @@ class Session:
         rows = len(batch)
         if rows > len(self.results):
             self.results.make_room(rows)
+        self.sightings.look(batch)
         return self.holdout.mark(rows, batch.numbers)
 
     def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None:
@@ -137,6 +149,7 @@ class Session:
             self.saver.learn_names(batch, begin, end)
         self.learner.run(batch, self.plan, results, begin, end)
         self.report.count(batch, results, begin, end)
+        self.saver.count(batch, results, begin, end)
         for writer, values in ((self.predictions, results.prediction), (self.raw, results.raw)):
             if writer:
                 self.write(writer, batch, values, begin, end)
@@ -172,8 +185,10 @@ class Session:
     def write_audit(self, batch: Batch, row: int, line: str) -> None:
         from vwlite.audit import prediction_line
 
-        head = prediction_line(batch, self.learner, self.results, row).decode("utf-8", "surrogateescape")
-        sys.stdout.write(f"{head}{line}\n")
+        head = prediction_line(batch, self.learner, self.results, row)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(head + line.encode("utf-8", "surrogateescape") + b"\n")
+        sys.stdout.buffer.flush()
 
     def save_on_command(self, tag: bytes) -> None:
         name = tag.removeprefix(b"save").removeprefix(b"_").decode("utf-8", "surrogateescape")
@@ -187,10 +202,13 @@ class Session:
         self.passes_done = number
         if number == 1:  # all lines have been read, and no model is written of too many malformed ones
             self.manners.finish()
+            self.check_learned()
         output = self.config.output
         if output.predict_only_model:
             self.learner.apply_shrinkage()
         self.learner.end_pass()
+        if not math.isfinite(self.learner.get("rate")):
+            raise Diverged("the learning rate grew beyond all numbers; --decay_learning_rate is too large")
         self.saver.passes += 1
         if output.save_per_pass and output.model:
             self.saver.write_model(f"{output.model}.{number - 1}")
@@ -205,13 +223,28 @@ class Session:
         self.stopped_early = self.failures >= self.config.holdout.early_terminate
         return self.stopped_early
 
+    def check_learned(self) -> None:
+        """Raises DataError where an untrained model would take the place of a good one."""
+        config = self.config
+        if config.strict and config.learning and self.fresh and not self.counters.labeled_weight:
+            kept = f"; {config.output.model} is left as it was" if config.output.model else ""
+            raise DataError(f"there is no labelled example to learn from in {self.inputs.described}{kept}")
+
     def finish(self) -> None:
         """The model and its texts, unless early termination left the best pass's in place; then the summary."""
         if not self.stopped_early:
             self.saver.write_all()
+        if self.config.strict and self.config.learning:
+            for complaint in self.sightings.complaints(self.learner):
+                self.report.note(complaint)
         self.report.summary(self.learner, self.earlier_passes + self.passes_done)
 
     @property
     def broken(self) -> bool:
         """Whether the reader of standard output went away."""
         return any(writer.broken for writer in (self.predictions, self.raw) if writer)
+
+
+def open_predictions(closing: ExitStack, path: str | None) -> PredictionWriter | None:
+    """A writer that ``closing`` closes, None without a path."""
+    return closing.enter_context(PredictionWriter(path)) if path else None

@@ -1,21 +1,23 @@
 """Training, and testing on labelled data, as a function."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.badlines import BadLines
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
-from vwlite.errors import UsageError
+from vwlite.errors import ModelError, UsageError
 from vwlite.expand import Plan
 from vwlite.labels import LabelCheck
 from vwlite.learners import learner_class
 from vwlite.loop import run
-from vwlite.metrics import Outcomes
+from vwlite.progress import tell
 from vwlite.restore import Restored, restore
 from vwlite.session import Session
+
+if TYPE_CHECKING:
+    from vwlite.metrics import Outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class BadLinesConfig:
 
 def say(line: str) -> None:
     """A line for the user, on standard error."""
-    print(f"vwlite: {line}", file=sys.stderr, flush=True)
+    tell(f"vwlite: {line}")
 
 
 def start(
@@ -41,8 +43,12 @@ def start(
     initial: str | None = None,
     learner_changes: Mapping[str, Any] | None = None,
     feature_changes: Mapping[str, Any] | None = None,
+    loss_changes: Mapping[str, Any] | None = None,
 ) -> tuple[RunConfig, Restored | None]:
-    """The configuration to run with and, with ``initial``, the model to go on from, some options changed."""
+    """The configuration to run with and, with ``initial``, the model to go on from, some options changed.
+
+    Raises ModelError when it is to go on learning and cannot, and as ``vwlite.restore.restore``.
+    """
     if initial is None:
         return config, None
     model = restore(
@@ -51,8 +57,25 @@ def start(
         strict=config.strict,
         learner_changes=dict(learner_changes or {}),
         feature_changes=dict(feature_changes or {}),
+        loss_changes=dict(loss_changes or {}),
     )
+    if config.learning:
+        go_on(initial, model, dict(learner_changes or {}))
+        if model.header["names"]:
+            config = replace(config, output=replace(config.output, names=True))
     return replace(config, features=model.features, learner=model.learner.config), model
+
+
+def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
+    """Let options that differ from the model's take the place of what it had come to."""
+    if not model.header["resumable"]:
+        raise ModelError(f"{path} cannot go on learning: it was saved with --predict_only_model")
+    config, old = model.learner.config, model.header["config"]
+    if "learning_rate" in typed and typed["learning_rate"] != old["learning_rate"]:
+        model.learner.set(rate=config.start_rate)
+    bounds = config.frozen_range
+    if bounds and bounds != (old["min_prediction"], old["max_prediction"]):
+        model.learner.set(min_label=bounds[0], max_label=bounds[1])
 
 
 def train(config: RunConfig, model: Restored | None = None, bad_lines: BadLinesConfig | None = None) -> Session:
@@ -90,8 +113,10 @@ def predict(
 
 def evaluate(
     config: RunConfig, model: Restored, bad_lines: BadLinesConfig | None = None, quiet: bool = False
-) -> tuple[Session, Outcomes]:
+) -> "tuple[Session, Outcomes]":
     """Predict labelled examples; the outcomes are for ``vwlite.metrics.evaluate``."""
+    from vwlite.metrics import Outcomes
+
     session, outcomes = open_session(config, model, bad_lines or BadLinesConfig(), quiet), Outcomes()
     session.observe = outcomes.add
     with session:
@@ -113,8 +138,6 @@ def open_session(
     manners = BadLines(
         labels, (lambda line: None) if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
     )
-    before = model.passes if model else 0
-    session = Session(config, learner, plan, manners, Counters(config.output.progress), before)
-    if bad_lines.keep:
-        session.keep_bad_lines(bad_lines.keep)
+    session = Session(config, learner, plan, manners, Counters(config.output.progress), model)
+    session.bad_lines = bad_lines.keep
     return session

@@ -43,5 +43,8 @@ class VwLog:
     def relabel(self, batch: Batch) -> Batch:
         return batch
 
+    def recall(self, lines: int, bad: int) -> None:
+        """What a cache leaves out was logged when it was made."""
+
     def finish(self) -> None:
         """Nothing is refused at the end."""

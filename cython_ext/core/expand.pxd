@@ -100,6 +100,7 @@ cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
             present = present and s.where[letters[j]] >= 0
         if not present:
             continue
+        plan.matched[i] = 1
         terms = count_terms(letters, order, plan, s)
         if terms == <size_t>-1 or not room_for_terms(s, terms):
             return NO_MEMORY

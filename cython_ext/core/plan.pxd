@@ -26,3 +26,4 @@ cdef struct Plan:
     int interactions
     const int32_t *first_letter  # (interactions + 1,) offsets into letters
     const int32_t *letters       # group numbers of each interaction, in order
+    uint8_t *matched             # (interactions,) set to 1 by the first row that has all of its namespaces

@@ -11,6 +11,8 @@ import click
 from vwlite.errors import VwliteError
 from vwlite.version import __version__
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: its threads cost start-up time
+
 # name -> what the list of commands says of it; the command is vwlite.cli.<name>.command
 COMMANDS = {
     "train": "Learn a model from text.",
@@ -39,6 +41,17 @@ class Lazy(click.Group):
         if name not in COMMANDS:
             return None
         return importlib.import_module(f"vwlite.cli.{name}").command
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        """As click does, but an unknown command is answered with the nearest known one."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command {name!r} ({hint})", context)
+        return super().resolve_command(context, args)
 
     def invoke(self, context: click.Context) -> Any:
         """As click does, but for broken pipes, of which click would make exit code 1."""
@@ -71,13 +84,16 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup
             signal.signal(number, _terminated)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # whatever the locale, names are shown
+            stream.reconfigure(errors="backslashreplace")
     if sys.stderr is None:  # closed; print would take standard output instead
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         status = cli(standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
         status = error.exit_code
+        print(f"vwlite: {usage(error)}", file=sys.stderr)
     except click.exceptions.Exit as error:
         status = error.exit_code
     except VwliteError as error:
@@ -97,6 +113,15 @@ def main() -> None:
         print(f"vwlite: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         status = 1
     leave(status if isinstance(status, int) else 0)
+
+
+def usage(error: click.ClickException) -> str:
+    """What is wrong with the command line, and where to look it up; the list of commands when nothing was typed."""
+    from vwlite.cli.parser import sentence
+
+    context = getattr(error, "ctx", None)
+    command = f"vwlite {context.info_name}" if context and context.parent else "vwlite"
+    return f"{sentence(error)} ('{command} --help' lists what there is)"
 
 
 class Terminated(BaseException):

@@ -68,20 +68,21 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
 
 def input_config(options: dict[str, Any]) -> InputConfig:
     """Where the data come from; ``options`` are all, typed or not."""
-    paths = (*options.get("data", ()), *options.get("files", ())) or ("-",)
+    paths = tuple(options.get("files", ())) or ("-",)  # those of -d among them, in the order typed
     cache = options.get("cache_file")
     if cache is None and options.get("cache"):
         cache = ".cache" if paths[0] == "-" else f"{paths[0]}.cache"
     for name in ("threads", "examples", "block_size"):
-        if options.get(name) is not None and options[name] < (name != "examples"):
-            raise UsageError(f"--{name} takes a positive number, not {options[name]}")
+        least = 0 if name == "examples" else 1
+        if options.get(name) is not None and options[name] < least:
+            raise UsageError(f"--{name} takes {least} or more, not {options[name]}")
     return InputConfig(
         paths=paths,
         kind=options.get("kind", "vw"),
         threads=options.get("threads") or available_cores(),
         block_size=options.get("block_size", 1 << 20),
         cache=cache,
-        kill_cache=bool(options.get("kill_cache")),
+        kill_cache=bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
         examples=options.get("examples") or 0,
         shuffle=shuffles(options),
         seed=options.get("random_seed") or 0,

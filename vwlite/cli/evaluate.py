@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
 
 
-@click.command("evaluate", context_settings=SETTINGS, short_help="Measure a model on labelled text.")
+@click.command("evaluate", cls=Command, context_settings=SETTINGS, short_help="Measure a model on labelled text.")
 @options.data_files
 @click.option("-i", "--initial_regressor", "initial", metavar="MODEL", required=True, help="The model.")
 @click.option("--metric", "metrics", metavar="A,B,...", help="Only these metrics. [default: all that apply]")

@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
 
 
-@click.command("inspect", context_settings=SETTINGS, short_help="Show what is in a model.")
+@click.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what is in a model.")
 @click.argument("model", type=str)
 @options.count("-n", "--top", help="Show the N strongest weights.", default=20, show_default=True)
 @click.option("--json", "json_path", metavar="FILE", help="Write the same as JSON; - is standard output, without text.")

@@ -5,17 +5,23 @@ from typing import Any
 
 import click
 
+from vwlite.cli.parser import DataOption, Finite
 from vwlite.losses import LINKS, LOSSES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def family(*options: Decorator) -> Decorator:
-    """One decorator out of many, listed in --help in the order given."""
+HEADINGS: dict[str, str] = {}  # name of an option -> its section in --help
+
+
+def family(heading: str, *options: Decorator) -> Decorator:
+    """One decorator out of many, listed in --help in the order given, under ``heading`` if it is not empty."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             function = option(function)
+            if heading:
+                HEADINGS[function.__click_params__[-1].name] = heading  # type: ignore[attr-defined]
         return function
 
     return decorate
@@ -26,7 +32,7 @@ def flag(*names: str, help: str, **more: Any) -> Decorator:
 
 
 def number(*names: str, help: str, **more: Any) -> Decorator:
-    return click.option(*names, type=float, metavar="X", help=help, **more)
+    return click.option(*names, type=Finite(), metavar="X", help=help, **more)
 
 
 def count(*names: str, help: str, **more: Any) -> Decorator:
@@ -43,23 +49,27 @@ def listed(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
 
 data_files = click.argument("files", nargs=-1, type=str, metavar="[FILE]...")
 data_options = family(
-    listed("-d", "--data", help="Input file, - for standard input; the same as a bare FILE.", metavar="FILE"),
+    "Input",
+    listed("-d", "--data", help="Input file, - for stdin; the same as a bare FILE.", metavar="FILE", cls=DataOption),
     click.option("--format", "kind", type=click.Choice(["vw", "svmlight"]), default="vw", help="Format of the text."),
     count("--threads", help="Threads that parse; the result does not depend on it. [default: all cores]"),
-    count("--examples", help="Read so many lines at most.", default=0),
+    count("--examples", help="Read so many examples at most, 0 for all.", default=0),
     count("--block-size", help="Bytes parsed at a time.", default=1 << 20, hidden=True),
 )
 cache_options = family(
+    "Cache",
     flag("-c", "--cache", help="Keep the parsed data in FILE.cache for later passes and runs."),
     text("--cache_file", help="Keep it there instead.", metavar="FILE"),
     flag("-k", "--kill_cache", help="Make the cache anew even if it is up to date."),
 )
 bad_line_options = family(
+    "Malformed lines",
     flag("--strict", help="Fail at the first malformed line."),
     number("--max-bad-ratio", help="Fail when a larger share of lines is malformed.", default=0.01, show_default=True),
     text("--bad-lines", help="Keep malformed lines there.", metavar="FILE"),
 )
 table_options = family(
+    "Table of weights",
     count("-b", "--bit_precision", "bits", help="Bits of a slot's number: the table has 2^N slots. [default: 18]"),
     click.option(
         "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
@@ -67,6 +77,7 @@ table_options = family(
     count("--hash_seed", help="Seed of the hash."),
 )
 feature_options = family(
+    "Features",
     listed("-q", "--quadratic", help="Cross two namespaces: letters, ':' for any, or full names 'a,b'.", metavar="AB"),
     listed("--cubic", help="Cross three namespaces.", metavar="ABC"),
     listed("--interactions", help="Cross two or more namespaces.", metavar="ABC..."),
@@ -84,6 +95,7 @@ feature_options = family(
     flag("--noconstant", help="No constant feature."),
 )
 loss_options = family(
+    "Loss",
     click.option(
         "--loss_function",
         type=click.Choice(list(LOSSES)),
@@ -96,6 +108,7 @@ loss_options = family(
     click.option("--link", type=click.Choice(list(LINKS)), help="Scale of predictions."),
 )
 update_options = family(
+    "Update",
     number("-l", "--learning_rate", help="Learning rate. [default: 0.5]"),
     number("--power_t", help="Power of the rates' decay. [default: 0.5]"),
     number("--initial_t", help="Start value of t and of the adaptive sums."),
@@ -113,6 +126,7 @@ update_options = family(
     number("--max_prediction", help="Largest prediction."),
 )
 dyadic_options = family(
+    "Dot products of latent vectors",
     listed("--dotproduct", help="Add the dot product of two namespaces' latent vectors.", metavar="AB|A,B"),
     count("--rank", help="Length of the latent vectors; 0 pairs features by position. [default: 10]"),
     number("--dot-l2", help="L2 decay of the latent vectors. [default: 0.035 or 0.12, by loss]"),
@@ -123,6 +137,7 @@ dyadic_options = family(
     count("--random_seed", "--seed", "random_seed", help="Seed of start values and of --shuffle.", default=0),
 )
 pass_options = family(
+    "Passes",
     count("--passes", help="Passes over the data.", default=1, show_default=True),
     flag("--holdout_off", help="Learn from every example, also with several passes."),
     count("--holdout_period", help="Hold out every Nth line.", default=10, show_default=True),
@@ -133,6 +148,11 @@ pass_options = family(
     count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True),
 )
 progress_options = family(
+    "Progress",
     text("-P", "--progress", help="Print a row every N examples or X.Y-fold. [default: 2.0]", metavar="N|X.Y"),
     flag("--quiet", help="Print nothing but errors."),
+)
+bar_options = family(
+    "Progress",
+    click.option("--bar/--no-bar", default=None, help="A bar on a terminal. [default: when the input's size is known]"),
 )

@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
 
 
-@click.command("predict", context_settings=SETTINGS, short_help="Predict with a model.")
+@click.command("predict", cls=Command, context_settings=SETTINGS, short_help="Predict with a model.")
 @options.data_files
 @click.option("-i", "--initial_regressor", "initial", metavar="MODEL", required=True, help="The model.")
 @click.option("-p", "--predictions", metavar="FILE", default="-", show_default=True, help="Where predictions go.")

@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
 
 
-@click.command("train", context_settings=SETTINGS, short_help="Learn a model from text.")
+@click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
 @options.data_files
 @click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there.")
 @click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Go on exactly where this model stopped.")
@@ -27,8 +28,10 @@ from vwlite.cli import SETTINGS, options
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
 @click.option("--save_per_pass", is_flag=True, help="Also write MODEL.0, MODEL.1, ... after each pass.")
 @click.option("--predict_only_model", is_flag=True, help="A smaller model that cannot go on learning.")
+@options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
 @click.option("--json", "json_path", metavar="FILE", help="Write counts and losses as JSON; - is stdout.")
 @options.progress_options
+@options.bar_options
 def command(**arguments: Any) -> int:
     """Learn a model from text.
 

@@ -5,10 +5,13 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import VwCommand
+from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
 
 run_options = options.family(
+    "",
     click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there."),
     click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Start from this model."),
     click.option("-t", "--testonly", is_flag=True, help="Predict only."),
@@ -37,6 +40,7 @@ run_options = options.family(
 # vw's options that change nothing here: results never depend on threads, models can always go on, learning is the
 # same with any of them.
 without_effect = options.family(
+    "",
     click.option("--onethread", is_flag=True, hidden=True),
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
@@ -44,7 +48,8 @@ without_effect = options.family(
 )
 
 
-@click.command("vw", context_settings=SETTINGS, short_help="Take vw's command line, and behave like it.")
+@click.command("vw", cls=VwCommand, context_settings=SETTINGS, short_help="Take vw's command line, and behave like it.")
+@click.version_option(__version__, message="vwlite %(version)s")
 @options.data_files
 @run_options
 @options.data_options

@@ -55,7 +55,7 @@ class Learner:
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, (end, self.learning))
         if status == UNSTABLE:
             raise Diverged(
-                f"the prediction or the update of example {row - begin} of this batch is not a finite number; "
+                f"{batch.place(row - 1)}: the prediction or the update is not a finite number; "
                 "try a smaller learning rate (-l) or scale the features"
             )
         if status == NO_MEMORY:
@@ -63,6 +63,10 @@ class Learner:
 
     def end_pass(self) -> None:
         self.set(rate=float(np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate)))
+
+    def has_learned_pair(self, number: int) -> bool:
+        """Whether any row taught the latent vectors of pair ``number`` something."""
+        return True
 
     def apply_shrinkage(self) -> None:
         """Bring regularisation that is outstanding, if any, into the weights."""

@@ -160,6 +160,9 @@ class Dyadic(Learner):
             for side in range(2):
                 self.latent[pair][side] = arrays[f"latent{pair}{'ab'[side]}"].values
 
+    def has_learned_pair(self, number: int) -> bool:
+        return all(bool(table[:, self.rank].any()) for table in self.latent[number])
+
     def factors(self, pair: int, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Slots uint32[n] that were ever updated and their vectors float32[n, rank]."""
         table = self.latent[pair][side]

@@ -6,6 +6,7 @@ from typing import Any
 
 from vwlite.atomic import atomic_output
 from vwlite.cli.jsonfile import write_json
+from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.factors import factors_of, write_factors, write_tsv
 from vwlite.inspection import Inspection, inspect, require_names
@@ -37,13 +38,14 @@ def write_model_text(path: str, inspection: Inspection, with_names: bool) -> Non
     if with_names:
         require_names(inspection)
     restored = inspection.restored
-    counters = {**restored.counters, "current_pass": restored.passes}
+    counters = Counters()
+    counters.restore(restored.counters)
     with atomic_output(path) as file:
         write_readable(
             file,
             restored.learner,
             restored.features,
-            counters,
+            {**counters.state(), "current_pass": restored.passes},
             predict_only=not restored.header["resumable"],
             names=inspection.names if with_names else None,
         )

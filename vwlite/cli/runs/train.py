@@ -1,45 +1,43 @@
 """What ``vwlite train`` does."""
 
+from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
-from vwlite.errors import UsageError
+from vwlite.config import RunConfig
 from vwlite.expand import FeatureConfig
-from vwlite.losses import LOSSES
+from vwlite.learners.gd import GdConfig
+from vwlite.limits import with_free_bound
+from vwlite.lock import lock
+from vwlite.losses import LOSSES, LossConfig
+from vwlite.restore import Restored
 from vwlite.session import Session
 from vwlite.training import start, train
-
-FIXED = (
-    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "initial_weight", "constant"),
-    *("dotproduct", "rank", "dot_init", "dot_init_kind", "dot_offset", "no_dot_linear", "random_seed"),
-)
 
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
-    loss = typed.get("loss_function", "squared")
-    learner = build.learner_config(typed, link=LOSSES[loss].link)
-    config = build.run_config(arguments, learner, FeatureConfig(**build.feature_changes(typed)))
-    model = None
-    if arguments["initial"]:
-        refuse_fixed(typed)
-        config, model = start(config, arguments["initial"], build.learner_changes(typed), build.feature_changes(typed))
-        if "loss_function" in typed or any(name in typed for name in build.LOSS_FIELDS):
-            raise UsageError("the loss function belongs to the model: drop it and its parameters beside -i")
-        if "learning_rate" in typed:
-            model.learner.set(rate=model.learner.config.start_rate)
-    session = train(config, model, build.bad_lines_config(arguments))
+    check_effects(typed, arguments)
+    with ExitStack() as held:
+        if arguments["model"]:
+            held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
+        session = train(*configured(arguments, typed), build.bad_lines_config(arguments))
     if arguments["json_path"]:
         write_json(arguments["json_path"], run_report(session))
     return 141 if session.broken else 0
 
 
-def refuse_fixed(typed: dict[str, Any]) -> None:
-    """Options that only a new model can follow."""
-    for name in FIXED:
-        if name in typed:
-            raise UsageError(f"--{name} is settled when a model is begun: drop it beside -i")
+def configured(arguments: dict[str, Any], typed: dict[str, Any]) -> tuple[RunConfig, Restored | None]:
+    """What to run, and the model to go on from with ``-i``."""
+    features = build.feature_changes(typed)
+    if arguments["initial"]:
+        config = build.run_config(arguments, GdConfig(), FeatureConfig())
+        return start(config, arguments["initial"], build.learner_changes(typed), features, build.loss_changes(typed))
+    link = LOSSES[typed.get("loss_function", "squared")].link
+    learner = build.learner_config(with_free_bound(typed, LossConfig(**build.loss_changes(typed))), link=link)
+    return build.run_config(arguments, learner, FeatureConfig(**features)), None
 
 
 def run_report(session: Session) -> dict[str, Any]:

@@ -1,0 +1,232 @@
+"""Stopped and resumed: -i goes on exactly, and says so when it cannot."""
+
+import fcntl
+import json
+import subprocess
+import sys
+
+import pytest
+
+from vwlite.model import load
+
+TEXT = "".join(f"{n % 2} |user u{n % 5} |item i{n % 7} x{n % 3}\n" for n in range(40))
+HALF = len(TEXT.splitlines()) // 2
+
+
+@pytest.fixture
+def files(tmp_path):
+    lines = TEXT.splitlines(keepends=True)
+    for name, part in {"all": lines, "first": lines[:HALF], "second": lines[HALF:]}.items():
+        (tmp_path / f"{name}.vw").write_text("".join(part))
+    return tmp_path
+
+
+def names_of(path):
+    return load(path).arrays["name_text"].tobytes().decode()
+
+
+@pytest.mark.parametrize("options", [(), ("-q", "ui"), ("--loss_function", "logistic", "--l1", "1e-4")])
+def test_two_passes_and_two_runs_give_the_same_file(options, run_here, files):
+    run_here("train", "all.vw", "-f", "whole", "--passes", 2, "--holdout_off", *options)
+    run_here("train", "all.vw", "-f", "part", *options)
+    run_here("train", "all.vw", "-i", "part", "-f", "part", *options)
+    assert (files / "part").read_bytes() == (files / "whole").read_bytes()
+
+
+def test_halves_count_like_the_whole(run_here, files):
+    run_here("train", "all.vw", "-f", "whole")
+    run_here("train", "first.vw", "-f", "part")
+    done = run_here("train", "second.vw", "-i", "part", "-f", "part")
+    whole, part = (load(files / name).header for name in ("whole", "part"))
+    assert part.pop("passes") == 2 and whole.pop("passes") == 1
+    assert part == whole
+    assert f"number of examples = {HALF}" in done.stderr  # the table is this run's
+
+
+def test_names_are_kept_and_added_to(run_here, files):
+    run_here("train", "all.vw", "-f", "whole", "--names")
+    run_here("train", "first.vw", "-f", "part", "--names")
+    run_here("train", "-i", "part", "-f", "part", stdin="1 |new n\n")
+    assert "user^u1" in names_of(files / "part") and "new^n" in names_of(files / "part")
+    assert "new^n" not in names_of(files / "whole")
+
+
+CONTRADICTIONS = {
+    "-q uu": "-q uu contradicts model, which was made with -q ui",
+    "--cubic uii": "--cubic uii contradicts model, which was made without it",
+    "--ignore u": "--ignore u contradicts model",
+    "--noconstant": "--noconstant contradicts model, which was made without it",
+    "-b 10": "-b 10 contradicts model, which was made with -b 18",
+    "--link identity": "--link identity contradicts model, which was made with --link logistic",
+    "--loss_function hinge": "--loss_function hinge contradicts model, which was made with --loss_function logistic",
+    "--sgd": "--sgd contradicts model, which was made without it",
+    "--initial_weight 0.5": "--initial_weight 0.5 contradicts model",
+}
+
+
+@pytest.mark.parametrize("options", CONTRADICTIONS)
+def test_options_that_contradict_the_model(options, run_here, files):
+    run_here("train", "all.vw", "-f", "model", "-q", "ui", "--loss_function", "logistic")
+    before = (files / "model").read_bytes()
+    done = run_here("train", "all.vw", "-i", "model", "-f", "model", *options.split(), status=2)
+    assert CONTRADICTIONS[options] in done.stderr
+    assert (files / "model").read_bytes() == before
+
+
+NIGHTLY = (
+    "--loss_function logistic --link logistic -q ui --cubic uii -b 17 --power_t 0.4 --ignore z -l 0.3 --initial_t 2 "
+    "--min_prediction -3 --decay_learning_rate 0.9 --passes 2 --holdout_off"
+)
+
+
+def test_a_nightly_job_uses_one_command_line(run_here, files):
+    options = NIGHTLY.split()
+    run_here("train", "all.vw", "-f", "model", *options)
+    rate = load(files / "model").header["scalars"]["rate"]
+    run_here("train", "all.vw", "-i", "model", "-f", "model", *options)
+    assert load(files / "model").header["scalars"]["rate"] == pytest.approx(rate * 0.9**2)
+
+
+def test_a_dyadic_job_uses_one_command_line(run_here, files):
+    options = ["--dotproduct", "ui", "--rank", "3", "--seed", "4", "--dot-init", "0.2"]
+    run_here("train", "all.vw", "-f", "model", *options)
+    run_here("train", "all.vw", "-i", "model", "-f", "model", *options)
+    assert "--rank 4 contradicts" in run_here("train", "all.vw", "-i", "model", "--rank", 4, status=2).stderr
+
+
+def test_a_predict_only_model_does_not_go_on(run_here, files):
+    run_here("train", "all.vw", "-f", "model", "--predict_only_model")
+    assert "cannot go on learning" in run_here("train", "all.vw", "-i", "model", "-f", "other", status=76).stderr
+    assert not (files / "other").exists()
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "|w no label\n"])
+def test_nothing_to_learn_from_leaves_the_model_alone(text, run_here, files):
+    run_here("train", "all.vw", "-f", "model")
+    before = (files / "model").read_bytes()
+    assert "no labelled example" in run_here("train", "-f", "model", stdin=text, status=65).stderr
+    assert (files / "model").read_bytes() == before
+    run_here("train", "-i", "model", "-f", "model", stdin=text)
+
+
+@pytest.mark.parametrize("options", ["--sgd -l 1e20", "-l 1e30 --decay_learning_rate 1e300 --passes 3 --holdout_off"])
+def test_diverged_models_are_not_saved(options, run_here, tmp_path):
+    (tmp_path / "data.vw").write_text("1 |a x:1e20\n")
+    done = run_here("train", "data.vw", "-f", "model", *options.split(), status=70)
+    assert done.stderr.splitlines()[-1].startswith("vwlite: ") and not (tmp_path / "model").exists()
+
+
+def test_divergence_names_file_and_line(run_here, tmp_path):
+    (tmp_path / "data.vw").write_text("\n\n\n1 |a x:1e20\n")
+    done = run_here("train", "data.vw", "-f", "m", "-l", 1e30, status=70)
+    assert "vwlite: data.vw:4: the prediction or the update is not a finite number" in done.stderr
+
+
+def test_one_writer_per_model(run_here, files):
+    run_here("train", "all.vw", "-f", "model")
+    with open(files / "model.lock", "w") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        fcntl.lockf(holder, fcntl.LOCK_EX)
+        done = run_here("train", "all.vw", "-i", "model", "-f", "model", status=75)
+        assert "--lock-wait" in done.stderr
+        assert "after 0.02 seconds" in run_here("train", "all.vw", "-f", "model", "--lock-wait", 0.02, status=75).stderr
+    run_here("train", "all.vw", "-i", "model", "-f", "model")
+    assert not (files / "model.lock").exists()
+
+
+NEVER = {
+    "-q wz": "-q wz never matched: no line has both w and z (seen: i u)",
+    "-q u: -q zz": "-q zz never matched: no line has z (seen: i u)",
+    "--cubic uiz": "--cubic uiz never matched: no line has u, i and z (seen: i u)",
+    "--interactions user,nobody": "--interactions user,nobody never matched: no line has both user and nobody",
+    "-q z:": "-q z: never matched: no line has z (seen: i u)",
+    "--dotproduct uz": "--dotproduct uz never matched: no line has both u and z (seen: i u)",
+    "--keep z": "--keep z dropped every feature (seen: i u)",
+    "--ignore u --ignore i": "--ignore u i dropped every feature (seen: i u)",
+}
+
+
+@pytest.mark.parametrize("options", NEVER)
+def test_options_that_never_matched_are_said_aloud(options, run_here, files):
+    assert NEVER[options] in run_here("train", "all.vw", "-f", "model", *options.split()).stderr
+
+
+MATCHED = ["-q ui", "-q iu", "-q ::", "--interactions user,item", "--dotproduct ui", "--keep u"]
+
+
+@pytest.mark.parametrize("options", MATCHED)
+def test_options_that_matched_are_not(options, run_here, files):
+    said = run_here("train", "all.vw", "-f", "model", *options.split()).stderr
+    assert "never matched" not in said and "dropped" not in said
+
+
+def test_matching_does_not_depend_on_blocks_or_wildcards(run_here, tmp_path):
+    text = "1 |a x |b y\n" + "1 |c z\n" * 9
+    done = run_here("train", "-q", "ab", "-q", ":a", "-q", "cd", "--block-size", 8, stdin=text)
+    assert [line for line in done.stderr.splitlines() if "never" in line] == [
+        "note: -q cd never matched: no line has both c and d (seen: a b c)"
+    ]
+
+
+IDLE = {
+    "--quantile_tau 0.3": "--quantile_tau does nothing without --loss_function quantile",
+    "--expectile_q 0.3": "--expectile_q does nothing without --loss_function expectile",
+    "--logistic_max 2 --loss_function hinge": "--logistic_max does nothing without --loss_function logistic",
+    "-k": "-k does nothing without -c",
+    "--names": "--names does nothing without -f",
+    "--save_per_pass": "--save_per_pass does nothing without -f",
+    "--predict_only_model": "--predict_only_model does nothing without -f",
+    "--holdout_off --holdout_after 3": "--holdout_off and --holdout_after contradict each other",
+    "--permutations": "--permutations does nothing without -q",
+    "-f -": "-f - would be a file called -",
+    "--invert_hash -": "--invert_hash - would be a file called -",
+    "-f a -f b": "-f is given twice",
+    "-l 1 -l 2": "-l is given twice",
+}
+
+
+@pytest.mark.parametrize("options", IDLE)
+def test_options_without_effect_are_refused(options, run_here, files):
+    before = sorted(files.iterdir())
+    assert IDLE[options] in run_here("train", "all.vw", *options.split(), status=2).stderr
+    assert sorted(files.iterdir()) == before
+
+
+LIMITS = {"--min_prediction 0.3": (0.3, 1e9), "--max_prediction -0.3": (-1e9, -0.3)}
+
+
+@pytest.mark.parametrize("options", LIMITS)
+def test_a_bound_that_is_not_given_is_free(options, run_here, tmp_path):
+    sign = "-" if "max" in options else ""
+    run_here("train", "-f", "model", "-p", "p", *options.split(), stdin=f"{sign}7 |a\n{sign}5 |a\n" * 20)
+    predictions = [float(line) for line in (tmp_path / "p").read_text().split()]
+    low, high = LIMITS[options]
+    assert all(low - 1e-6 <= p <= high + 1e-6 for p in predictions) and len(set(predictions)) > 2
+
+
+def test_bounds_must_be_in_order(run_here):
+    options = ("--min_prediction", 2, "--max_prediction", 1)
+    assert "must be below" in run_here("train", *options, stdin="1 |a\n", status=2).stderr
+
+
+NOT_FINITE = [
+    "--min_prediction nan", "--max_prediction inf", "--initial_weight nan", "--power_t nan", "-C inf", "-l inf",
+]
+
+
+@pytest.mark.parametrize("command", ["train", "vw"])
+@pytest.mark.parametrize("options", NOT_FINITE)
+def test_numbers_must_be_finite(options, command, run_here):
+    done = run_here(command, *options.split(), stdin="1 |a\n", status=1 if command == "vw" else 2)
+    assert "finite number" in done.stdout + done.stderr and "Traceback" not in done.stderr
+
+
+def test_training_goes_on_when_nobody_reads_standard_error(files, cli_env):
+    command = [sys.executable, "-m", "vwlite", "train", "all.vw", "-f", "model", "--json", "-"]
+    with subprocess.Popen(
+        command, cwd=files, env=cli_env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stderr.close()
+        report = json.loads(process.stdout.read())
+    assert process.returncode == 0
+    assert report["examples"] == 2 * HALF and (files / "model").exists()

@@ -1,0 +1,65 @@
+"""Options that would do nothing are refused, with what they lack (vwlite's manners)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vwlite.errors import UsageError
+from vwlite.losses import LOSSES
+
+CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
+NEEDS = {  # option: any of these must be typed as well
+    "kill_cache": ("cache", "cache_file"),
+    "names": ("model",),
+    "save_per_pass": ("model",),
+    "predict_only_model": ("model",),
+    "lock_wait": ("model",),
+    "permutations": CROSSINGS,
+    "leave_duplicate_interactions": CROSSINGS,
+    "early_terminate": ("passes", "holdout_after"),
+    "holdout_period": ("passes",),
+}
+AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
+SPELLED = {
+    "cache": "-c",
+    "cache_file": "--cache_file",
+    "kill_cache": "-k",
+    "model": "-f",
+    "quadratic": "-q",
+    "initial": "-i",
+}
+NOT_FILES = ("model", "readable_model", "invert_hash")
+
+
+def spelled(name: str) -> str:
+    return SPELLED.get(name, f"--{name}")
+
+
+def check_effects(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError for the first option among ``typed`` that would be without effect."""
+    check_files(typed)
+    for name, needed in NEEDS.items():
+        allowed = arguments["initial"] and needed is CROSSINGS  # the model may have them
+        if name in typed and not allowed and not any(other in typed for other in needed):
+            raise UsageError(f"{spelled(name)} does nothing without {' or '.join(map(spelled, needed))}")
+    if typed.get("holdout_off"):
+        for name in AGAINST_HOLDING_OUT:
+            if name in typed:
+                raise UsageError(f"--holdout_off and --{name} contradict each other: drop one")
+    if "loss_function" in typed or not arguments["initial"]:
+        check_loss(typed)
+
+
+def check_loss(typed: Mapping[str, Any]) -> None:
+    """Parameters of another loss."""
+    loss = typed.get("loss_function", "squared")
+    for other in LOSSES.values():
+        for name in other.parameters:
+            if name in typed and name not in LOSSES[loss].parameters:
+                raise UsageError(f"--{name} does nothing without --loss_function {other.name}")
+
+
+def check_files(typed: Mapping[str, Any]) -> None:
+    """A model has no place in a stream."""
+    for name in NOT_FILES:
+        if typed.get(name) == "-":
+            raise UsageError(f"{spelled(name)} - would be a file called -: name a file, or /dev/stdout")

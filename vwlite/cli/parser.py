@@ -1,0 +1,93 @@
+"""How vwlite reads its command lines, where that is not as click does."""
+
+import math
+import re
+from typing import Any
+
+import click
+
+
+class Finite(click.ParamType):
+    """A number; ``nan`` and ``inf`` are none."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+class DataOption(click.Option):
+    """``-d FILE``: the same as a bare FILE in its place, so that files are read in the order they were typed."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        super().add_to_parser(parser, ctx)
+        for table in (parser._short_opt, parser._long_opt):
+            for option in table.values():
+                if option.obj is self:
+                    option.process = lambda value, state: state.largs.append(value)
+
+
+class Command(click.Command):
+    """A command that refuses to choose between two values of one option, and lists its options under headings."""
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            values, rest, order = parse(args)
+            check_repeats(order)
+            return values, rest, order
+
+        parser.parse_args = parse_once
+        return parser
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from vwlite.cli.options import HEADINGS
+
+        sections: dict[str, list[tuple[str, str]]] = {}
+        heading = "Options"
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record and not isinstance(param, click.Argument):
+                heading = HEADINGS.get(param.name or "", "Options")
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class VwCommand(Command):
+    """Vowpal Wabbit's manners: what is wrong with the command line is one ``[critical]`` line and exit status 1."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            print(f"[critical] vw: unrecognised option '{error.option_name}'")
+        except click.UsageError as error:
+            print(f"[critical] vw: {sentence(error)}")
+        ctx.exit(1)
+
+
+def check_repeats(order: list[click.Parameter]) -> None:
+    seen = set()
+    for param in order:
+        single = isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count)
+        if single and param.name in seen:
+            raise click.UsageError(f"{param.opts[0]} is given twice: give one value")
+        seen.add(param.name)
+
+
+def sentence(error: click.ClickException) -> str:
+    """What click says, in the house's style: no capital, no full stop."""
+    text = error.format_message().strip()
+    text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].strip(chr(39))}: ", text)
+    text = text[:1].lower() + text[1:] if text[1:2].islower() else text
+    return text.removesuffix(".")

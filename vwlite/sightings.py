@@ -1,0 +1,73 @@
+"""Which namespaces a run met, and which options never found theirs."""
+
+import numpy as np
+
+from vwlite.batch import Batch
+from vwlite.expand import ANONYMOUS, FeatureConfig, Plan
+from vwlite.interactions import FullNames, canonical, read_interaction, resolve
+from vwlite.learners.base import Learner
+
+CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
+
+
+class Sightings:
+    """Looks on while batches go by, where there is something to look for."""
+
+    def __init__(self, features: FeatureConfig, plan: Plan) -> None:
+        self.features, self.plan = features, plan
+        self.counts = np.zeros(256, np.int64)  # segments by the first byte of the namespace's name
+        self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep)
+
+    def look(self, batch: Batch) -> None:
+        if self.wanted:
+            self.counts += np.bincount(batch.seg_char[: batch.row_seg[-1]], minlength=256)
+
+    def complaints(self, learner: Learner) -> list[str]:
+        """A sentence for every option that did nothing, or dropped everything."""
+        if not self.wanted or not self.counts.any():
+            return []
+        seen = f"(seen: {' '.join(map(shown, np.flatnonzero(self.counts).tolist()))})"
+        lines = [
+            f"{option} {value} never matched: no line has {needed(value)} {seen}"
+            for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs(learner))
+        ]
+        filed = np.bincount(self.plan.redefine, weights=self.counts, minlength=256)
+        if not filed[self.plan.ignore == 0].any():
+            option = "keep" if self.features.keep else "ignore"
+            lines.append(f"--{option} {' '.join(getattr(self.features, option))} dropped every feature {seen}")
+        return lines
+
+    def unmatched_crossings(self) -> list[tuple[str, str]]:
+        features, plan = self.features, self.plan
+        names = FullNames(features.hash_seed, features.hash == "all")
+        matched = {tuple(sorted(letters)) for letters in plan.matching()}
+        missing = []
+        for option, order, field in CROSSED:
+            for value in getattr(features, field):
+                typed = canonical([read_interaction(value, option, order, names)], True)
+                if not any(tuple(sorted(one)) in matched for one in resolve(typed, plan.seen, True)):
+                    missing.append((option, value))
+        return missing
+
+    def unmatched_pairs(self, learner: Learner) -> list[tuple[str, str]]:
+        return [
+            ("--dotproduct", value)
+            for number, value in enumerate(self.features.dotproduct)
+            if not learner.has_learned_pair(number)
+        ]
+
+
+def shown(character: int) -> str:
+    """A namespace as the user knows it."""
+    return "the anonymous one" if character == ANONYMOUS else ascii(chr(character))[1:-1]
+
+
+def needed(value: str) -> str:
+    """What a line would have to have."""
+    names = value.split(",") if "," in value else list(dict.fromkeys(value.replace(":", "")))
+    names = [shown(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)]
+    if not names:
+        return "namespaces to cross"
+    if len(names) == 1:
+        return names[0]
+    return f"{'both ' if len(names) == 2 else ''}{', '.join(names[:-1])} and {names[-1]}"
