@@ -16,7 +16,7 @@ from vwlite.expand import FeatureConfig, Plan
 from vwlite.hashing import hash_name
 from vwlite.namebook import NameBook, book_from_arrays
 from vwlite.names import term_names, with_all_linear
-from vwlite.parsing import parse_text
+from vwlite.parsing import TextFormat, parse_text
 
 
 def read(text, config, names=True):
@@ -240,3 +240,26 @@ def test_damaged_names_are_refused(change):
     arrays = book.arrays() | {name: np.array(value) for name, value in change.items()}
     with pytest.raises(ModelError, match="names"):
         book_from_arrays(arrays)
+
+
+def test_sorted_features_keep_their_names():
+    """``--sort_features`` puts features in another order and drops repeated ones; names follow."""
+    plan = Plan(FeatureConfig(sort_features=True, bits=10))
+    batch = parse_text(b"1 |w zeta:2 a b zeta:1 alpha", TextFormat(names=True))
+    alone = Plan(FeatureConfig(bits=10, noconstant=True))
+    slots = np.frombuffer(expand_row(batch, plan, 0)[0], np.uint32).tolist()
+    names = term_names(batch, plan, 0)
+    assert len(names) == len(slots) == 5
+
+    def slot(name):
+        single = parse_text(b"1 |w " + name.encode(), TextFormat(names=True))
+        return np.frombuffer(expand_row(single, alone, 0)[0], np.uint32)[0]
+
+    assert [slot(name.partition("^")[2]) for name in names[:-1]] == slots[:-1]
+
+
+def test_the_namespace_named_0_is_not_the_anonymous_one():
+    batch = parse_text(b"1 | x |0 y |u z", TextFormat(names=True))
+    plan = Plan(FeatureConfig(interactions=("0,u",)))
+    assert len(term_names(batch, plan, 0)) == len(expand_row(batch, plan, 0)[0]) // 4
+    assert term_names(batch, plan, 0)[-1] == "0^y*u^z"

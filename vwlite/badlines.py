@@ -9,7 +9,7 @@ from vwlite.batch import SAVE, Batch
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
 from vwlite.reading import Parsed, Remark
-from vwlite.remarks import SENTENCES, excerpt
+from vwlite.remarks import SENTENCES, excerpt, hint
 
 SHOWN = 10  # malformed lines shown in full
 GRACE = 1000  # lines before the ratio is looked at
@@ -63,7 +63,7 @@ class BadLines:
         line = bytes(part.block.data[start:end])
         column = remark.at - start
         place = f"{part.block.path}:{part.first_line + remark.line + 1}:{column + 1}"
-        message = f"{place}: {SENTENCES[remark.code]}: {excerpt(line, column)}"
+        message = f"{place}: {SENTENCES[remark.code]}{hint(remark.code, line)}: {excerpt(line, column)}"
         self.first = self.first or message
         if self.keep:
             self.keep.write(line + b"\n")

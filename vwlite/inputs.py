@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -10,14 +9,15 @@ from typing import BinaryIO
 
 from vwlite.batch import Batch
 from vwlite.cache import Cache, CacheWriter, description
-from vwlite.compression import Decompressed
-from vwlite.errors import InputMissing, OutputError
+from vwlite.compression import Decompressed, identify
+from vwlite.errors import DataError, InputMissing, OutputError
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
 from vwlite.shuffling import Rows
 from vwlite.source import check_inputs, open_input
 from vwlite.stream import shown
 
+ZIP = b"PK\3\4"  # how a model begins
 TEMPORARY = "of this run"  # stands for the path of a cache without a name
 
 
@@ -109,10 +109,13 @@ class Inputs:
     def parts(self) -> Iterator[Parsed]:
         """The text's batches, no more of them than ``--examples`` asks for."""
         config = self.config
-        left = config.examples or None
-        options = {"threads": config.threads, "block_size": config.block_size}
+        left, size = config.examples or None, self.size()
+        threads = 1 if size is not None and size <= config.block_size else config.threads
+        options = {"threads": threads, "block_size": config.block_size}
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
+                if part.block.offset == 0:
+                    check_start(part.block.path, bytes(part.block.data[:8]))
                 if left is not None and len(part.batch) >= left:
                     yield head(part, left)
                     return
@@ -137,6 +140,14 @@ class Inputs:
         self.cache = self.rows = None
 
 
+def check_start(path: str, start: bytes) -> None:
+    """Raises DataError for what is no text."""
+    if start.startswith(ZIP):
+        raise DataError(f"{path} is a model or another zip file, not data: are -i and the data swapped?")
+    if kind := identify(start):
+        raise DataError(f"{path}: there is {kind} data inside the compressed data: it was compressed twice")
+
+
 def head(part: Parsed, rows: int) -> Parsed:
     """The part up to and with its ``rows``-th row."""
     lines = int(part.batch.line[rows - 1]) + 1
@@ -146,6 +157,8 @@ def head(part: Parsed, rows: int) -> Parsed:
 
 def temporary_file() -> BinaryIO:
     """A file without a name, which no way to die leaves behind. Raises OutputError."""
+    import tempfile
+
     try:
         return tempfile.TemporaryFile(prefix="vwlite-")
     except OSError as error:

@@ -65,7 +65,8 @@ class Inspection:
 def changed_options(restored: Restored) -> dict[str, Any]:
     """Options that are not at their default, as JSON data."""
     header = restored.header
-    stored = {**header["features"], **{key: value for key, value in header["config"].items() if key != "loss"}}
+    learner = {key: value for key, value in header["config"].items() if key not in ("loss", "link")}
+    stored = {**header["features"], **learner}
     defaults = default_options()
     return {name: value for name, value in stored.items() if value != defaults.get(name)}
 

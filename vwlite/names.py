@@ -9,10 +9,11 @@ import numpy as np
 
 from vwlite._native.expand import expand_row
 from vwlite.batch import Batch
-from vwlite.expand import ANONYMOUS, Plan
+from vwlite.expand import ANONYMOUS, MADE, Plan
 from vwlite.interactions import LETTERS
 
 CONSTANT = "Constant"
+NAMELESS = (ANONYMOUS, *MADE)  # namespaces with the hash 0, which is that of the name "0" too
 TEXT_VALUE, AFFIX, SPELLING = 2, 3, 4  # of Names.kind
 SHAPE = bytearray(b"#" * 256)  # the class of each byte, of which spelling features are made
 for first, size in ((b"0", 10), (b"A", 26), (b"a", 26), (b".", 1)):
@@ -75,9 +76,12 @@ def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
         if not plan.ignore[letter]:
             features = segment_features(batch, plan, segment)
             spaces.setdefault(letter, []).extend(features)
-            whole.setdefault(int(batch.seg_hash[segment]), []).extend(features)
+            if batch.seg_char[segment] not in NAMELESS:
+                whole.setdefault(int(batch.seg_hash[segment]), []).extend(features)
     for letter, features in spaces.items():
         features += grams(features, int(plan.ngram[letter]), int(plan.skips[letter]), mask)
+        if plan.sort:
+            spaces[letter] = features = limited(features, len(features))
         limit = int(plan.limit[letter])
         if limit and len(features) > limit:
             spaces[letter] = limited(features, limit)

@@ -3,7 +3,6 @@
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -97,6 +96,8 @@ def read(
 
 def _ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:
     """``map(parser, source)`` in threads: one reads blocks, ``threads`` parse them, the caller gets them in order."""
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     waiting: queue.Queue[Any] = queue.Queue(threads + 1)
     stop = threading.Event()
 

@@ -56,6 +56,18 @@ REPLACED = {
 NUMBER = re.compile(rb"-?\d*\.?\d*([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
 
 
+SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:\S+)+\s*")
+
+
+def hint(code: int, line: bytes) -> str:
+    """What to do about a line that looks like one of another format."""
+    if code == Code.NO_BAR and SVMLIGHT.fullmatch(line):
+        return " (--format svmlight?)"
+    if code in (Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE) and b"|" in line:
+        return " (--format vw?)"
+    return ""
+
+
 def vw_message(code: int, line: bytes, at: int, bar: int, example: int) -> list[str]:
     """The log lines Vowpal Wabbit prints for one remark of the lenient parser, without newlines.
 

@@ -1,6 +1,6 @@
 """Training time beside the tools a user would pick instead, in one run on the same file.
 
-    python bench/training.py [FILE] [--mb 100] [--rounds 3]
+    python tests/bench/training.py [FILE] [--mb 100] [--rounds 3]
 
 Without FILE, lines of the standard library (see examples/stdlib_to_vw.py) are repeated until they
 fill --mb megabytes. `vw` is looked for on PATH; the environment variable VW may name another
@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-CONVERTER = Path(__file__).resolve().parent.parent / "examples/stdlib_to_vw.py"
+CONVERTER = Path(__file__).resolve().parents[2] / "examples/stdlib_to_vw.py"
 OPTIONS = ["--loss_function", "logistic", "-b", "18", "--quiet"]
 
 

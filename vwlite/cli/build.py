@@ -1,7 +1,7 @@
 """From parsed options to the configurations of the library."""
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import click
@@ -15,7 +15,8 @@ from vwlite.inputs import InputConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
-from vwlite.training import BadLinesConfig
+from vwlite.restore import Restored
+from vwlite.training import BadLinesConfig, start
 
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max")
 
@@ -134,14 +135,19 @@ def run_config(
     )
 
 
-def test_config(arguments: dict[str, Any]) -> RunConfig:
-    """To predict or to measure: the model brings the features and the learner."""
+def open_model(arguments: dict[str, Any], changes: dict[str, Any] | None = None) -> tuple[RunConfig, Restored]:
+    """To predict or to measure: the model brings the features, the learner and, unless typed, the text's format."""
     output = OutputConfig(
         predictions=arguments.get("predictions"),
         raw_predictions=arguments.get("raw_predictions"),
         quiet=True,
     )
-    return RunConfig(input=input_config(arguments), output=output, learning=False)
+    config, model = start(
+        RunConfig(input=input_config(arguments), output=output, learning=False), arguments["initial"], changes
+    )
+    if "kind" not in typed():
+        config = replace(config, input=replace(config.input, kind=model.header["kind"]))
+    return config, model
 
 
 def bad_lines_config(arguments: dict[str, Any]) -> BadLinesConfig:

@@ -51,7 +51,13 @@ data_files = click.argument("files", nargs=-1, type=str, metavar="[FILE]...")
 data_options = family(
     "Input",
     listed("-d", "--data", help="Input file, - for stdin; the same as a bare FILE.", metavar="FILE", cls=DataOption),
-    click.option("--format", "kind", type=click.Choice(["vw", "svmlight"]), default="vw", help="Format of the text."),
+    click.option(
+        "--format",
+        "kind",
+        type=click.Choice(["vw", "svmlight"]),
+        default="vw",
+        help="Format of the text. [default: vw, or the model's]",
+    ),
     count("--threads", help="Threads that parse; the result does not depend on it. [default: all cores]"),
     count("--examples", help="Read so many examples at most, 0 for all.", default=0),
     count("--block-size", help="Bytes parsed at a time.", default=1 << 20, hidden=True),

@@ -88,6 +88,6 @@ def check_repeats(order: list[click.Parameter]) -> None:
 def sentence(error: click.ClickException) -> str:
     """What click says, in the house's style: no capital, no full stop."""
     text = error.format_message().strip()
-    text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].strip(chr(39))}: ", text)
+    text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].split()[0].strip(chr(39))}: ", text)
     text = text[:1].lower() + text[1:] if text[1:2].islower() else text
     return text.removesuffix(".")

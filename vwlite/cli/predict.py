@@ -15,6 +15,7 @@ from vwlite.cli.parser import Command
 @click.option("--raw", is_flag=True, help="Margins: the plain sum of weights times values, clipped, without the link.")
 @click.option("-r", "--raw_predictions", metavar="FILE", help="Also write the sums, neither clipped nor linked.")
 @click.option("--active", is_flag=True, help="Beside each prediction, the importance that would flip its sign.")
+@click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.data_options
 @options.bad_line_options
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")

@@ -6,11 +6,13 @@ from vwlite import metrics
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import DataError
-from vwlite.training import evaluate, start
+from vwlite.training import evaluate
+
+ENOUGH = 100  # examples for bins of calibration that nobody asked for
 
 
 def run(arguments: dict[str, Any]) -> int:
-    config, model = start(build.test_config(arguments), arguments["initial"])
+    config, model = build.open_model(arguments)
     loss = config.learner.loss
     session, outcomes = evaluate(config, model, build.bad_lines_config(arguments), quiet=arguments["quiet"])
     if not len(outcomes):
@@ -23,6 +25,8 @@ def run(arguments: dict[str, Any]) -> int:
         loss=session.counters.sum_loss / weight if weight else None,
         metrics=arguments["metrics"].split(",") if arguments["metrics"] else None,
     )
+    if not arguments["metrics"] and len(outcomes) < ENOUGH:
+        report.pop("calibration_bins", None)
     if arguments["json_path"] != "-":
         print(metrics.as_table(report))
     if arguments["json_path"]:

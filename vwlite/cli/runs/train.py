@@ -14,12 +14,16 @@ from vwlite.lock import lock
 from vwlite.losses import LOSSES, LossConfig
 from vwlite.restore import Restored
 from vwlite.session import Session
-from vwlite.training import start, train
+from vwlite.training import say, start, train
+
+KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path")
 
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
     check_effects(typed, arguments)
+    if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
+        say("nothing will be kept of this training: -f MODEL keeps the model")
     with ExitStack() as held:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))

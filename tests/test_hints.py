@@ -1,0 +1,146 @@
+"""What was probably meant is said with what went wrong."""
+
+import bz2
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LINES = "1 |w a b\n0 |w c\n" * 4
+
+
+@pytest.fixture
+def model(run_here, tmp_path):
+    (tmp_path / "data.vw").write_text(LINES)
+    run_here("train", "data.vw", "-f", "model")
+    return "model"
+
+
+def test_svmlight_taken_for_vw_and_the_reverse(run_here, tmp_path):
+    assert "(--format svmlight?)" in run_here("train", "-f", "m", stdin="1 3:1 11:1\n", status=65).stderr
+    assert "(--format vw?)" in run_here("train", "-f", "m", "--format", "svmlight", stdin=LINES, status=65).stderr
+    assert "?" not in run_here("train", "-f", "m", stdin="1 no bar\n", status=65).stderr
+
+
+def test_the_model_knows_its_format(run_here):
+    run_here("train", "-f", "model", "--format", "svmlight", stdin="1 3:1\n-1 4:1\n" * 9)
+    bare = run_here("predict", "-i", "model", stdin="1 3:1\n").stdout
+    assert bare == run_here("predict", "-i", "model", "--format", "svmlight", stdin="1 3:1\n").stdout != "nan\n"
+    assert "no '|'" in run_here("predict", "-i", "model", "--format", "vw", stdin="1 3:1\n", status=65).stderr
+
+
+@pytest.mark.parametrize("outer", [gzip, bz2])
+def test_compressed_twice(outer, run_here, tmp_path):
+    (tmp_path / "twice.gz").write_bytes(outer.compress(gzip.compress(LINES.encode())))
+    assert "twice.gz: there is gzip data inside" in run_here("train", "twice.gz", "-f", "m", status=65).stderr
+
+
+def test_a_model_is_no_data(run_here, model):
+    assert "not data: are -i and the data swapped?" in run_here("predict", "-i", model, model, status=65).stderr
+
+
+def test_training_without_output_is_said_aloud(run_here, model):
+    assert "-f MODEL keeps the model" in run_here("train", "data.vw").stderr
+    assert "-f MODEL" not in run_here("train", "data.vw", "-p", "p").stderr
+    assert run_here("train", "data.vw", "--quiet").stderr == ""
+
+
+def test_predict_takes_the_flag_of_vw(run_here, model):
+    plain, flagged = (run_here("predict", *flag, "-i", model, "data.vw").stdout for flag in ((), ("-t",)))
+    assert flagged == plain != ""
+
+
+UNKNOWN = {
+    "trian x": "vwlite: no command 'trian' (did you mean train?)",
+    "xyz": "vwlite: no command 'xyz' (there are train, predict",
+    "train --learning_rat 1": "did you mean",
+    "train -l abc": "vwlite: -l: 'abc' is not a finite number",
+    "train --loss_function abc": "vwlite: --loss_function: 'abc' is not one of",
+    "predict": "vwlite: missing option",
+}
+
+
+@pytest.mark.parametrize("line", UNKNOWN)
+def test_mistakes_of_usage_are_one_line_in_one_style(line, run_here):
+    said = run_here(*line.split(), status=2).stderr
+    assert UNKNOWN[line].lower() in said.lower() and said.startswith("vwlite: ") and "--help" in said
+
+
+def test_vw_refuses_unknown_options_like_vw(run_here):
+    done = run_here("vw", "--bfgs", status=1)
+    assert done.stdout == "[critical] vw: unrecognised option '--bfgs'\n" and done.stderr == ""
+    assert run_here("vw", "--version").stdout.startswith("vwlite ")
+
+
+ORDERS = ["a.vw -d b.vw", "-d a.vw b.vw", "-d a.vw -d b.vw", "--data=a.vw --data b.vw", "-da.vw b.vw"]
+
+
+@pytest.mark.parametrize("files", ORDERS)
+@pytest.mark.parametrize("command", ["train", "vw"])
+def test_files_are_read_in_the_order_typed(command, files, run_here, tmp_path):
+    (tmp_path / "a.vw").write_text("1 'a |w x\n")
+    (tmp_path / "b.vw").write_text("0 'b |w y\n")
+    run_here(command, *files.split(), "-p", "p")
+    assert [line.split()[1] for line in (tmp_path / "p").read_text().splitlines()] == ["a", "b"]
+
+
+def test_help_has_headings(run_here):
+    shown = run_here("train", "--help").stdout
+    assert [line for line in shown.splitlines() if line in ("Input:", "Loss:", "Update:", "Features:")] == [
+        "Input:", "Loss:", "Update:", "Features:",
+    ]  # fmt: skip
+
+
+def test_inspect_shows_a_fact_once(run_here, tmp_path):
+    run_here("train", "-f", "model", "--loss_function", "logistic", stdin=LINES)
+    facts = json.loads(run_here("inspect", "model", "--json", "-").stdout)
+    assert facts["link"] == "logistic" and "link" not in facts["options"]
+
+
+def test_few_examples_have_no_calibration_bins(run_here, tmp_path):
+    run_here("train", "-f", "model", "--loss_function", "logistic", stdin=LINES)
+    measured = json.loads(run_here("evaluate", "-i", "model", "--json", "-", stdin=LINES).stdout)
+    assert "auc" in measured and "calibration_bins" not in measured
+    measured = json.loads(run_here("evaluate", "-i", "model", "--json", "-", stdin=LINES * 13).stdout)
+    assert measured["calibration_bins"]
+
+
+def test_the_note_of_a_remade_cache_stands_before_the_table(run_here, model, tmp_path):
+    run_here("train", "data.vw", "-c", "-f", "m")
+    (tmp_path / "data.vw").write_text(LINES * 2)
+    said = run_here("train", "data.vw", "-c", "-f", "m").stderr
+    assert "made again" in said and said.index("made again") < said.index("average  since")
+
+
+def test_names_are_shown_in_any_locale(run_cli, tmp_path):
+    run_cli("train", "-f", "model", "--names", stdin="1 |w gr\u00fcn\n")
+    for encoding in ("ascii", "utf-8"):
+        done = run_cli("inspect", "model", PYTHONIOENCODING=encoding, PYTHONUTF8="0", text=False)
+        assert b"gr\\xfcn" in done.stdout or "grün".encode() in done.stdout
+
+
+def test_audit_keeps_bytes_that_are_no_text(run_cli):
+    done = run_cli("vw", "-a", "--quiet", stdin=b"1 |w \xff\xfe\n", text=False)
+    assert b"w^\xff\xfe:" in done.stdout
+
+
+HEAVY = {"vwlite.metrics", "vwlite.inspection", "vwlite.namebook", "vwlite.readable", "tempfile", "logging", "tqdm"}
+
+
+def test_predicting_imports_no_more_than_it_needs(model, tmp_path, cli_env):
+    program = "import sys, vwlite.cli as c\nsys.argv = ['vwlite', 'predict', '-i', 'model', 'data.vw']\n"
+    program += "try: c.main()\nexcept SystemExit: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=cli_env)
+    assert done.stdout.count("\n") == 8
+    assert HEAVY & set(done.stderr.split()) == set()
+
+
+def test_the_benchmark_finds_its_converter():
+    source = Path(__file__).parent / "bench" / "training.py"
+    found = {}
+    exec(compile(source.read_text().split("OPTIONS")[0], source, "exec"), {"__file__": str(source)}, found)
+    assert found["CONVERTER"].exists() and os.access(found["CONVERTER"], os.R_OK)
