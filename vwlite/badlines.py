@@ -18,15 +18,23 @@ GRACE = 1000  # lines before the ratio is looked at
 class BadLines:
     """Shows the first malformed lines, keeps them all in ``keep``, and ends the run when they are too many.
 
-    ``say`` prints a line to the user. ``max_ratio`` is the share of malformed lines that is put up with, checked
+    ``say`` prints a line to the user; None: only what ends the run is said, with the first malformed line.
+    ``max_ratio`` is the share of malformed lines that is put up with, checked
     from the thousandth line on and at the end. With ``strict`` the first one ends the run. ``labels`` None: labels do
     not matter.
     """
 
     def __init__(
-        self, labels: LabelCheck | None, say: Callable[[str], None], *, max_ratio: float = 0.01, strict: bool = False
+        self,
+        labels: LabelCheck | None,
+        say: Callable[[str], None] | None,
+        *,
+        max_ratio: float = 0.01,
+        strict: bool = False,
     ) -> None:
-        self.labels, self.say = labels, say
+        self.labels = labels
+        self.quiet = say is None
+        self.say: Callable[[str], None] = say or (lambda line: None)
         self.max_ratio, self.strict = max_ratio, strict
         self.keep: BinaryIO | None = None
         self.lines = self.bad = 0
@@ -76,7 +84,7 @@ class BadLines:
 
     def check_ratio(self, lines: int, grace: int = 0) -> None:
         if lines >= grace and self.bad > self.max_ratio * lines:
-            first = f"; the first: {self.first}" if self.first else ""
+            first = f"; the first: {self.first}" if self.first and self.quiet else ""
             raise DataError(
                 f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows{first}"
             )

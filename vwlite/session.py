@@ -227,7 +227,7 @@ class Session:
         """Raises DataError where an untrained model would take the place of a good one."""
         config = self.config
         if config.strict and config.learning and self.fresh and not self.counters.labeled_weight:
-            kept = f"; {config.output.model} is left as it was" if config.output.model else ""
+            kept = f"; {config.output.model} is not written" if config.output.model else ""
             raise DataError(f"there is no labelled example to learn from in {self.inputs.described}{kept}")
 
     def finish(self) -> None:

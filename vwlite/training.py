@@ -136,7 +136,7 @@ def open_session(
         plan = Plan(config.features, drop_pairs=learner.drops_pairs)
     labels = LabelCheck(config.learner.loss, model.negative_label if model else None) if check_labels else None
     manners = BadLines(
-        labels, (lambda line: None) if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
+        labels, None if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
     )
     session = Session(config, learner, plan, manners, Counters(config.output.progress), model)
     session.bad_lines = bad_lines.keep

@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from typing import Any
 
+from vwlite.atomic import check_writable
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
@@ -26,6 +27,7 @@ def run(arguments: dict[str, Any]) -> int:
         say("nothing will be kept of this training: -f MODEL keeps the model")
     with ExitStack() as held:
         if arguments["model"]:
+            check_writable(arguments["model"])
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
         session = train(*configured(arguments, typed), build.bad_lines_config(arguments))
     if arguments["json_path"]:
