@@ -105,7 +105,7 @@ def test_file_of_a_run(tmp_path, predict_only):
     learner.weights[77, 0] = 2
     output = SimpleNamespace(predict_only_model=predict_only)
     config = SimpleNamespace(features=FeatureConfig(), output=output)
-    saver = SimpleNamespace(learner=learner, counters=counters, config=config, passes=3)
+    saver = SimpleNamespace(learner=learner, kept_counts=counters.state, config=config, passes=3)
     write_readable_file(str(tmp_path / "m.txt"), saver, {77: "a^x"})
     lines = (tmp_path / "m.txt").read_text().splitlines()
     assert lines[-1] == "a^x:77:2" + ("" if predict_only else " 0 0")

@@ -62,8 +62,8 @@ class Inputs:
         if (stdin and not self.format.strict) or cache.serves(self.made_from, self.config.examples):
             self.cache = cache
         else:
-            why = "whose data may be others each time" if stdin else "or other options"
-            self.remade = f"{path} was made from {'standard input' if stdin else 'other data'}, {why}: it is made again"
+            source = "standard input, whose data may be others each time," if stdin else "other data or options"
+            self.remade = f"{path} was made from {source} and is made again"
 
     @property
     def described(self) -> str:

@@ -7,6 +7,7 @@ import mmh3
 import numpy as np
 
 from vwlite.atomic import atomic_output
+from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.interactions import decode_letters
@@ -22,7 +23,7 @@ CHUNK = 1 << 16  # slots at a time
 def write_readable_file(path: str, saver: "Saver", names: Mapping[int, str] | None) -> None:
     """Write the model of a run; see ``write_readable``. Raises OutputError."""
     config = saver.config
-    counters = saver.counters.state() | {"current_pass": saver.passes}
+    counters = {**Counters().state(), **saver.kept_counts(), "current_pass": saver.passes}
     predict_only = config.output.predict_only_model
     with atomic_output(path) as file:
         state = saver.learner, config.features, counters

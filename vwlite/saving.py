@@ -71,7 +71,7 @@ class Saver:
         header = {
             **learner.header(),
             "features": asdict(self.config.features),
-            "counters": (self.totals or self.counters).totals() if self.config.strict else self.counters.state(),
+            "counters": self.kept_counts(),
             "negative_label": labels.negative if labels else None,
             "seen": sorted(self.plan.seen),
             "passes": self.passes,
@@ -84,6 +84,10 @@ class Saver:
         if self.config.output.names and self.names:
             arrays |= self.names.arrays()
         model.save(path, header, arrays)
+
+    def kept_counts(self) -> dict[str, float | int | None]:
+        """What the model says of its examples; in vwlite's manners, nothing that depends on where a run stopped."""
+        return (self.totals or self.counters).totals() if self.config.strict else self.counters.state()
 
     def check_finite(self, scalars: np.ndarray, tables: dict[str, "Table"]) -> None:
         """Raises Diverged for a model of which nothing good can come."""

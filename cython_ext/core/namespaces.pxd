@@ -205,6 +205,11 @@ cdef inline const char *read_value(const Reader *reader, const Space *space, con
     if stop == p:
         value[0] = 1
         stop = read_text_value(reader, space, name, length, p, out, hash)
+        if stop == reader.end and stop == p and length == 0:  # a colon and nothing else, at the line's end
+            hash[0] = space.hash + anonymous[0]
+            anonymous[0] += 1
+            if out.name != NULL:
+                note_name(out, reader, name, 0, ANONYMOUS)
         if reader.strict and p != stop and memchr(p, 124, <size_t>(stop - p)) != NULL:
             status[0] = trouble(reader, p, bar, BAD_FEATURE, out)
         return stop
@@ -268,15 +273,32 @@ cdef inline int make_features(const Reader *reader, const Space *space, const ch
     return status if status == FULL or status == NO_MEMORY else OK
 
 
+cdef inline bint begins_nameless(const Reader *reader, const char *p) noexcept nogil:
+    """Whether the first feature of the block that has a value is an anonymous one."""
+    cdef size_t length
+    cdef float number
+    cdef const char *stop
+    while is_blank(p[0]):
+        p += 1
+        length = name_length(p)
+        p += length
+        if p[0] != 58:
+            if length:
+                return False
+            continue
+        number = 1
+        stop = read_number(p + 1, reader.end, reader.powers, &number)
+        if stop == p + 1 or (number != 0 and not isnan(number)):
+            return length == 0
+        p = stop
+    return False
+
+
 cdef inline int make_both(const Reader *reader, const Space *space, const char *p, const char *bar, uint8_t filed,
                           Sink *out) noexcept nogil:
-    """Affixes, then spellings; the other way round for a block that starts with an anonymous feature, which has no affix."""
+    """Affixes, then spellings; the other way round where the first feature kept has no name, and so no affix."""
     cdef int status = OK, turn
-    cdef const char *first = p
-    cdef bint spelling_first
-    while is_blank(first[0]):
-        first += 1
-    spelling_first = first[0] == 58
+    cdef bint spelling_first = begins_nameless(reader, p)
     for turn in range(2):
         if turn == <int>spelling_first:
             if status == OK and reader.affix[filed]:
@@ -310,7 +332,7 @@ cdef inline const char *read_namespace_name(const Reader *reader, const char *p,
     if status[0] == OK and isnan(space.value):
         status[0] = trouble(reader, p, bar, NAN_NAMESPACE_VALUE, out)
         space.value = 1
-    elif reader.strict and not isfinite(space.value):
+    elif status[0] == OK and reader.strict and not isfinite(space.value):
         status[0] = trouble(reader, p, bar, NOT_FINITE, out)
     return stop
 

@@ -67,9 +67,9 @@ cdef inline const char *read_number_slowly(const char *start, const char *end, c
         out[0] = -acc if negative else acc
         return p
     p = start
-    while p != end and p[0] == 32:
+    while p != end and (p[0] == 32 or 9 <= p[0] <= 13):  # as strtof does, which would walk on into the next line
         p += 1
-    if p == end or (9 <= p[0] <= 13):  # strtof would walk on over white space into the next line
+    if p == end:
         return start
     out[0] = strtof(p, &stop)
     return start if stop == p else stop

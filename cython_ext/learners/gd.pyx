@@ -45,13 +45,13 @@ cdef struct Learner:
     bint invariant
     bint frozen            # the label range no longer grows
     bint strict            # a number that is not finite ends the run
-    double l1, l2
+    double l1, l2          # float32 values
     float sparse_l2
 
 
-cdef inline double shrunk(const Learner *m, float w) noexcept nogil:
+cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
     """Weight after the L1 shrinkage it is due (truncated gradient; Langford, Li and Zhang 2009)."""
-    cdef double gravity = m.scalars[GRAVITY]
+    cdef float gravity = <float>m.scalars[GRAVITY]
     return w - gravity if w > gravity else (w + gravity if w < -gravity else 0)
 
 
@@ -60,7 +60,7 @@ cdef inline float inner_product(const Learner *m, const Scratch *s, float start)
     cdef float sum = start
     if m.l1 > 0:
         for i in range(s.terms):
-            sum += <float>shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
+            sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
     elif m.stride == 4:
         for i in range(s.terms):
             sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
@@ -96,7 +96,7 @@ cdef inline void sync(Learner *m, size_t slots) noexcept nogil:
 
 cdef inline float regularized(Learner *m, float step, float p, float y) noexcept nogil:
     """Book the shrinkage that goes with a step; returns the step in units of the contracted table."""
-    cdef float slope, rate = 0
+    cdef double slope, rate = 0
     if (m.l1 > 0 or m.l2 > 0) and fabs(step) > 1e-8:
         slope = m.loss.slope(&m.params, p, y)
         if fabs(slope) > 1e-8:
@@ -295,7 +295,7 @@ cdef Learner open_learner(state, config):
     m.rates.minus_power = -<float>config.power_t
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
-    m.l1, m.l2, m.sparse_l2 = config.l1, config.l2, config.sparse_l2
+    m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
     return m
 
 

@@ -11,7 +11,7 @@ from vwlite.cli import COMMANDS, cli, plain
 
 HERE = Path(__file__).resolve().parent
 README = (HERE.parent.parent / "README.md").read_text()
-SHARED = {"train": ["test_shared_options.py"], "vw": ["test_shared_options.py"]}
+SHARED = {"train": ["test_shared_options.py", "test_bar.py"], "vw": ["test_shared_options.py"]}
 
 
 def command(name):
@@ -73,8 +73,10 @@ def test_version(vwlite):
 
 def test_unknown_command(vwlite):
     done = vwlite("nonsense", status=2)
-    assert done.stderr.splitlines()[-1].startswith("Error: No such command 'nonsense'")
-    assert done.stdout == ""
+    known = ", ".join(COMMANDS)
+    said = f"no command 'nonsense' (there are {known}) ('vwlite --help' lists what there is)"
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
+    assert "(did you mean train?)" in vwlite("trian", status=2).stderr
 
 
 def test_no_command_shows_the_help_and_fails(vwlite):

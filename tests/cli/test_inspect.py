@@ -25,7 +25,7 @@ def test_facts(vwlite, weights):
         "learner": "gd",
         "loss_function": "logistic",
         "link": "logistic",
-        "options": {"link": "logistic"},
+        "options": {},
         "bits": 18,
         "weights": 5,
         "examples": 3,
@@ -74,6 +74,14 @@ def test_texts_are_those_that_training_writes(vwlite, tmp_path):
     assert (tmp_path / "names.txt").read_text() == (tmp_path / "trained.names").read_text()
 
 
+def test_texts_of_a_model_that_went_on(vwlite, tmp_path):
+    vwlite("train", "data.vw", "-i", "named", "-f", "more", "--passes", "2", "--readable_model", "r.txt", "--quiet")
+    vwlite("inspect", "more", "--readable_model", "again.txt")
+    text = (tmp_path / "r.txt").read_text()
+    assert (tmp_path / "again.txt").read_text() == text
+    assert "\nexample_number 9\n" in text and "\ncurrent_pass 3\n" in text
+
+
 def test_names_are_missing(vwlite, names_in):
     before = names_in()
     done = vwlite("inspect", "plain", "--invert_hash", "h.txt", status=2)
@@ -93,7 +101,8 @@ def test_predict_only_model(vwlite):
 
 
 def test_a_model_of_nothing(vwlite, write):
-    vwlite("train", write("empty", ""), "-f", "nothing", "--quiet")
+    """train writes none; vw does."""
+    vwlite("vw", write("empty", ""), "-f", "nothing", "--quiet")
     found = json.loads(vwlite("inspect", "nothing", "--json", "-").stdout)
     assert (found["examples"], found["average_loss"], found["top"]) == (0, None, [])
     assert re.search(r"^average_loss +n\.a\.$", vwlite("inspect", "nothing").stdout, re.M)

@@ -167,7 +167,6 @@ def test_full_disk(start, model):
 
 
 ODD = {  # text: examples, and plain text that means the same
-    "empty": ("", 0, ""),
     "one line": ("1 |a x\n", 1, "1 |a x\n"),
     "no newline": ("1 |a x\n-1 |a y", 2, "1 |a x\n-1 |a y\n"),
     "crlf": ("1 |a x\r\n-1 |a y\r\n", 2, "1 |a x\n-1 |a y\n"),
@@ -188,6 +187,18 @@ def test_odd_text(what, vwlite, write, weights):
     assert json.loads(done.stdout)["examples"] == examples
     vwlite("train", write("plain.vw", plain), "-f", "plain", "--quiet")
     assert weights("odd") == weights("plain")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "|a x\n"])
+def test_nothing_to_learn_from(text, vwlite, write, model, weights, names_in):
+    """No model takes the place of a good one, but a model may go on with nothing new."""
+    before, learned = names_in(), weights(model)
+    done = vwlite("train", "-f", model, "--quiet", stdin=text, status=65)
+    said = "there is no labelled example to learn from in <stdin>; model is not written"
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
+    assert (names_in(), weights(model)) == (before, learned)
+    vwlite("train", "-i", model, "-f", "more", "--quiet", stdin=text)
+    assert weights("more") == learned
 
 
 def test_a_line_of_five_megabytes(vwlite, write, weights):

@@ -88,16 +88,26 @@ def test_bad_lines_and_strict(vwlite, write, tmp_path):
     assert done.stderr == ("vwlite: bad.vw:1:1: no '|', expected one between label and features: x (--strict)\n")
     assert not (tmp_path / "p").exists()
     done = vwlite("predict", "-i", "model", "bad.vw", "-p", "p", "--quiet", status=65)
-    assert done.stderr == "vwlite: 1 of 4 lines are malformed, more than --max-bad-ratio 0.01 allows\n"
+    first = "bad.vw:1:1: no '|', expected one between label and features: x"
+    said = f"1 of 4 lines are malformed, more than --max-bad-ratio 0.01 allows; the first: {first}"
+    assert done.stderr == f"vwlite: {said}\n"
 
 
 def test_reading_options(vwlite, write):
     plain = vwlite("predict", "-i", "model", "data.vw").lines
     assert vwlite("predict", "-i", "model", "data.vw", "--examples", "2").lines == plain[:2]
     assert vwlite("predict", "-i", "model", "data.vw", "data.vw", "--threads", "2").lines == plain * 2
+
+
+def test_the_format_is_the_models_unless_typed(vwlite, write):
     vwlite("train", write("data.svm", "1 3:1\n-1 4:1\n"), "--format", "svmlight", "-f", "svm", "--quiet")
-    svm = vwlite("predict", "-i", "svm", "--format", "svmlight", "data.svm").lines
-    assert svm == vwlite("predict", "-i", "svm", write("svm.vw", "| 3\n| 4\n")).lines != plain[:2]
+    svm = vwlite("predict", "-i", "svm", "data.svm").lines
+    assert len(set(svm)) == 2 and "nan" not in svm
+    assert vwlite("predict", "-i", "svm", "--format", "svmlight", "data.svm").lines == svm
+    assert vwlite("predict", "-i", "svm", "--format", "vw", write("svm.vw", "| 3\n| 4\n")).lines == svm
+    vwlite("predict", "-i", "svm", "svm.vw", "--quiet", status=65)
+    measured = vwlite("evaluate", "-i", "svm", "data.svm").stdout
+    assert measured == vwlite("evaluate", "-i", "svm", "data.svm", "--format", "svmlight").stdout != ""
 
 
 def test_nothing_in_nothing_out(vwlite, write):
@@ -122,7 +132,7 @@ ERRORS = {
         "cannot write nofolder/p: there is no folder {folder}/nofolder; create it first",
     ),
     "-i model data.vw -p p -r p": (2, "two outputs have the same name"),
-    "-i model data.vw --examples -1": (2, "--examples takes a positive number, not -1"),
+    "-i model data.vw --examples -1": (2, "--examples takes 0 or more, not -1"),
 }
 
 
@@ -139,7 +149,8 @@ def test_errors(arguments, vwlite, write, tmp_path, names_in):
 
 def test_a_model_is_needed(vwlite):
     done = vwlite("predict", "data.vw", status=2)
-    assert done.stderr.splitlines()[-1] == "Error: Missing option '-i' / '--initial_regressor'."
+    said = "missing option '-i' / '--initial_regressor' ('vwlite predict --help' lists what there is)"
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
 
 
 def test_active_says_what_would_flip_each_prediction(vwlite):

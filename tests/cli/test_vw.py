@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from vwlite.version import __version__
+
 DATA = "1 'one |user ann |item tea:2\n-1 'two |user bob |item tea\n1 |user ann |item cup\n"
 ODD = "x 'tag |a b\n1 |a c b:nan\n1 |a:z c\n\n-1 -2 |a b\n"
 LOG = [
@@ -139,6 +141,26 @@ def test_passes_need_a_cache(vwlite):
 def test_failures_are_critical_and_return_1(arguments, said, vwlite, tmp_path):
     done = vwlite("vw", *arguments.split(), "--quiet", status=1)
     assert (done.stdout, done.stderr) == (f"[critical] vw: {said.format(folder=tmp_path)}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("data.vw --nonsense", "unrecognised option '--nonsense'"),
+        ("data.vw -b x", "-b: 'x' is not a valid integer"),
+        ("data.vw -l nan", "-l: 'nan' is not a finite number"),
+        ("data.vw --hash md5", "--hash: 'md5' is not one of 'strings', 'all'"),
+        ("data.vw -b 9 -b 10", "-b is given twice: give one value"),
+    ],
+)
+def test_usage_errors_are_critical_and_return_1(arguments, said, vwlite):
+    done = vwlite("vw", *arguments.split(), status=1)
+    assert (done.stdout, done.stderr) == (f"[critical] vw: {said}\n", "")
+
+
+def test_version(vwlite):
+    done = vwlite("vw", "--version")
+    assert (done.stdout, done.stderr) == (f"vwlite {__version__}\n", "")
 
 
 def test_strict_parse_fails_at_the_first_malformed_line(vwlite, names_in):

@@ -16,7 +16,7 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
 from vwlite.restore import Restored
-from vwlite.training import BadLinesConfig, start
+from vwlite.training import BadLinesConfig, say, start
 
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max")
 
@@ -117,8 +117,13 @@ def holdout_config(options: dict[str, Any]) -> HoldoutConfig:
 
 
 def output_config(options: dict[str, Any], **more: Any) -> OutputConfig:
-    rule = {"progress": parse_progress(options["progress"])[0]} if options.get("progress") else {}
-    return OutputConfig(**{**pick(OutputConfig, {k: v for k, v in options.items() if k != "progress"}), **rule, **more})
+    output = OutputConfig(**{**pick(OutputConfig, {k: v for k, v in options.items() if k != "progress"}), **more})
+    if not options.get("progress"):
+        return output
+    rule, warning = parse_progress(options["progress"])
+    if warning and not output.quiet:
+        say(warning)
+    return replace(output, progress=rule)
 
 
 def run_config(
