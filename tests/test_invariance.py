@@ -150,8 +150,8 @@ def test_the_first_of_two_passes_is_a_run_of_one(runs, tmp_path):
         passes=2,
     )
     train(config)
-    assert (tmp_path / "model.0").read_bytes() == (tmp_path / "once").read_bytes()
-    assert (tmp_path / "model.1").read_bytes() == (tmp_path / "model").read_bytes()
+    assert (tmp_path / "model.1").read_bytes() == (tmp_path / "once").read_bytes()
+    assert (tmp_path / "model.2").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 @pytest.mark.parametrize("options", OPTIONS)

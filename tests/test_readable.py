@@ -103,7 +103,7 @@ def test_bytes_that_are_not_utf8_are_written_as_they_came():
 def test_file_of_a_run(tmp_path, predict_only):
     learner, counters = Gd(GdConfig(), 18), Counters()
     learner.weights[77, 0] = 2
-    output = SimpleNamespace(predict_only_model=predict_only)
+    output = SimpleNamespace(predict_only_model=predict_only, hexfloat_weights=False)
     config = SimpleNamespace(features=FeatureConfig(), output=output)
     saver = SimpleNamespace(learner=learner, kept_counts=counters.state, config=config, passes=3)
     write_readable_file(str(tmp_path / "m.txt"), saver, {77: "a^x"})

@@ -18,7 +18,7 @@ def prediction_line(batch: Batch, learner: Gd, results: Results, row: int) -> by
     """
     raw, (low, high) = results.raw[row], learner.label_range
     value = np.zeros(1, np.float32)
-    value[0] = 0 if np.isnan(raw) else low if raw < low else high if raw > high else raw
+    value[0] = 0 if np.isnan(raw) else high if raw > high else low if raw < low else raw
     tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
     text = batch.text if len(batch.text) else None
     return format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)

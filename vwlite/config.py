@@ -29,6 +29,7 @@ class OutputConfig:
     best_constant: bool = True
     bar: bool | None = None  # None: when the size is known and standard error is a terminal
     to_stdout: bool = False  # table and summary go to standard output
+    hexfloat_weights: bool = False  # in the readable models
     model_id: str = ""  # --id, for the readable model's header
 
 
@@ -42,6 +43,7 @@ class RunConfig:
     output: OutputConfig = field(default_factory=OutputConfig)
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     passes: int = 1
+    initial_pass_length: int = -1  # lines
     learning: bool = True  # False: test only (-t)
     strict: bool = True  # vwlite's manners; False: Vowpal Wabbit's
 

@@ -170,14 +170,18 @@ class Counters:
             setattr(self, name, value)
 
 
-def _plain(name: str, value: float) -> float | int | None:
+def _plain(name: str, value: float) -> float | int | str | None:
     if np.isnan(value):
         return None
+    if np.isinf(value):
+        return str(value)  # "inf" or "-inf": JSON has no such number
     return int(value) if name in _INTEGERS else value
 
 
 def _number(name: str, value: object) -> float:
     whole = name in _INTEGERS
+    if value in ("inf", "-inf") and not whole:
+        return float(value)
     if value is None and not whole:
         return _UNSET_LABEL
     if type(value) is int and (0 if whole else -_LIMIT) <= value <= _LIMIT:

@@ -59,7 +59,7 @@ class FeatureConfig:
             strict=strict,
             names=names,
             affix=read_affixes(self.affix),
-            spelling=letter_table(value.replace("_", " ")[:1] for value in self.spelling),
+            spelling=read_spelling(self.spelling),
             redefine=read_redefine(self.redefine),
         )
 
@@ -69,6 +69,15 @@ def letter_table(values: Iterable[str]) -> np.ndarray:
     table = np.zeros(256, np.uint8)
     for value in values:
         table[list(decode_letters(value))] = 1
+    return table
+
+
+def read_spelling(values: Iterable[str]) -> np.ndarray:
+    """uint8[256], 1 at the first byte of every value; ``_`` stands for the anonymous namespace."""
+    table = np.zeros(256, np.uint8)
+    for value in filter(None, values):
+        first = decode_letters(value)[0]
+        table[ANONYMOUS if first == ord("_") else first] = 1
     return table
 
 

@@ -25,7 +25,9 @@ class Run(Protocol):
 
 def run(session: Run, row_by_row: bool = False) -> None:
     """Predict and learn from every batch of every pass, in order; ``end_pass`` may end it early."""
-    for number in range(1, session.passes + 1):
+    number = 0
+    while number < session.passes:
+        number += 1
         for batch in session.batches(number):
             held = session.hold_out(batch)
             for begin, end in stretches(batch, session.plan, row_by_row):

@@ -1,6 +1,7 @@
 """Models as text, laid out as Vowpal Wabbit's ``--readable_model`` and ``--invert_hash``."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import mmh3
@@ -27,7 +28,8 @@ def write_readable_file(path: str, saver: "Saver", names: Mapping[int, str] | No
     predict_only = config.output.predict_only_model
     with atomic_output(path) as file:
         state = saver.learner, config.features, counters
-        write_readable(file, *state, predict_only=predict_only, names=names)
+        options = {"predict_only": predict_only, "names": names, "hexfloat": config.output.hexfloat_weights}
+        write_readable(file, *state, **options)
 
 
 def write_readable(
@@ -38,6 +40,7 @@ def write_readable(
     *,
     predict_only: bool = False,
     names: Mapping[int, str] | None = None,
+    hexfloat: bool = False,
 ) -> None:
     """Write ``learner`` to a binary ``file``.
 
@@ -57,14 +60,16 @@ def write_readable(
     file.write(head.encode("utf-8", "surrogateescape"))
     columns = weight_columns(learner, predict_only)
     for slots, table in nonzero(learner.weights, columns):
-        lines = plain_lines(slots, table)
+        lines = plain_lines(slots, table, hexadecimal if hexfloat else None)
         if names is not None:
-            lines = named_lines(slots, table, names, "" if not predict_only else ":")
+            lines = named_lines(lines, slots, table[:, 0], names, "" if not predict_only else ":")
         file.write(lines.encode("utf-8", "surrogateescape"))
 
 
-def number(value: float | int) -> str:
-    """Counts in full, other numbers with six significant digits."""
+def number(value: float | int | str | None) -> str:
+    """Counts in full, other numbers with six significant digits; None, the counters' NaN, as ``nan``."""
+    if value is None or isinstance(value, str):
+        return value or "nan"
     return str(value) if isinstance(value, int) else f"{value:g}"
 
 
@@ -136,7 +141,7 @@ def state_lines(
 ) -> Iterator[tuple[str, float | int]]:
     """What learning goes on from, by Vowpal Wabbit's names."""
     low, high = learner.label_range
-    yield "initial_t", learner.config.start_time
+    yield "initial_t", learner.start_time
     yield "norm normalizer", learner.get("norm_sum")
     yield "t", learner.get("time")
     yield "sum_loss", counters["sum_loss"]
@@ -177,18 +182,23 @@ def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarra
             yield rows + begin, chunk[np.ix_(rows, columns)]
 
 
-def plain_lines(slots: np.ndarray, table: np.ndarray) -> str:
-    line = "%d:" + " ".join(["%g"] * table.shape[1]) + "\n"
-    fields = [slots.tolist(), *table.T.tolist()]
+def hexadecimal(value: float) -> str:
+    """As C's ``%a`` writes it: no zeros at the end."""
+    return re.sub(r"\.?0*p", "p", value.hex())
+
+
+def plain_lines(slots: np.ndarray, table: np.ndarray, shown: Callable[[float], str] | None = None) -> str:
+    line = "%d:" + " ".join(["%s" if shown else "%g"] * table.shape[1]) + "\n"
+    columns = table.T.tolist()
+    fields = [slots.tolist(), *([map(shown, column) for column in columns] if shown else columns)]
     return (line * len(slots)) % tuple(value for row in zip(*fields, strict=True) for value in row)
 
 
 def named_lines(
-    slots: np.ndarray, table: np.ndarray, names: Mapping[int, str], nameless: str
+    lines: str, slots: np.ndarray, weights: np.ndarray, names: Mapping[int, str], nameless: str
 ) -> str:
-    """Lines with the slot's name in front, or ``nameless`` where none is known or w is 0."""
-    plain = plain_lines(slots, table).splitlines(keepends=True)
-    fields = zip(slots.tolist(), table[:, 0].tolist(), plain, strict=True)
+    """``lines`` with the slot's name in front, or ``nameless`` where none is known or w is 0."""
+    fields = zip(slots.tolist(), weights.tolist(), lines.splitlines(keepends=True), strict=True)
     return "".join(
         (f"{names[slot]}:" if weight and slot in names else nameless) + line
         for slot, weight, line in fields

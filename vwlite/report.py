@@ -39,11 +39,14 @@ class Report:
             row = counters.tally(batch, results, results.held, row, end)
             if not counters.row_due:
                 continue
-            if not self.quiet:
-                last = row - 1
-                label = progress.value_text(float(batch.label[last]))
-                prediction = progress.value_text(float(results.prediction[last]))
-                self.say(progress.row(counters, label, prediction, int(results.features[last]), held))
+            if self.quiet:
+                if self.config.strict:  # vw goes on as if no row had been due
+                    counters.dumped(holdout=held)
+                continue
+            last = row - 1
+            label = progress.value_text(float(batch.label[last]))
+            prediction = progress.value_text(float(results.prediction[last]))
+            self.say(progress.row(counters, label, prediction, int(results.features[last]), held))
             counters.dumped(holdout=held)
 
     def header(self, learner: Learner, cache_line: str, passes: int) -> None:

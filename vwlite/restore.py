@@ -38,6 +38,7 @@ def restore(
     feature_changes: dict[str, Any],
     loss_changes: dict[str, Any] | None = None,
     dropped: dict[str, Any] | None = None,
+    state_changes: dict[str, float] | None = None,
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
 
@@ -60,9 +61,11 @@ def restore(
             feature_changes = {}
         forgotten = {} if header["resumable"] else (dropped or {})
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
-        features = change_features(path, features, feature_changes)
+        features = change_features(path, features, feature_changes, strict)
         learner = kind(config, features.bits, learning=learning, strict=strict, start=False)
-        learner.load(loaded.arrays, header["scalars"], whole=header["resumable"] or not learning)
+        learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
+        if header["resumable"] and "start_time" in header:
+            learner.start_time = header["start_time"]
         return Restored(
             learner=learner,
             features=features,
@@ -77,11 +80,16 @@ def restore(
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
 
 
-def change_features(path: str, features: FeatureConfig, changes: dict[str, Any]) -> FeatureConfig:
-    """Options typed beside ``-i``: those that would make the weights meaningless are refused."""
+def change_features(path: str, features: FeatureConfig, changes: dict[str, Any], strict: bool) -> FeatureConfig:
+    """Options typed beside ``-i``: those that would make the weights meaningless are refused.
+
+    Without ``strict`` only against what was typed for the model, as ``vw`` does.
+    """
+    default = FeatureConfig()
     for name, value in changes.items():
         old = getattr(features, name)
-        if name in ("bits", "hash", "hash_seed") and value != old:
+        kept = strict or name == "bits" or old != getattr(default, name)
+        if name in ("bits", "hash", "hash_seed") and value != old and kept:
             option = "-b" if name == "bits" else f"--{name}"
             raise UsageError(f"{option} {value} contradicts {path}, which was made with {option} {old}")
     return replace(features, **changes)

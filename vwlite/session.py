@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from vwlite.atomic import atomic_output, check_writable
-from vwlite.batch import SAVE, Batch
+from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
 from vwlite.errors import DataError, Diverged, UsageError
@@ -66,6 +66,7 @@ class Session:
         again = config.input.shuffle and self.saver.passes > 0
         self.inputs = Inputs(config.input, text, config.passes > 1 or again)
         self.passes_done = self.failures = 0
+        self.lines = 0  # read as text
         self.earlier_passes = 0  # passes that count as this run's (--preserve_performance_counters)
         self.stopped_early = False
         self.bad_lines: str | None = None  # where malformed lines are kept as they are
@@ -113,7 +114,7 @@ class Session:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The batches of pass ``number``, from 1, checked by the manners."""
-        self.report.pass_number = number
+        self.report.pass_number = self.earlier_passes + number
         self.holdout.start_pass()
         if number == 1 and self.inputs.state == "using":
             self.manners.recall(self.inputs.cache.lines, self.inputs.cache.bad)
@@ -130,6 +131,7 @@ class Session:
     def texts(self) -> Iterator[Batch]:
         """The batches of the text, while the cache, if any, is made."""
         for part in self.inputs.texts():
+            self.lines += len(part.batch)
             yield self.manners.examine(part)
             self.report.bar.update(part.block.size)
 
@@ -144,10 +146,12 @@ class Session:
         """Predict, learn, count and write the rows ``[begin, end)``."""
         results = self.results
         results.held = held
-        audit = self.audited(batch, begin) if self.config.output.audit and end > begin else ""
-        if batch.names is not None:
+        audit = self.audited(batch, begin) if self.config.output.audit and end > begin else None
+        if batch.names is not None and not self.earlier_passes:
             self.saver.learn_names(batch, begin, end)
         self.learner.run(batch, self.plan, results, begin, end)
+        if audit is not None and not batch.flags[begin] & (BLANK | SAVE):
+            self.write_audit(batch, begin, audit)
         self.report.count(batch, results, begin, end)
         self.saver.count(batch, results, begin, end)
         for writer, values in ((self.predictions, results.prediction), (self.raw, results.raw)):
@@ -155,8 +159,6 @@ class Session:
                 self.write(writer, batch, values, begin, end)
         if self.observe:
             self.observe(batch.label[begin:end], results.prediction[begin:end], batch.importance[begin:end])
-        if audit:
-            self.write_audit(batch, begin, audit)
         if end == begin + 1 and batch.flags[begin] & SAVE:
             self.save_on_command(batch.tag(begin))
 
@@ -203,6 +205,8 @@ class Session:
         if number == 1:  # all lines have been read, and no model is written of too many malformed ones
             self.manners.finish()
             self.check_learned()
+            if self.config.input.cache and self.lines == self.config.initial_pass_length:
+                self.passes *= 2  # vw goes on when its passes were cut short
         output = self.config.output
         if output.predict_only_model:
             self.learner.apply_shrinkage()
@@ -211,7 +215,7 @@ class Session:
             raise Diverged("the learning rate grew beyond all numbers; --decay_learning_rate is too large")
         self.saver.passes += 1
         if output.save_per_pass and output.model:
-            self.saver.write_model(f"{output.model}.{number - 1}")
+            self.saver.write_model(f"{output.model}.{self.saver.passes}")
         if not self.holdout.active:
             return False
         if self.counters.end_pass(number):
@@ -237,7 +241,15 @@ class Session:
         if self.config.strict and self.config.learning:
             for complaint in self.sightings.complaints(self.learner):
                 self.report.note(complaint)
-        self.report.summary(self.learner, self.earlier_passes + self.passes_done)
+        self.report.summary(self.learner, self.earlier_passes + self.passes_done + self.cut_passes())
+
+    def cut_passes(self) -> int:
+        """How often vw ends a pass early because of its length, without a cache to begin again with."""
+        length, left, passes = self.config.initial_pass_length, self.lines, 0
+        if length > 0 and not self.config.input.cache:
+            while left >= length:
+                left, length, passes = left - length, 2 * length + 1, passes + 1
+        return passes
 
     @property
     def broken(self) -> bool:

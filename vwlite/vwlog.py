@@ -33,6 +33,8 @@ class VwLog:
                 self.log(message)
         for row in np.flatnonzero(batch.importance < 0):
             if not batch.flags[row] & (BLANK | SAVE):
+                if self.strict_parse:
+                    raise DataError(f"Example has a negative importance weight ({batch.importance[row]:g})")
                 self.log(
                     f"[warning] Example has an invalid importance weight ({batch.importance[row]:g}); importance "
                     "weights must be non-negative. Use 0 to hold an example out of training."

@@ -82,7 +82,7 @@ cdef inline float squared_square_grad(const LossParams* params, float p, float y
     return FOUR * (p - y) * (p - y)
 
 cdef inline float squared_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return TWO * (fminf(fmaxf(p, params.min_label), params.max_label) - y)
+    return TWO * ((params.min_label if p < params.min_label else params.max_label if p > params.max_label else p) - y)
 
 cdef inline float squared_curvature(const LossParams* params, float p, float y) noexcept nogil:
     return 2 if params.min_label <= p <= params.max_label else 0

@@ -171,20 +171,30 @@ cdef inline int deliver(const Reader *reader, const Space *space, const char *na
     return OK
 
 
+cdef inline uint32_t hash_feature(const Reader *reader, const Space *space, const char *name, size_t length,
+                                  uint32_t *anonymous) noexcept nogil:
+    """The hash of a name; features without one are numbered within their block."""
+    if length:
+        return hash_name(name, length, space.hash, reader.hash_all)
+    anonymous[0] += 1
+    return space.hash + anonymous[0] - 1
+
+
 cdef inline const char *read_text_value(const Reader *reader, const Space *space, const char *name, size_t length,
-                                        const char *p, Sink *out, uint32_t *hash) noexcept nogil:
+                                        const char *p, uint32_t *anonymous, Sink *out, uint32_t *hash) noexcept nogil:
     """``name:text``: the hash of the text, seeded with the name's. The text runs to the next white space."""
     cdef size_t text_length = 0
-    cdef uint32_t name_hash = hash_name(name, length, space.hash, reader.hash_all)
     while p != reader.end and (is_blank(p[0]) or p[0] == 13):
         p += 1
     while p + text_length != reader.end and not is_blank(p[text_length]) and p[text_length] != 13:
         text_length += 1
-    hash[0] = name_hash
     if text_length:
-        hash[0] = hash_name(p, text_length, name_hash, reader.hash_all)
+        hash[0] = hash_name(name, length, space.hash, reader.hash_all)
+        hash[0] = hash_name(p, text_length, hash[0], reader.hash_all)
+    else:
+        hash[0] = hash_feature(reader, space, name, length, anonymous)
     if out.name != NULL:
-        note_name(out, reader, name, length, TEXT_VALUE if text_length else NAMED)
+        note_name(out, reader, name, length, TEXT_VALUE if text_length else (NAMED if length else ANONYMOUS))
         out.name[4 * out.features + 2] = <uint32_t>(p - reader.text)
         out.name[4 * out.features + 3] = <uint32_t>(p + text_length - reader.text)
     return p + text_length
@@ -204,12 +214,7 @@ cdef inline const char *read_value(const Reader *reader, const Space *space, con
     cdef const char *stop = read_number(p, reader.end, reader.powers, &number)
     if stop == p:
         value[0] = 1
-        stop = read_text_value(reader, space, name, length, p, out, hash)
-        if stop == reader.end and stop == p and length == 0:  # a colon and nothing else, at the line's end
-            hash[0] = space.hash + anonymous[0]
-            anonymous[0] += 1
-            if out.name != NULL:
-                note_name(out, reader, name, 0, ANONYMOUS)
+        stop = read_text_value(reader, space, name, length, p, anonymous, out, hash)
         if reader.strict and p != stop and memchr(p, 124, <size_t>(stop - p)) != NULL:
             status[0] = trouble(reader, p, bar, BAD_FEATURE, out)
         return stop
@@ -222,11 +227,7 @@ cdef inline const char *read_value(const Reader *reader, const Space *space, con
             status[0] = trouble(reader, p, bar, NOT_FINITE, out)
         elif not is_decimal(p, stop):
             status[0] = trouble(reader, p, bar, BAD_VALUE, out)
-    if length:
-        hash[0] = hash_name(name, length, space.hash, reader.hash_all)
-    else:
-        hash[0] = space.hash + anonymous[0]
-        anonymous[0] += 1
+    hash[0] = hash_feature(reader, space, name, length, anonymous)
     if out.name != NULL:
         note_name(out, reader, name, length, NAMED if length else ANONYMOUS)
     return stop

@@ -93,9 +93,9 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     cdef const uint64_t[::1] affix = format.affix
     cdef const uint8_t[::1] spelling = format.spelling, redefine = format.redefine
     cdef Reader reader
-    cdef char one_letter[16]  # the hash reads a whole vector
+    cdef char one_letter[32]  # the hash reads a whole vector, behind a control character too
     cdef int letter
-    memset(one_letter, 0, 16)
+    memset(one_letter, 0, 32)
     if text.shape[0] < <Py_ssize_t>size + 64 or size > <size_t>0xffffff00:
         raise ValueError("a block needs 64 bytes of slack and must be below 4 GiB")
     if size and text[size - 1] != 10:

@@ -73,9 +73,9 @@ cdef inline float inner_product(const Learner *m, const Scratch *s, float start)
 cdef inline float clip(float p, const Learner *m) noexcept nogil:
     if isnan(p):
         return 0
-    if p < m.params.min_label:
-        return m.params.min_label
-    return m.params.max_label if p > m.params.max_label else p
+    if p > m.params.max_label:
+        return m.params.max_label
+    return m.params.min_label if p < m.params.min_label else p
 
 
 cdef inline void widen_range(Learner *m, float label) noexcept nogil:
@@ -88,8 +88,9 @@ cdef inline void widen_range(Learner *m, float label) noexcept nogil:
 cdef inline void sync(Learner *m, size_t slots) noexcept nogil:
     """Apply the outstanding shrinkage to every weight; rare, before it leaves the range of single precision."""
     cdef size_t slot
+    cdef float contraction = <float>m.scalars[CONTRACTION]
     for slot in range(slots):
-        m.table[m.stride * slot] = <float>(shrunk(m, m.table[m.stride * slot]) * m.scalars[CONTRACTION])
+        m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * contraction
     m.scalars[GRAVITY] = 0
     m.scalars[CONTRACTION] = 1
 
@@ -233,8 +234,7 @@ cdef inline int visit(Learner *m, const Rows *rows, size_t row, Scratch *s, Resu
     out.loss[row] = m.loss.value(&m.params, p, y) * weight if labeled and weight > 0 else 0
     out.prediction[row] = apply_link(m.link, p)
     out.features[row] = <uint32_t>s.count
-    if learning:
-        count_time(m, weight, labeled, held)
+    count_time(m, weight, labeled, held)
     return status
 
 

@@ -248,10 +248,10 @@ def test_quiet_prints_nothing(learn):
 
 def test_save_per_pass_keeps_every_pass(learn, weights, names_in):
     learn("model", "--save_per_pass", "--passes", "3", "--holdout_off", "--cache_file", "c")
-    assert {"model", "model.0", "model.1", "model.2"} <= set(names_in())
-    assert weights("model.2") == weights("model") != weights("model.1") != weights("model.0")
+    assert {"model", "model.1", "model.2", "model.3"} <= set(names_in())
+    assert weights("model.3") == weights("model") != weights("model.2") != weights("model.1")
     learn("once")
-    assert weights("model.0") == weights("once")
+    assert weights("model.1") == weights("once")
 
 
 def test_predict_only_model_is_smaller_and_predicts_the_same(learn, vwlite, tmp_path):
@@ -287,7 +287,7 @@ def test_early_termination_keeps_the_best_pass(learn, write, weights):
     done = learn("model", *options, data="noise.vw")
     used = int(re.search(r"passes used = (\d+)", done.stderr)[1])
     assert 2 < used < 20
-    assert weights("model") == weights(f"model.{used - 3}") != weights(f"model.{used - 1}")
+    assert weights("model") == weights(f"model.{used - 2}") != weights(f"model.{used}")
 
 
 def test_readable_model_and_names(learn, tmp_path, weights):

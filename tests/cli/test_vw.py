@@ -210,8 +210,42 @@ def test_feature_mask(vwlite, write, weights):
     vwlite("vw", "mask.vw", "-f", "mask", "--quiet")
     vwlite("vw", "data.vw", "-f", "model", "--feature_mask", "mask", "--quiet")
     assert set(weights("model")) == set(weights("mask"))
-    done = vwlite("vw", "data.vw", "--feature_mask", "mask", "-b", "9", "--quiet", status=1)
-    assert done.stdout == "[critical] vw: mask has another -b than this run\n"
+    vwlite("vw", "data.vw", "-f", "small", "--feature_mask", "mask", "-b", "9", "--quiet")
+    assert set(weights("small")) == set(weights("mask"))  # the mask's -b counts, as in vw
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--sparse_weights", "--no_daemon", "--per_model_save_load", "--ring_size 9", "--example_queue_limit 9"],
+)
+def test_options_without_effect(vwlite, weights, option):
+    vwlite("vw", "data.vw", "-f", "plain", "--quiet")
+    vwlite("vw", "data.vw", "-f", "model", "--quiet", *option.split())
+    assert weights("model") == weights("plain") != {}
+
+
+def test_dry_run_learns_nothing(vwlite, names_in):
+    vwlite("vw", "data.vw", "-f", "model", "--dry_run")
+    assert "model" not in names_in()
+
+
+def test_hexfloat_weights(vwlite, write, tmp_path):
+    write("one.vw", "1 |a x\n")
+    vwlite("vw", "one.vw", "--readable_model", "m.txt", "--hexfloat_weights", "--quiet", "--predict_only_model")
+    weight = (tmp_path / "m.txt").read_text().splitlines()[-1].split(":")[1]
+    assert weight.startswith("0x") and 0 < float.fromhex(weight) < 1
+
+
+def test_full_name_interactions(vwlite, weights):
+    vwlite("vw", "data.vw", "-f", "typed", "--interactions", "user,item", "--quiet")
+    vwlite("vw", "data.vw", "-f", "model", "--experimental_full_name_interactions", "user|item", "--quiet")
+    assert weights("model") == weights("typed")
+
+
+def test_initial_pass_length(vwlite):
+    options = ("data.vw", "--cache_file", "c", "-k", "--passes", "2", "--holdout_off")
+    short = summary(vwlite("vw", *options, "--initial_pass_length", "2"))["number of examples per pass"]
+    assert int(short) < int(summary(vwlite("vw", *options))["number of examples per pass"])
 
 
 def test_sort_features_drops_repeated_ones(vwlite, write):

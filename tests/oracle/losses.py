@@ -30,7 +30,7 @@ class Squared:
 
     def update(self, p, y, u, k):
         if u * k < F32(1e-6):
-            return self.unsafe_update(p, y, u)
+            return TWO * (y - p) * u
         return (y - p) * (ONE - expf(-TWO * u * k)) / k
 
     def unsafe_update(self, p, y, u):

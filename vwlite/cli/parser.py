@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
+
 
 class Finite(click.ParamType):
     """A number; ``nan`` and ``inf`` are none."""
@@ -68,12 +70,36 @@ class VwCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, self.settled(list(args)))
         except click.NoSuchOption as error:
             print(f"[critical] vw: unrecognised option '{error.option_name}'")
         except click.UsageError as error:
             print(f"[critical] vw: {sentence(error)}")
         ctx.exit(1)
+
+    def settled(self, tokens: list[str]) -> list[str]:
+        """The same tokens, each value after its own option: one that may repeat takes values up to the next option."""
+        options = {name: option for option in self.params if isinstance(option, click.Option) for name in option.opts}
+        settled, seen = [], set()
+        while tokens:
+            token = tokens.pop(0)
+            long = token.startswith("--")
+            name, equals, value = token.partition("=") if long else (token[:2], token[2:], token[2:])
+            option = options.get(name)
+            if token == "--" or option is None or option.is_flag or not (equals or tokens):
+                settled.append(token)
+                continue
+            values = [value if equals else tokens.pop(0)]
+            while option.multiple and option.name != "data" and tokens and not like_an_option(tokens[0]):
+                values.append(tokens.pop(0))
+            if option.name not in FIRST_WINS or option.name not in seen:
+                settled += [part for value in values for part in (name, value)]
+            seen.add(option.name)
+        return settled
+
+
+def like_an_option(token: str) -> bool:
+    return token[:1] == "-" and len(token) > 1
 
 
 def check_repeats(order: list[click.Parameter]) -> None:

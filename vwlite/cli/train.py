@@ -26,7 +26,7 @@ from vwlite.cli.parser import Command
 @click.option("--readable_model", metavar="FILE", help="Write the model as text.")
 @click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names.")
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
-@click.option("--save_per_pass", is_flag=True, help="Also write MODEL.0, MODEL.1, ... after each pass.")
+@click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass.")
 @click.option("--predict_only_model", is_flag=True, help="A smaller model that cannot go on learning.")
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
 @click.option("--json", "json_path", metavar="FILE", help="Write counts and losses as JSON; - is stdout.")

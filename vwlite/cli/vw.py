@@ -22,10 +22,13 @@ run_options = options.family(
     click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names."),
     click.option("--feature_mask", metavar="MODEL", help="Learn only where this model has a weight."),
     click.option("--predict_only_model", is_flag=True, help="A model that cannot go on learning."),
-    click.option("--save_per_pass", is_flag=True, help="Also write MODEL.0, MODEL.1, ... after each pass."),
+    click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass."),
     click.option("--preserve_performance_counters", is_flag=True, help="With -i, go on counting."),
     options.number("--l1_state", help="Start value of the L1 shrinkage that is outstanding."),
     options.number("--l2_state", help="Start value of the L2 shrinkage that is outstanding."),
+    options.listed(
+        "--experimental_full_name_interactions", help="Cross namespaces by their full names.", metavar="A|B"
+    ),
     click.option("--sort_features", is_flag=True, help="Sort a namespace's features and drop repeated ones."),
     click.option("--dont_output_best_constant", is_flag=True, help="No best constant in the summary."),
     click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),
@@ -35,6 +38,9 @@ run_options = options.family(
     click.option("--log_output", type=click.Choice(["stdout", "stderr", "compat"]), help="Where the log goes."),
     click.option("--log_level", type=click.Choice(LOG_LEVELS), help="Least important message that is logged."),
     click.option("--limit_output", type=int, metavar="N", help="Log N messages at most."),
+    click.option("--hexfloat_weights", is_flag=True, help="Weights in hexadecimal in models as text."),
+    click.option("--initial_pass_length", type=int, default=-1, help="Lines of a pass; twice as many passes then."),
+    click.option("--dry_run", is_flag=True, help="Only look at the options."),
     click.option("--id", "model_id", metavar="TEXT", help="A name for the readable model's header."),
 )
 # vw's options that change nothing here: results never depend on threads, models can always go on, learning is the
@@ -45,6 +51,11 @@ without_effect = options.family(
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
     click.option("--no_bias_regularization", is_flag=True, hidden=True),
+    click.option("--sparse_weights", is_flag=True, hidden=True),
+    click.option("--ring_size", type=int, hidden=True),
+    click.option("--example_queue_limit", type=int, hidden=True),
+    click.option("--no_daemon", is_flag=True, hidden=True),
+    click.option("--per_model_save_load", is_flag=True, hidden=True),
 )
 
 

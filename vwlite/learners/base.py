@@ -76,7 +76,7 @@ class Learner:
         return {
             "learner": self.name,
             "config": asdict(self.config),
-            "scalars": {name: float(value) for name, value in zip(self.SCALARS, self.scalars, strict=True)},
+            "scalars": {name: plain(float(value)) for name, value in zip(self.SCALARS, self.scalars, strict=True)},
         }
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
@@ -96,6 +96,11 @@ class Learner:
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         """Take over a model's numbers; unless ``whole``, only what prediction needs."""
         raise NotImplementedError
+
+
+def plain(value: float) -> float | str:
+    """For JSON, which has no infinity and no NaN; ``float`` reads it."""
+    return value if np.isfinite(value) else str(value)
 
 
 def restored_config(kind: type, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:

@@ -104,7 +104,7 @@ class KernelConfig:
         self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, config.loss.params()[:4])
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
-        self.l1, self.l2, self.sparse_l2 = config.l1, config.l2, config.sparse_l2
+        self.l1, self.l2, self.sparse_l2 = map(float, np.float32((config.l1, config.l2, config.sparse_l2)))
         self.frozen = frozen or config.frozen_range is not None
         self.strict = strict
 
@@ -132,21 +132,28 @@ class Gd(Learner):
     def set_scalars(self) -> None:
         """The numbers before the first example."""
         config = self.config
-        low, high = config.frozen_range or config.loss.loss.initial_range
+        low, high = config.frozen_range or (config.loss.loss.initial_range if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
-        self.set(time=config.start_time, rate=config.start_rate)
+        self.start_time = config.start_time  # of the first run; a model hands it on
+        self.set(time=float(np.float32(config.start_time)), rate=config.start_rate)
         if config.initial_t:
-            self.set(norm_sum=config.initial_t, norm_weight=config.initial_t)
+            self.set(norm_sum=self.get("time"), norm_weight=self.get("time"))
 
     def set_weights(self) -> None:
-        """The table before the first example."""
-        config = self.config
-        if config.initial_t and self.stride == 4 and config.modes[0]:
-            self.weights[:, 1] = config.initial_t
+        """The table before the first example. In a table that is not empty only slots of zeros are set."""
+        config, constant = self.config, CONSTANT & ((1 << self.bits) - 1)
+        initial_t = config.initial_t if self.stride == 4 and config.modes[0] else None
+        if not (initial_t or config.initial_weight or config.constant):
+            return
+        if not self.weights.flags.writeable:
+            self.weights = np.array(self.weights)
+        unset = ~self.weights.any(axis=1)
+        if initial_t:
+            self.weights[unset | (self.weights[:, 1] == 0), 1] = initial_t
         if config.initial_weight:
-            self.weights[:, 0] = config.initial_weight
-        if config.constant:
-            self.weights[CONSTANT & ((1 << self.bits) - 1), 0] = config.constant
+            self.weights[unset, 0] = config.initial_weight
+        if config.constant and unset[constant]:
+            self.weights[constant, 0] = config.constant
 
     def mask_with(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
@@ -162,6 +169,9 @@ class Gd(Learner):
         if self.stride == 1:
             return COLUMNS[:1]
         return (*COLUMNS, "rate") if self.config.sparse_l2 else COLUMNS
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "start_time": self.start_time}
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return {"weights": Table(self.weights, self.columns[:1] if predict_only else self.columns)}
@@ -189,6 +199,6 @@ class Gd(Learner):
             self.weights[:, 0] = arrays["weights.w"]
         else:
             self.weights = arrays["weights.w"].reshape(-1, 1)
-            if self.get("gravity") or self.get("contraction") != 1:
+            if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
                 self.weights = np.array(self.weights)
                 self.apply_shrinkage()

@@ -1,10 +1,11 @@
 """What ``vwlite vw`` does: the library with Vowpal Wabbit's defaults and manners."""
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
+
+import numpy as np
 
 from vwlite import model as model_file
 from vwlite.cli import build
@@ -22,8 +23,29 @@ from vwlite.session import Session
 from vwlite.vwlog import VwLog
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
-NOT_KEPT = ("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction")
+NOT_KEPT = (
+    *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
+    *("initial_t", "initial_weight", "constant"),
+)
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
+NOT_KEPT_FEATURES = {
+    "permutations": False,
+    "leave_duplicate_interactions": False,
+    "sort_features": False,
+    "feature_limit": (),
+}
+# What is typed is added to what the model keeps of these.
+ADDED_TO = ("ngram", "skips", "ignore", "ignore_linear", "keep", "redefine", "spelling")
+PRESERVED = (
+    *("example_number", "total_features", "labeled_weight", "old_labeled_weight", "unlabeled_weight"),
+    *("weighted_labels", "sum_loss", "sum_loss_since_dump", "dump_interval"),
+)
+LOSS_OPTIONS = {
+    "quantile_tau": "quantile",
+    "expectile_q": "expectile",
+    "logistic_min": "logistic",
+    "logistic_max": "logistic",
+}
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -47,7 +69,11 @@ class Log:
 def run(arguments: dict[str, Any]) -> int:
     """Like vw: a failure is one ``[critical]`` line on standard output and exit status 1."""
     try:
-        return vw_run(arguments, build.typed())
+        typed = build.typed()
+        if full_names := typed.pop("experimental_full_name_interactions", ()):
+            names = tuple(value.replace("|", ",") for value in full_names)
+            typed["interactions"] = (*typed.get("interactions", ()), *names)
+        return vw_run(arguments, typed)
     except VwliteError as error:
         print(f"[critical] vw: {error}")
         return 1
@@ -56,7 +82,8 @@ def run(arguments: dict[str, Any]) -> int:
 def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     log = Log(arguments)
     config = vw_config(arguments, typed, log)
-    model = restore_like_vw(arguments["initial"], config, typed, log) if arguments["initial"] else None
+    initial = arguments["initial"] or arguments["feature_mask"]  # a mask alone is also where to start
+    model = restore_like_vw(initial, config, typed, log) if initial else None
     if model:
         config = replace(config, features=model.features, learner=model.learner.config)
         learner, plan = model.learner, model.plan
@@ -64,19 +91,25 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         kind = learner_class(config.learner.learner)
         learner = kind(config.learner, config.features.bits, learning=config.learning, strict=False)
         plan = Plan(config.features, drop_pairs=learner.drops_pairs)
-    for name, scalar in (("l1_state", "gravity"), ("l2_state", "contraction")):
-        if arguments[name] is not None:
-            require_gd(learner, name).set(**{scalar: arguments[name]})
+    for option in ("l1_state", "l2_state", "feature_mask"):
+        if arguments[option] is not None:
+            require_gd(learner, option)
+    if not model:
+        learner.set(**outstanding(typed))
     if arguments["feature_mask"]:
-        require_gd(learner, "feature_mask")
-        learner.mask_with(feature_mask(arguments["feature_mask"], config))
+        learner.mask_with((learner.weights[:, 0] != 0).astype(np.uint8))
     counters = Counters(config.output.progress)
-    if model and arguments["preserve_performance_counters"]:
-        counters.restore(model.counters)
+    goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
+    if goes_on:
+        counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
+        if learner.name == "gd":
+            learner.set(unlabeled_weight=counters.unlabeled_weight)
     manners = VwLog(log, strict_parse=arguments["strict_parse"])
     with Session(config, learner, plan, manners, counters) as session:
-        if model and arguments["preserve_performance_counters"]:
+        if goes_on:
             session.earlier_passes = session.saver.passes = model.passes
+        if arguments["dry_run"]:
+            return 0
         run_loop(session, config.output.audit)
     return 141 if session.broken else 0
 
@@ -89,11 +122,18 @@ def require_gd(learner: Learner, option: str) -> Learner:
 
 def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[str], None]) -> RunConfig:
     options = dict(arguments)
+    options["examples"] = max(options["examples"], 0)  # vw's -1 is all
     input = build.input_config(options)
     if arguments["no_stdin"] and input.paths == ("-",):
         input = replace(input, paths=())
+    length = arguments["initial_pass_length"]
+    if input.cache and length > 0:
+        input = replace(input, examples=min(input.examples or length, length))
     if arguments["passes"] > 1 and not input.cache:
         raise UsageError("need a cache file for multiple passes : try using  --cache or --cache_file <name>")
+    for name, loss in LOSS_OPTIONS.items():
+        if name in typed and (arguments["loss_function"] or "squared") != loss:
+            raise UsageError(f"--{name} is for --loss_function {loss}")
     rule, warning = parse_progress(arguments["progress"]) if arguments["progress"] else (ProgressRule(), None)
     if warning:
         log(f"[warning] {warning}")
@@ -114,6 +154,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         output=output,
         holdout=build.holdout_config(options),
         passes=arguments["passes"],
+        initial_pass_length=arguments["initial_pass_length"],
         learning=not arguments["testonly"],
         strict=False,
     )
@@ -140,7 +181,17 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     changes = {name: getattr(given, name) for name in NOT_KEPT}
     changes |= build.learner_changes(typed)
     changes["loss"] = LossConfig(**build.loss_changes(typed))
-    features = {"permutations": False, "leave_duplicate_interactions": False, **build.feature_changes(typed)}
+    features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
+    kept = model_file.read_header(path)
+    for name in ADDED_TO:
+        if name in features:
+            features[name] = (*features[name], *kept["features"][name])
+    for name, old in (("link", kept["config"]["link"]), ("affix", kept["features"]["affix"])):
+        if typed.get(name, old) != old and old not in ("", "identity"):
+            raise UsageError(f"--{name} {typed[name]} contradicts {path}, which was made with --{name} {old}")
+    if "initial" not in typed:  # a mask's model: its weights, not its options
+        changes = {field.name: getattr(given, field.name) for field in fields(GdConfig)}
+        features = {}
     if any(name in typed for name in CROSSINGS):
         features |= {name: () for name in CROSSINGS if name not in typed}
         log("[warning] the interactions typed replace those of the model")
@@ -151,17 +202,22 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         learner_changes=changes,
         feature_changes=features,
         dropped={name: getattr(default, name) for name in KEPT_IF_RESUMABLE if name not in typed},
+        state_changes=outstanding(typed),
     )
+    model.learner.set_weights()
+    bounds = {"min_label": given.min_prediction, "max_label": given.max_prediction}
+    if not model.header["resumable"]:
+        if config.learning and not given.frozen_range and any(given.loss.loss.initial_range):
+            bounds = dict(zip(bounds, given.loss.loss.initial_range, strict=True))
+        model.learner.set(**{name: bound for name, bound in bounds.items() if bound is not None})
     model.learner.set(held_weight=0, unlabeled_weight=0, rate=model.learner.config.start_rate)
+    if "initial" not in typed:
+        model.features = replace(config.features, bits=model.features.bits)
     model.plan = Plan(model.features)
     return model
 
 
-def feature_mask(path: str, config: RunConfig) -> Any:
-    """uint8[slots], 1 where the model ``path`` has a weight."""
-    import numpy as np
-
-    weights = model_file.load(path, want=("weights.w",)).arrays["weights.w"]
-    if len(weights) != 1 << config.features.bits:
-        raise UsageError(f"{os.path.basename(path)} has another -b than this run")
-    return (weights != 0).astype(np.uint8)
+def outstanding(typed: dict[str, Any]) -> dict[str, float]:
+    """Shrinkage to begin with, as typed; the defaults are as if not typed."""
+    names = {"l1_state": ("gravity", 0), "l2_state": ("contraction", 1)}
+    return {scalar: typed[name] for name, (scalar, usual) in names.items() if typed.get(name, usual) != usual}

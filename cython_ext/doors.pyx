@@ -1,0 +1,50 @@
+"""Doors for the tests: what the kernels inline, one call at a time. Nothing else uses them."""
+
+from libc.stdint cimport uint32_t
+
+from core.bytescan cimport delimiters as find_delimiters
+from core.bytescan cimport delimiters_scalar, nondigits, nondigits_scalar
+from core.hashing cimport hash_name as hash_of
+from core.hashing cimport murmur3 as murmur3_of
+from core.numbers cimport POWERS, fill_powers
+from core.numbers cimport is_decimal as is_spelled_out
+from core.numbers cimport read_number as number_at
+
+cdef float POWERS_OF_TEN[POWERS]
+fill_powers(POWERS_OF_TEN)
+
+cdef enum:
+    SLACK = 64  # readable bytes behind whatever is read
+
+
+cdef const char *start_of(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t end) except NULL:
+    if not 0 <= begin <= end <= padded.shape[0] - SLACK:
+        raise ValueError("the text needs 64 bytes of slack")
+    return <const char *>&padded[begin]
+
+
+def murmur3(const unsigned char[::1] padded, Py_ssize_t length, uint32_t seed):
+    """MurmurHash3_x86_32 of ``padded[:length]``, behind which 64 bytes must follow (ValueError), as everywhere here."""
+    return murmur3_of(start_of(padded, 0, length), length, seed)
+
+
+def hash_name(const unsigned char[::1] padded, Py_ssize_t length, uint32_t seed, bint hash_all):
+    """The hash of the name ``padded[:length]``."""
+    return hash_of(start_of(padded, 0, length), length, seed, hash_all)
+
+
+def scan(const unsigned char[::1] padded):
+    """What ends a name among the first 16 bytes, then what is no digit: two bit masks, each by vector and by scalar code."""
+    cdef const char *p = start_of(padded, 0, 16)
+    return (find_delimiters(p), delimiters_scalar(p)), (nondigits(p), nondigits_scalar(p))
+
+
+def read_number(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t end):
+    """The number at ``padded[begin:end]``, a part of a line: ``(value, bytes read, whether it is spelled out)``.
+
+    0 bytes read mean that there is none; ``padded[end]`` must be a byte that ends a line or a word.
+    """
+    cdef float value = 0
+    cdef const char *start = start_of(padded, begin, end)
+    cdef const char *stop = number_at(start, start + (end - begin), POWERS_OF_TEN, &value)
+    return value, stop - start, is_spelled_out(start, stop)

@@ -1,0 +1,202 @@
+"""Errors of a constant, a linear model and dyadic models on ratings held out: the work of movielens.sh.
+
+All of them minimise the 0.5-quantile loss, half the absolute error, with vwlite's own defaults and 20 passes:
+
+    constant  the median of the training labels
+    linear    vwlite train TRAIN --loss_function quantile --passes 20 --holdout_off
+    dyadic    the same with --dotproduct u,i --rank K
+
+The table goes to standard output, the commands to standard error. Seconds are those of the whole training command,
+reading the text included. --json writes {"rows": [{"model": "dyadic", "k": 5, "quantile_loss": ..., "mae": ...,
+"rmse": ..., "seconds": ...}, ...]}; k is null for the constant and the linear model.
+"""
+
+import argparse
+import bz2
+import gzip
+import itertools
+import json
+import lzma
+import math
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+EXAMPLES = """examples:
+  movielens.sh train.vw test.vw                           ranks 1, 2, 5 and 10
+  movielens.sh train.vw test.vw 5 20 --json table.json
+  movielens.sh train.vw test.vw --pair reader,book        namespaces of other names
+"""
+RANKS = [1, 2, 5, 10]
+NAMESPACE = re.compile(rb"\|([^\s:|]+)")
+PEEK = 1000  # lines that must show the namespaces
+COMPRESSIONS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+HEADINGS = ("model", "k", "quantile loss", "MAE", "RMSE", "seconds")
+
+
+def open_lines(path):
+    """The lines of a file, as bytes."""
+    raw = open(path, "rb")  # noqa: SIM115
+    start = raw.peek(6)
+    opener = next((opener for magic, opener in COMPRESSIONS.items() if start.startswith(magic)), None)
+    return opener(raw) if opener else raw
+
+
+def labels(path):
+    """[(label, importance)] of the labelled lines of VW text, or SystemExit when there is none."""
+    found = []
+    with open_lines(path) as lines:
+        for line in lines:
+            fields = line.partition(b"|")[0].split(b"'")[0].split()
+            try:
+                found.append((float(fields[0]), float(fields[1]) if len(fields) > 1 else 1.0))
+            except (IndexError, ValueError):
+                continue  # no label, or a line that vwlite refuses
+    if not found:
+        raise SystemExit(f"movielens.sh: {path}: no labelled line of VW text; movielens_to_vw.py makes it from ratings")
+    return found
+
+
+def pair_in(path, wanted):
+    """The pair to train on, ``wanted`` or what the file has; SystemExit when it is not there."""
+    with open_lines(path) as lines:
+        found = [name.decode() for line in itertools.islice(lines, PEEK) for name in NAMESPACE.findall(line)]
+    names = list(dict.fromkeys(found))
+    if not wanted and not {"u", "i"} <= set(names) and len(names) == 2:
+        return ",".join(names)
+    pair = wanted or "u,i"
+    parts, known = (pair.split(","), names) if "," in pair else (pair, [name[0] for name in names])
+    if not set(parts) <= set(known):
+        there = ", ".join(names) or "none with a name"
+        raise SystemExit(f"movielens.sh: {path} has no namespaces {pair}; name two by --pair A,B (there are: {there})")
+    return pair
+
+
+def errors(pairs, prediction):
+    """Errors of a constant on [(label, importance)]."""
+    weight = math.fsum(importance for _, importance in pairs)
+    mae = math.fsum(importance * abs(label - prediction) for label, importance in pairs) / weight
+    mse = math.fsum(importance * (label - prediction) ** 2 for label, importance in pairs) / weight
+    return {"quantile_loss": mae / 2, "mae": mae, "rmse": math.sqrt(mse)}
+
+
+def weighted_median(pairs):
+    """The smallest label with half of the importance at or below it."""
+    pairs = sorted(pairs)
+    sums = list(itertools.accumulate(importance for _, importance in pairs))
+    return next(label for (label, _), below in zip(pairs, sums, strict=True) if 2 * below >= sums[-1])
+
+
+def constant_row(train, test):
+    start = time.perf_counter()
+    median = weighted_median(labels(train))
+    seconds = time.perf_counter() - start
+    return {"model": "constant", "k": None, **errors(labels(test), median), "seconds": seconds}
+
+
+def run(vwlite, *arguments):
+    """Standard output of ``vwlite ARGUMENTS``; its failure is ours, and it has said why."""
+    print("$ vwlite", shlex.join(map(str, arguments)), file=sys.stderr)
+    done = subprocess.run([*vwlite, *map(str, arguments)], stdout=subprocess.PIPE)
+    if done.returncode:
+        raise SystemExit(done.returncode)
+    return done.stdout
+
+
+def model_row(vwlite, options, rank):
+    """Train and test one model, linear when ``rank`` is None, in a folder that is gone afterwards."""
+    dyadic = [] if rank is None else ["--dotproduct", options.pair, "--rank", rank]
+    learn = ["--loss_function", "quantile", "--passes", options.passes, "--holdout_off", "--quiet"]
+    with tempfile.TemporaryDirectory() as folder:
+        model = f"{folder}/model"
+        start = time.perf_counter()
+        run(vwlite, "train", options.train, *learn, "--cache_file", f"{folder}/cache", *dyadic, "-f", model)
+        seconds = time.perf_counter() - start
+        test = ["--metric", "loss,mae,rmse", "--json", "-", "--quiet"]
+        score = json.loads(run(vwlite, "evaluate", "-i", model, options.test, *test))
+    figures = {"quantile_loss": score["loss"], "mae": score["mae"], "rmse": score["rmse"], "seconds": seconds}
+    return {"model": "linear" if rank is None else "dyadic", "k": rank, **figures}
+
+
+def print_table(rows):
+    """The rows as they come, each when it is known."""
+    print("{:10}{:>4}{:>15}{:>9}{:>9}{:>9}".format(*HEADINGS), flush=True)
+    for row in rows:
+        k = "" if row["k"] is None else row["k"]
+        figures = "{quantile_loss:15.4f}{mae:9.4f}{rmse:9.4f}{seconds:9.2f}".format_map(row)
+        print(f"{row['model']:10}{k:>4}{figures}", flush=True)
+        yield row
+
+
+def find_vwlite():
+    """The command of a vwlite: this interpreter's, the one on PATH, or the one that make built beside the examples."""
+    built = Path(__file__).resolve().parent.parent / ".venv/bin/python"
+    here, beside = [sys.executable, "-m", "vwlite"], [str(built), "-m", "vwlite"]
+    for command in (here, [shutil.which("vwlite") or ""], beside):
+        try:
+            if subprocess.run([*command, "--version"], capture_output=True).returncode == 0:
+                return command
+        except OSError:
+            continue
+    raise SystemExit("movielens.sh: no vwlite here; run make, or let PYTHON=... name an interpreter that has it")
+
+
+def arguments():
+    about, _, rest = __doc__.partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="movielens.sh",
+        usage="%(prog)s TRAIN.vw TEST.vw [K...] [--json OUT] [--pair A,B] [--passes N]",
+        description=about.partition(": ")[0] + ".",
+        epilog=rest + "\n" + EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("words", nargs="+", metavar="TRAIN.vw TEST.vw [K...]", help="data, and ranks (1 2 5 10)")
+    parser.add_argument("--json", metavar="OUT", help="write the rows there as JSON; - is stdout, without table")
+    parser.add_argument("--pair", metavar="A,B", help="the two namespaces (u,i, or the only two in TRAIN.vw)")
+    parser.add_argument("--passes", type=int, default=20, metavar="N", help="passes over the data (20)")
+    options = parser.parse_intermixed_args()
+    ranks = [int(word) for word in options.words if word.isdecimal() and not os.path.exists(word)]
+    files = [word for word in options.words if not word.isdecimal() or os.path.exists(word)]
+    if len(files) != 2:
+        parser.error(f"expected two files, TRAIN.vw and TEST.vw, found {' '.join(files) or 'none'}")
+    options.train, options.test = files
+    options.ranks = list(dict.fromkeys(ranks)) or RANKS
+    for path in files:
+        if not os.path.isfile(path):
+            parser.error(f"{path} is not a file")
+    if options.json not in (None, "-") and not Path(options.json).absolute().parent.is_dir():
+        parser.error(f"--json {options.json}: its folder does not exist")
+    if os.path.realpath(options.json or "") in map(os.path.realpath, files):
+        parser.error(f"--json {options.json} is the data and would be overwritten: give it another name")
+    return options
+
+
+def main():
+    options = arguments()
+    vwlite = find_vwlite()
+    options.pair = pair_in(options.train, options.pair)
+    jobs = [None, *options.ranks]
+    rows = itertools.chain(
+        [constant_row(options.train, options.test)], (model_row(vwlite, options, rank) for rank in jobs)
+    )
+    rows = list(rows if options.json == "-" else print_table(rows))
+    text = json.dumps({"rows": rows}, indent=1) + "\n"
+    if options.json == "-":
+        sys.stdout.write(text)
+    elif options.json:
+        Path(options.json).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (OSError, EOFError) as error:
+        raise SystemExit(f"movielens.sh: {error}") from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

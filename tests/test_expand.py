@@ -1,0 +1,204 @@
+"""Terms of an example: the kernel's expansion against its plain twin, and cases worked by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.options import Options
+from oracle.parse import parse_line
+from oracle.pipeline import expand
+from vwtext import BARS, FEATURES, feature_config, joined, sequences, text_options
+
+from vwlite._native import expand as kernel
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig, Plan
+from vwlite.hashing import hash_name
+from vwlite.loop import stretches
+from vwlite.parsing import parse_text
+
+FNV, CONSTANT = 16777619, 11650396
+examples = joined(st.sampled_from(BARS), sequences(FEATURES, FEATURES, BARS, most=8))
+LETTERS = b"abux1 \xc3\xe4\x84\x85"
+some_letters = st.lists(st.sampled_from(LETTERS), max_size=3).map(bytes)
+interactions = st.lists(
+    st.one_of(
+        st.lists(st.sampled_from(b"aabbux1:"), min_size=2, max_size=3).map(bytes),
+        st.lists(st.sampled_from(b"ab:"), min_size=2, max_size=4).map(bytes),
+    ),
+    max_size=3,
+)
+
+
+def numbered(most, least=0):
+    """Options like ``2`` and ``a2``."""
+    return st.lists(
+        st.builds(lambda space, number: space + b"%d" % number, st.sampled_from([b"", b"a"]), st.integers(0, most)),
+        min_size=least,
+        max_size=2,
+    )
+
+
+pipelines = st.fixed_dictionaries(
+    {
+        "bits": st.sampled_from([1, 2, 4, 18, 31, 32]),
+        "redefine": st.lists(st.sampled_from([b"a:=b", b"b:=a", b":=x", b"x:=:", b"u:=ab", b"a:=\xc3"]), max_size=2),
+        "ignore": some_letters,
+        "keep": st.one_of(st.none(), st.none(), st.sampled_from([b"a", b"ab", b" ux1"])),
+        "ignore_linear": some_letters,
+        "noconstant": st.booleans(),
+        "feature_limit": st.one_of(st.just([]), numbered(3)),
+        "interactions": interactions,
+        "permutations": st.booleans(),
+        "leave_duplicate_interactions": st.booleans(),
+    }
+)
+grams = st.one_of(st.just(([], [])), st.tuples(numbered(4, least=1), numbered(2)))
+
+
+def bits(values):
+    values = np.asarray(values, np.float32)
+    return np.where(np.isnan(values), np.float32(np.nan), values).view(np.uint32).tolist()
+
+
+def rows(text, config):
+    """``(index, value, count)`` of every line, the plan told of namespaces as a run tells it."""
+    plan = Plan(config)
+    batch = parse_text(text, config.text_format(strict=False))
+    found = []
+    for begin, end in stretches(batch, plan):
+        for row in range(begin, end):
+            index, value, count, _ = kernel.expand_row(batch, plan, row)
+            found.append((np.frombuffer(index, np.uint32).tolist(), np.frombuffer(value, np.float32), count))
+    return found
+
+
+@given(st.lists(examples, min_size=1, max_size=4), text_options, pipelines, grams)
+def test_terms_are_the_twins(lines, options, changes, ngrams):
+    for name, value in (*changes.items(), ("ngram", ngrams[0]), ("skips", ngrams[1])):
+        setattr(options, name, value)
+    seen = set()
+    found = rows(b"\n".join(lines), feature_config(options))
+    for line, (index, value, count) in zip(lines, found, strict=True):
+        with np.errstate(all="ignore"):
+            wanted = expand(parse_line(line, options), options, seen)
+        assert index == [term[0] for term in wanted.terms]
+        assert bits(value) == bits([term[1] for term in wanted.terms])
+        assert count == wanted.count
+
+
+def only(text, **options):
+    """Terms of one line without a constant, as ``{index: value}``, and the number of terms."""
+    ((index, value, count),) = rows(text, FeatureConfig(bits=32, noconstant=True, **options))
+    return dict(zip(index, value.tolist(), strict=True)), count
+
+
+def h(space, name):
+    return hash_name(name, hash_name(space, 0))
+
+
+def cross(*indices):
+    result = 0
+    for index in indices:
+        result = (result * FNV ^ index) % 2**32
+    return result
+
+
+def test_whole_names_cross_only_their_own_blocks():
+    text = b"|user u:2 |item i:3 j:5 |ux v:7 |items k:11"
+    found, count = only(text, interactions=("user,item",))
+    u, i, j = h(b"user", b"u"), h(b"item", b"i"), h(b"item", b"j")
+    linear = {u: 2, i: 3, j: 5, h(b"ux", b"v"): 7, h(b"items", b"k"): 11}
+    assert found == {**linear, cross(u, i): 6, cross(u, j): 10}
+    assert count == 7
+
+
+def test_a_whole_name_gathers_all_its_blocks():
+    found, count = only(b"|user u:2 |item i:3 |user w:4", interactions=("user,item",))
+    assert found[cross(h(b"user", b"u"), h(b"item", b"i"))] == 6
+    assert found[cross(h(b"user", b"w"), h(b"item", b"i"))] == 12
+    assert count == 5
+
+
+def test_a_whole_name_with_itself_gives_each_pair_once():
+    x, y = h(b"user", b"x"), h(b"user", b"y")
+    squares = {cross(x, x): 4, cross(x, y): 6, cross(y, y): 9}
+    assert only(b"|user x:2 y:3", interactions=("user,user",)) == ({x: 2, y: 3, **squares}, 5)
+    found, count = only(b"|user x:2 y:3", interactions=("user,user",), permutations=True)
+    assert (found, count) == ({x: 2, y: 3, **squares, cross(y, x): 6}, 6)
+
+
+def test_three_whole_names_and_names_of_numbers():
+    found, count = only(b"|user u:2 |0 z:3 |item i:5", interactions=("user,0,item",))
+    assert found[cross(h(b"user", b"u"), h(b"0", b"z"), h(b"item", b"i"))] == 30
+    assert count == 4
+
+
+def test_blocks_without_a_name_are_not_called_zero():
+    found, count = only(b"| u:2 |item i:5", interactions=("0,item",), affix="+1i")
+    assert count == len(found) == 3
+
+
+def test_ignored_and_absent_namespaces_cross_nothing():
+    text = b"|user u:2 |item i:5"
+    assert only(text, interactions=("user,item",), ignore=("u",))[1] == 1
+    assert only(text, interactions=("user,missing",))[1] == 2
+    assert only(text, interactions=("user,item",), ignore_linear=("u", "i"))[1] == 3
+
+
+def test_options_without_the_constant_and_with_sorting():
+    config = FeatureConfig(bits=18, sort_features=True)
+    ((index, value, count),) = rows(b"|a y:2 x:3 y:1 |b z", config)
+    mask = 2**18 - 1
+    x, y = sorted([(h(b"a", b"x") & mask, 3), (h(b"a", b"y") & mask, 1)])
+    assert list(zip(index, value.tolist(), strict=True)) == [x, y, (h(b"b", b"z") & mask, 1), (CONSTANT & mask, 1)]
+    assert count == 4
+
+
+@pytest.mark.parametrize(
+    ("quadratic", "cubic", "most"), [(("ab",), (), 1), (("ab", "ba"), (), 1), (("::",), (), 3), ((), ("abb",), 1)]
+)
+def test_quadratic_and_cubic_are_interactions(quadratic, cubic, most):
+    text = b"|a x:2 y |b z:3\n|b q |c w"
+    crossed = rows(text, FeatureConfig(quadratic=quadratic, cubic=cubic))
+    same = rows(text, FeatureConfig(interactions=quadratic + cubic))
+    assert [(index, value.tolist(), count) for index, value, count in crossed] == [
+        (index, value.tolist(), count) for index, value, count in same
+    ]
+    assert crossed[0][2] > 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"quadratic": ("abc",)},
+        {"cubic": ("ab",)},
+        {"interactions": ("a",)},
+        {"interactions": ("user,",)},
+        {"interactions": (",".join(f"name{i}" for i in range(65)),)},
+        {"ngram": ("ab2",)},
+        {"feature_limit": ("x",)},
+        {"redefine": ("ab",)},
+        {"affix": "+9a"},
+        {"affix": ",".join(["1a"] * 17)},
+    ],
+)
+def test_wrong_options_are_refused(wrong):
+    with pytest.raises(UsageError):
+        Plan(FeatureConfig(**wrong)).config.text_format(strict=True)
+
+
+def test_a_row_that_is_not_there():
+    config = FeatureConfig()
+    with pytest.raises(IndexError):
+        kernel.expand_row(parse_text(b"|a x", config.text_format(strict=True)), Plan(config), 1)
+
+
+def test_a_ridiculous_interaction_runs_out_of_memory_not_out_of_bounds():
+    config = FeatureConfig(interactions=("a" * 30,))
+    text = b"|a" + b"".join(b" x%d" % i for i in range(500))
+    with pytest.raises(MemoryError):
+        kernel.expand_row(parse_text(text, config.text_format(strict=True)), Plan(config), 0)
+
+
+def test_the_twin_and_the_config_agree_on_the_defaults():
+    assert feature_config(Options()) == FeatureConfig()
