@@ -47,6 +47,7 @@ class Inspection:
             "max_label": header["scalars"]["max_label"],
             "can_go_on": header["resumable"],
             "names": len(self.names),
+            **({"crr": header["crr"]} if "crr" in header else {}),
         }
 
     def top(self, count: int) -> list[dict[str, Any]]:

@@ -263,7 +263,7 @@ def _choose(names: Iterable[str] | None, kind: str, loss: float | None) -> list[
     chosen = []
     for name in names:
         if name not in METRICS:
-            raise UsageError(f"unknown metric {name!r}; known: {', '.join(METRICS)}")
+            raise UsageError(f"unknown metric {name!r}; known: {', '.join(METRICS)}, map, ndcg, ndcg@K")
         if METRICS[name].needs not in offered:
             wanted = {"score": "binary labels", "probability": "probabilities of binary labels"}
             raise UsageError(f"metric {name!r} needs {wanted[METRICS[name].needs]}")
@@ -294,6 +294,12 @@ def _check_binary(label: np.ndarray) -> None:
         raise DataError(f"label {strange[0]:g} is not binary: labels must be -1 and 1, or 0 and 1")
     if (label == 0).any() and (label == -1).any():
         raise DataError("labels mix -1 with 0: they must be -1 and 1, or 0 and 1")
+
+
+def auc_of_grades(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray) -> float:
+    """The AUC where labels above 0, whatever they are, are the positives; columns as for ``evaluate``."""
+    counted = weights > 0
+    return auc(Sample(labels[counted], predictions[counted], weights[counted], math.nan, math.nan))
 
 
 def as_table(report: dict[str, Any]) -> str:

@@ -55,6 +55,7 @@ class Session:
         self.report = Report(config, counters)
         self.results = Results()
         self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
+        self.observe_rows: Callable[[Batch, Results, int, int], None] | None = None
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
         self.saver = Saver(config, learner, plan, counters, manners)
@@ -159,6 +160,8 @@ class Session:
                 self.write(writer, batch, values, begin, end)
         if self.observe:
             self.observe(batch.label[begin:end], results.prediction[begin:end], batch.importance[begin:end])
+        if self.observe_rows:
+            self.observe_rows(batch, results, begin, end)
         if end == begin + 1 and batch.flags[begin] & SAVE:
             self.save_on_command(batch.tag(begin))
 

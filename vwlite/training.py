@@ -18,6 +18,7 @@ from vwlite.session import Session
 
 if TYPE_CHECKING:
     from vwlite.metrics import Outcomes
+    from vwlite.ranking import Rankings
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +113,23 @@ def predict(
 
 
 def evaluate(
-    config: RunConfig, model: Restored, bad_lines: BadLinesConfig | None = None, quiet: bool = False
+    config: RunConfig,
+    model: Restored,
+    bad_lines: BadLinesConfig | None = None,
+    quiet: bool = False,
+    rankings: "Rankings | None" = None,
+    grades: bool = False,
 ) -> "tuple[Session, Outcomes]":
-    """Predict labelled examples; the outcomes are for ``vwlite.metrics.evaluate``."""
+    """Predict labelled examples; the outcomes are for ``vwlite.metrics.evaluate``.
+
+    ``rankings`` collects them by query too. With ``grades`` labels may be any numbers, whatever the loss is made for.
+    """
     from vwlite.metrics import Outcomes
 
-    session, outcomes = open_session(config, model, bad_lines or BadLinesConfig(), quiet), Outcomes()
+    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=not grades)
+    outcomes = Outcomes()
+    if rankings:
+        session.observe_rows = rankings.observe
     session.observe = outcomes.add
     with session:
         run(session)

@@ -107,3 +107,11 @@ def test_missing_files(vwlite):
     assert vwlite("evaluate", "-i", "absent", "data.vw", status=66).stdout == ""
     assert vwlite("evaluate", "-i", "model", "absent", status=66).stdout == ""
     assert vwlite("evaluate", "-i", "model", "data.vw", "--json", "nofolder/j", status=73).stderr.startswith("vwlite: ")
+
+
+def test_rankings_within_queries(vwlite, write):
+    write("graded.vw", "2 'a|a x1\n0 'a|a x0\n1 'b|a x1\n0 'b|a x0\n")
+    found = report(vwlite, "graded.vw", "--metric", "map,ndcg@1", "--qid", "tag")
+    assert (found["queries"], found["map"]) == (2, pytest.approx(1.0))
+    assert report(vwlite, "data.vw", "--qid", "none")["queries"] == 1
+    assert "no example has a tag" in vwlite("evaluate", "-i", "model", "data.vw", "--qid", "tag", status=65).stderr

@@ -19,6 +19,7 @@ COMMANDS = {
     "predict": "Predict with a model.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
+    "crr": "Learn to rank and to predict at once.",
     "vw": "Take vw's command line, and behave like it.",
 }
 

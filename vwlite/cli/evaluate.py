@@ -12,6 +12,7 @@ from vwlite.cli.parser import Command
 @options.data_files
 @click.option("-i", "--initial_regressor", "initial", metavar="MODEL", required=True, help="The model.")
 @click.option("--metric", "metrics", metavar="A,B,...", help="Only these metrics. [default: all that apply]")
+@click.option("--qid", metavar="NS", help="What tells queries apart: tag, none, or a namespace. [default: tags]")
 @click.option("--json", "json_path", metavar="FILE", help="Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
 @options.bad_line_options
@@ -22,8 +23,11 @@ def command(**arguments: Any) -> int:
     \b
     vwlite evaluate -i model test.vw
     vwlite evaluate -i model test.vw --metric auc,log_loss --json -
+    vwlite evaluate -i model test.vw --metric mse,map,ndcg,ndcg@10 --qid tag
 
-    Importance weights count; examples without a label do not.
+    Importance weights count; examples without a label do not. map, ndcg and ndcg@K rank the examples of each query as
+    LETOR does: labels above 0 are relevant, the gain is 2^label - 1, equal predictions count with the mean over their
+    orders, and a query weighs the mean importance of its examples.
     """
     from vwlite.cli.runs.evaluate import run
 

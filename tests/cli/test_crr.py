@@ -1,0 +1,142 @@
+"""``vwlite crr``."""
+
+import json
+import random
+
+import pytest
+
+CHOICE = random.Random(7)
+DATA = "".join(
+    f"{n % 3} 'q{n // 9}|user u{CHOICE.randrange(3)} age:{n % 3 + CHOICE.random():.3f} "
+    f"|item Big{n % 2} 7 | x{n % 3}:{n % 5} y\n"
+    for n in range(90)
+)
+SVMLIGHT = "2 qid:1 1:3 2:0.5 # best\n1 qid:1 1:2\n0 qid:1 1:1\n0 qid:2 2:1\n1 qid:2 1:1 2:1\n"
+
+
+@pytest.fixture(autouse=True)
+def files(write):
+    write("data.vw", DATA)
+    write("data.svm", SVMLIGHT)
+
+
+def crr(vwlite, *options, data="data.vw", **more):
+    model = () if {"-f", "--final_regressor"} & set(options) else ("-f", "m")
+    return vwlite("crr", data, *model, "--steps", "2000", "--quiet", *options, **more)
+
+
+def same(tmp_path, one, two):
+    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+
+
+def test_the_model_is_one_for_the_other_commands(vwlite, header):
+    crr(vwlite, "--alpha", "0.3", "--lambda", "0.01", "--names")
+    assert len(vwlite("predict", "-i", "m", "data.vw").lines) == 90
+    shown = vwlite("inspect", "m", "--top", "3").stdout
+    assert "alpha" in shown and "^" in shown
+    assert header("m")["crr"]["lambda"] == 0.01
+    scores = json.loads(vwlite("evaluate", "-i", "m", "data.vw", "--qid", "tag", "--json", "-").stdout)
+    assert {"mse", "map", "ndcg", "ndcg@10"} <= set(scores) and scores["queries"] == 10
+
+
+def test_it_ranks_what_can_be_ranked(vwlite):
+    crr(vwlite, "--final_regressor", "m2")
+    metrics = "mse,auc,map,ndcg,ndcg@10"
+    done = vwlite("evaluate", "-i", "m2", "data.vw", "--metric", metrics, "--qid", "tag", "--json", "-")
+    found = json.loads(done.stdout)
+    assert list(found) == ["examples", "weight", "mse", "auc", "queries", "map", "ndcg", "ndcg@10"]
+    assert found["map"] > 0.95 and found["auc"] > 0.9
+
+
+def test_svmlight_queries(vwlite):
+    crr(vwlite, "--format", "svmlight", "--json", "facts.json", data="data.svm")
+    done = vwlite("evaluate", "-i", "m", "data.svm", "--format", "svmlight", "--metric", "map", "--json", "-")
+    assert json.loads(done.stdout)["queries"] == 2
+
+
+def test_progress_doubles_and_goes_to_stderr(vwlite, write):
+    done = vwlite("crr", "data.vw", "--steps", "5000", "--json", "-")
+    steps = [int(line.split()[0]) for line in done.stderr.splitlines() if line.split()[0].isdigit()]
+    assert steps == [1024, 2048, 4096, 5000]
+    assert json.loads(done.stdout)["examples"] == 90
+
+
+def test_same_model_from_file_pipe_cache_threads_and_blocks(vwlite, tmp_path):
+    crr(vwlite)
+    for name, options, stdin in (
+        ("pipe", ["-"], DATA),
+        ("made", ["data.vw", "--cache_file", "c"], ""),
+        ("used", ["-d", "data.vw", "--cache_file", "c"], ""),
+        ("anew", ["-d", "data.vw", "--cache_file", "c", "--kill_cache"], ""),
+        ("beside", ["data.vw", "--cache"], ""),
+        ("blocks", ["data.vw", "--block-size", "256", "--threads", "2"], ""),
+        ("buffer", ["data.vw", "--pair-buffer", "1000"], ""),
+    ):
+        vwlite("crr", *options, "-f", name, "--steps", "2000", "--quiet", stdin=stdin)
+        if name != "buffer":
+            assert same(tmp_path, "m", name)
+    weights = [vwlite("predict", "-i", name, "data.vw").stdout for name in ("m", "buffer")]
+    assert weights[0] == weights[1]
+
+
+def test_seed_changes_the_draws(vwlite, tmp_path):
+    crr(vwlite, "--seed", "5")
+    crr(vwlite, "--random_seed", "5", "-f", "again")
+    crr(vwlite, "--seed", "6", "-f", "other")
+    assert same(tmp_path, "m", "again") and not same(tmp_path, "m", "other")
+
+
+def test_leaves_no_temporary_files(vwlite, names_in, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    crr(vwlite)
+    assert names_in() == ["data.svm", "data.vw", "m"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-q ui", "--quadratic ::", "--cubic uii", "--interactions user,item", "--permutations -q uu",
+        "--leave_duplicate_interactions -q ui -q iu", "--ignore u", "--keep u", "--ignore_linear u -q ui",
+        "--redefine x:=u", "--ngram 2", "--ngram 2 --skips 1", "--feature_limit 1", "--affix +2u", "--spelling i",
+        "--noconstant", "--hash all", "--hash_seed 3", "-b 12", "--bit_precision 10",
+        "--loss_function hinge", "--loss_function logistic --logistic_min 0 --logistic_max 2",
+        "--pair-sampling query", "--rate constant", "--rate invsqrt -l 0.1", "--rate constant --learning_rate 0.01",
+        "--project", "--qid none", "--qid item", "--pair-buffer 2", "--examples 40", "--alpha 0", "--alpha 1",
+    ],
+)  # fmt: skip
+def test_every_option_makes_another_model(vwlite, tmp_path, options):
+    crr(vwlite)
+    vwlite("crr", "data.vw", "-f", "other", "--steps", "2000", "--quiet", "--lambda", "0.002")
+    crr(vwlite, *options.split(), "-f", "other")
+    assert not same(tmp_path, "m", "other")
+    vwlite("predict", "-i", "other", "data.vw")
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ("--alpha 2", 2, "--alpha"), ("--lambda 0", 2, "--lambda"), ("--steps 0", 2, "--steps"), ("-l 1", 2, "-l goes"),
+        ("--qid nothing", 65, "--qid"), ("--loss_function logistic", 65, "logistic_max"),
+        ("-f data.vw", 2, "overwritten"),
+        ("-c --pair-buffer 3", 2, "--pair-buffer"), ("-c --names", 2, "--names"), ("--logistic_min 0", 2, "logistic"),
+        ("--json m", 2, "same name"), ("-f no/m", 73, "no folder"),
+    ],
+)  # fmt: skip
+def test_impossible_requests(vwlite, options, status, said, names_in):
+    done = crr(vwlite, *options.split(), status=status)
+    assert done.stderr.startswith("vwlite: ") and said in done.stderr
+    assert "m" not in names_in()
+
+
+def test_malformed_lines_are_counted_and_kept(vwlite, write, tmp_path):
+    write("bad.vw", DATA + "1 |x a:nan:1\n")
+    crr(vwlite, "--max-bad-ratio", "0.5", "--bad-lines", "kept", data="bad.vw")
+    assert (tmp_path / "kept").read_text() == "1 |x a:nan:1\n"
+    done = crr(vwlite, "--strict", data="bad.vw", status=65)
+    assert "bad.vw:91:" in done.stderr
+
+
+def test_evaluate_refuses_queries_that_no_metric_needs(vwlite):
+    crr(vwlite)
+    assert "--qid" in vwlite("evaluate", "-i", "m", "data.vw", "--metric", "mse", "--qid", "tag", status=2).stderr

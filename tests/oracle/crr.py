@@ -1,0 +1,92 @@
+"""Combined regression and ranking in plain Python: the same draws, the same steps in double precision."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+MASK = 2**64 - 1
+PHI = 0x9E3779B97F4A7C15
+
+
+def mix64(z):
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return z ^ (z >> 31)
+
+
+def uniform(seed, step, number):
+    counter = step * 8 + number + 1
+    return ((mix64((seed * PHI + counter * PHI) & MASK) >> 12) + 0.5) / 2**52
+
+
+def sigmoid(p):
+    return 1 / (1 + math.exp(-p))
+
+
+def target(loss, y):
+    return {"squared": y, "logistic": y, "hinge": 1 if y > 0 else -1}[loss]
+
+
+def pair_target(loss, a, b):
+    return {"squared": a - b, "logistic": (1 + a - b) / 2, "hinge": 1 if a > b else -1}[loss]
+
+
+def descent(loss, p, y):
+    if loss == "hinge":
+        return y if y * p < 1 else 0
+    return y - (sigmoid(p) if loss == "logistic" else p)
+
+
+class Twin:
+    """Weights after some steps; ``examples`` are (label, {slot: value}), ``pairs`` says which two a step takes."""
+
+    def __init__(self, loss, alpha, penalty, examples, pairs, seed=0, rate=None, project=False):
+        self.loss, self.alpha, self.penalty, self.seed = loss, alpha, penalty, seed
+        self.examples, self.pairs, self.rate, self.project = examples, pairs, rate, project
+        self.w = defaultdict(float)
+
+    def drawn(self, i):
+        """Terms and target of step i; the examples come sorted as the population has them."""
+        if uniform(self.seed, i, 0) < self.alpha:
+            label, x = self.examples[int(uniform(self.seed, i, 1) * len(self.examples))]
+            return x, target(self.loss, label)
+        (a, x), (b, y) = (self.examples[place] for place in self.pairs(i))
+        terms = {slot: x.get(slot, 0) - y.get(slot, 0) for slot in {*x, *y}}
+        return terms, pair_target(self.loss, a, b)
+
+    def step(self, i):
+        x, y = self.drawn(i)
+        p = sum(self.w[slot] * value for slot, value in x.items())
+        eta = self.rate(i) if self.rate else 1 / (i * self.penalty)
+        square = sum(value * value for value in x.values())
+        if self.loss == "squared" and eta * square > 1:
+            eta = 1 / square
+        move = eta * descent(self.loss, p, y)
+        for slot in {*self.w, *x}:
+            self.w[slot] = (1 - eta * self.penalty) * self.w[slot] + move * x.get(slot, 0)
+        length = math.sqrt(sum(w * w for w in self.w.values()))
+        if self.project and length * math.sqrt(self.penalty) > 1:
+            for slot in self.w:
+                self.w[slot] /= length * math.sqrt(self.penalty)
+
+
+def every_pair(queries, labels):
+    """All candidate pairs (i, j), i < j."""
+    n = range(len(labels))
+    return [(i, j) for i in n for j in n if i < j and queries[i] == queries[j] and labels[i] != labels[j]]
+
+
+def average_precision(labels):
+    """Of labels in ranked order."""
+    hits = [k + 1 for k, label in enumerate(labels) if label > 0]
+    return float(np.mean([(n + 1) / place for n, place in enumerate(hits)])) if hits else 0.0
+
+
+def ndcg(labels, k):
+    """LETOR 4.0: the first two positions are not discounted."""
+    def dcg(ordered):
+        return sum((2.0**y - 1) / (1 if j < 2 else math.log2(j + 1)) for j, y in enumerate(ordered[:k]))
+
+    ideal = dcg(sorted(labels, reverse=True))
+    return dcg(labels) / ideal if ideal else 0.0

@@ -1,0 +1,93 @@
+"""The examples on LETOR and Reuters-21578, run on small collections of the same form."""
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+METHODS = ["regression", "ranking", "crr"]
+
+
+@pytest.fixture
+def example(tmp_path, cli_env):
+    """Runs ``sh examples/NAME ARGUMENTS`` in ``tmp_path``."""
+
+    def run(name, *arguments, status=0):
+        done = subprocess.run(
+            ["sh", EXAMPLES / name, *map(str, arguments)],
+            cwd=tmp_path,
+            env={**cli_env, "PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == status, done.stderr
+        return done
+
+    return run
+
+
+def letor_text(rng, queries):
+    """Feature 1 tells the grade within a query, feature 2 what the query adds to everything."""
+    lines = []
+    for query in range(queries):
+        level = rng.random()
+        for _ in range(6):
+            grade = rng.randrange(3)
+            noise = rng.gauss(0, 0.1)
+            lines.append(f"{grade} qid:{query} 1:{grade / 2 + level + noise:.4f} 2:{level:.4f} #docid = x\n")
+    return "".join(lines)
+
+
+def test_letor_table(example, tmp_path):
+    rng = random.Random(1)
+    (tmp_path / "mq" / "Fold1").mkdir(parents=True)
+    for part, queries in (("train", 40), ("vali", 10)):
+        (tmp_path / "mq" / "Fold1" / f"{part}.txt").write_text(letor_text(rng, queries))
+    (tmp_path / "mq" / "Fold1" / "test.txt.gz").write_bytes(gzip.compress(letor_text(rng, 20).encode()))
+    done = example("letor.sh", "mq", "--json", "out.json", "--steps", "5000", "--lambdas", "0.01")
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [row["method"] for row in rows] == METHODS == [line.split()[0] for line in done.stdout.splitlines()[1:]]
+    found = {row["method"]: row for row in rows}
+    assert {"map", "ndcg", "ndcg@10", "mse"} <= set(found["crr"])
+    assert min(row["map"] for row in rows) > 0.9
+    assert found["regression"]["mse"] <= found["crr"]["mse"] < found["ranking"]["mse"]
+    assert "Fold1 crr: lambda 0.01" in done.stderr
+
+
+def test_letor_without_folds_is_one_sentence(example, tmp_path):
+    assert example("letor.sh", tmp_path, status=1).stderr.startswith("letor: there is no Fold*")
+    (tmp_path / "Fold1").mkdir()
+    assert "train.txt" in example("letor.sh", tmp_path, status=1).stderr
+
+
+def reuters_text(rng, split, count):
+    return "".join(
+        f'<REUTERS TOPICS="YES" LEWISSPLIT="{split}" NEWID="{n}">\n'
+        f"<TOPICS>{'<D>wheat</D>' if n % 4 == 0 else ''}</TOPICS>\n"
+        f"<TEXT><TITLE>{'WHEAT GRAIN' if n % 4 == 0 else 'SHIP LOAN'}</TITLE><BODY>"
+        f"{' '.join(rng.choices(['bank', 'year', 'price', 'said', 'mln'], k=6))} &lt;X></BODY></TEXT>\n</REUTERS>\n"
+        for n in range(count)
+    )
+
+
+def test_reuters_table(example, tmp_path):
+    rng = random.Random(2)
+    (tmp_path / "reuters").mkdir()
+    (tmp_path / "reuters" / "reut2-000.sgm").write_text(reuters_text(rng, "TRAIN", 80))
+    (tmp_path / "reuters" / "reut2-001.sgm").write_text(
+        reuters_text(rng, "TEST", 60) + reuters_text(rng, "TEST", 9).replace('"YES"', '"NO"')
+    )
+    done = example("reuters.sh", "reuters", "--json", "out.json", "--steps", "4000", "--least", "10")
+    rows = {row["topic"]: row for row in json.loads((tmp_path / "out.json").read_text())["rows"]}
+    assert rows["wheat"]["positive"] == 0.25 and set(rows["wheat"]) >= set(METHODS)
+    assert all(rows["wheat"][method]["auc_loss"] < 0.01 for method in METHODS)
+    assert done.stdout.splitlines()[-1].startswith("crr best or within 0.001")
+
+
+def test_reuters_without_files_is_one_sentence(example, tmp_path):
+    assert example("reuters.sh", tmp_path, status=1).stderr.startswith("reuters: there is no .sgm file")

@@ -1,0 +1,95 @@
+"""What ``vwlite crr`` does."""
+
+import os
+from typing import Any
+
+from vwlite.atomic import atomic_output, check_writable
+from vwlite.badlines import BadLines
+from vwlite.cli import build
+from vwlite.cli.effects import check_effects
+from vwlite.cli.jsonfile import write_json
+from vwlite.crr import CrrConfig, save, train
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig, Plan
+from vwlite.graded import GradedLabels
+from vwlite.inputs import InputConfig, Inputs
+from vwlite.losses import LossConfig
+from vwlite.namebook import NameBook
+from vwlite.progress import tell
+from vwlite.queries import Queries, QueryConfig
+from vwlite.training import say
+from vwlite.training_set import TrainingSet
+
+SAME = ("alpha", "penalty", "steps", "rate", "learning_rate", "project", "sampling", "pair_buffer", "seed")
+
+
+def run(arguments: dict[str, Any]) -> int:
+    typed = build.typed()
+    check_effects(typed, {**arguments, "initial": None})
+    config = crr_config(arguments, typed)
+    features = FeatureConfig(**build.feature_changes(typed))
+    input = build.input_config(arguments)
+    check_outputs(arguments, input)
+    if config.pair_buffer and input.cache:
+        raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
+    if arguments["names"] and input.cache:
+        raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+    plan = Plan(features)
+    labels = GradedLabels(config.loss)
+    data = TrainingSet(labels, Queries(config.queries, features), plan, input.kind)
+    if arguments["names"]:
+        data.names = NameBook()
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
+    manners = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
+    text = features.text_format(strict=True, names=arguments["names"])
+    inputs = Inputs(input, text, several_passes=not config.pair_buffer)
+    try:
+        read(data, inputs, manners, arguments["bad_lines"], config)
+        progress = (lambda line: None) if arguments["quiet"] else tell
+        learner, facts = train(config, features, data, plan, progress)
+    finally:
+        inputs.close()
+    if arguments["model"]:
+        save(arguments["model"], learner, features, data, facts)
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {**facts, "lines": manners.lines, "bad_lines": manners.bad})
+    return 0
+
+
+def crr_config(arguments: dict[str, Any], typed: dict[str, Any]) -> CrrConfig:
+    limits = {name: typed[name] for name in ("logistic_min", "logistic_max") if name in typed}
+    if limits and arguments["loss_function"] != "logistic":
+        raise UsageError("--logistic_min and --logistic_max need --loss_function logistic")
+    return CrrConfig(
+        loss=LossConfig(arguments["loss_function"], **limits),
+        queries=QueryConfig(arguments["qid"]),
+        **{name: arguments[name] for name in SAME},
+    )
+
+
+def read(data: TrainingSet, inputs: Inputs, manners: BadLines, bad_lines: str | None, config: CrrConfig) -> None:
+    def go() -> None:
+        if config.pair_buffer:
+            data.read_sample(inputs, manners, config.pair_buffer, config.seed)
+        else:
+            data.read(inputs, manners)
+
+    if not bad_lines:
+        return go()
+    with atomic_output(bad_lines) as file:
+        manners.keep = file
+        go()
+
+
+def check_outputs(arguments: dict[str, Any], input: InputConfig) -> None:
+    """Before anything is learned: can the results be written, and is none of them an input?"""
+    sources = {os.path.realpath(path) for path in input.paths if path != "-"}
+    targets = [arguments["model"], input.cache, arguments["bad_lines"], arguments["json_path"]]
+    targets = [path for path in targets if path and path != "-"]
+    if len({os.path.realpath(path) for path in targets}) < len(targets):
+        raise UsageError("two outputs have the same name")
+    for path in targets:
+        check_writable(path)
+        if os.path.realpath(path) in sources:
+            raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
+

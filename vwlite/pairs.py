@@ -1,0 +1,78 @@
+"""The candidate pairs of a training set, ready to be drawn from; they are never enumerated."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite._native.pairs import alias, draw
+
+BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the query, then its pairs
+
+
+@dataclass(slots=True)
+class Population:
+    """Rows sorted by query, then label; a group is one label of one query (shapes in ``cython_ext/core/draws.pxd``)."""
+
+    batch: np.ndarray  # uint32[rows], the batch a row stands in
+    row: np.ndarray  # uint32[rows], its number there
+    reached: np.ndarray | None  # float64[rows + 1], importance before each row; None when all weigh 1
+    group_start: np.ndarray  # int64[groups + 1]
+    mass: np.ndarray  # float64[groups + 1], importance of all groups before
+    pairs: np.ndarray  # float64[groups], pairs led by the query's groups up to this one
+    query_start: np.ndarray  # int64[queries], first group, of queries with pairs only
+    query_end: np.ndarray  # int64[queries]
+    chance: np.ndarray  # float64[queries], alias table
+    other: np.ndarray  # int64[queries]
+    candidates: float  # pairs in all, each counted once
+
+    def draw(self, seed: int, first: int, count: int) -> np.ndarray:
+        """int64[count, 2]: places of the pairs that steps from ``first`` on would take."""
+        out = np.empty((count, 2), np.int64)
+        draw(self, seed, first, out)
+        return out
+
+
+def population(
+    queries: np.ndarray, labels: np.ndarray, importance: np.ndarray, place: tuple[np.ndarray, np.ndarray], sampling: str
+) -> Population:
+    """From uint64[n] queries, float32[n] labels, float64[n] importance and ``place``, batch and row of each.
+
+    Importance 2 means the same as the row given twice, in examples and in pairs.
+    """
+    order = np.lexsort((labels, queries))
+    queries, labels, importance = queries[order], labels[order], importance[order]
+    batch, row = (column[order].astype(np.uint32) for column in place)
+    new_query = np.concatenate(([True], queries[1:] != queries[:-1]))
+    new_group = new_query | np.concatenate(([True], labels[1:] != labels[:-1]))
+    group_start = np.append(np.flatnonzero(new_group), len(labels)).astype(np.int64)
+    plain = bool((importance == 1).all())
+    reached = None if plain else np.concatenate(([0.0], np.cumsum(importance)))
+    mass = group_start.astype(np.float64) if reached is None else reached[group_start]
+    start = np.flatnonzero(new_query[group_start[:-1]])
+    end = np.append(start[1:], len(group_start) - 1)
+    pairs = led_pairs(mass, start, end)
+    several = end - start > 1
+    start, end = start[several].astype(np.int64), end[several].astype(np.int64)
+    totals = pairs[end - 1] if len(end) else np.zeros(0)
+    chance, other = alias_table(totals if sampling == "pairs" else np.ones(len(totals)))
+    return Population(
+        *(batch, row, reached, group_start, mass, pairs, start, end, chance, other),
+        candidates=float(totals.sum()) / 2,
+    )
+
+
+def led_pairs(mass: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """float64[groups]: the sum, over the query's groups up to this one, of its weight times that of the others."""
+    weight = np.diff(mass)
+    total = np.repeat(mass[end] - mass[start], end - start)
+    led = np.cumsum(weight * (total - weight))
+    before = np.concatenate(([0.0], led))[start]
+    return led - np.repeat(before, end - start)
+
+
+def alias_table(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Walker's table: float64[n] and int64[n]."""
+    chance, other, stack = np.empty(len(weight)), np.empty(len(weight), np.int64), np.empty(len(weight), np.int64)
+    if len(weight):
+        alias(np.ascontiguousarray(weight, np.float64), chance, other, stack)
+    return chance, other
