@@ -20,8 +20,8 @@ SCALARS = (
     "unbounded",  # updates that hit an iteration limit
     "mismatched",  # rows whose sides differ in length (rank 0)
 )
-# Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K (u1): losses of bounded slope, others.
-BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.15, 0.035), (0.04, 0.12)
+# Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
+BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
 BOUNDED_LOSSES = ("hinge", "quantile", "logistic")
 MASK = 2**64 - 1
 
@@ -39,7 +39,7 @@ class DyadicConfig:
     pairs: int = 1
     rank: int = 10
     learning_rate: float | None = None
-    decay_learning_rate: float = 0.8
+    decay_learning_rate: float = 0.75
     power_t: float = 0.0
     initial_t: float = 1.0
     dot_l2: float | None = None
