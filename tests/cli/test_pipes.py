@@ -26,6 +26,12 @@ def model(vwlite):
     return "model"
 
 
+def hear_signals():
+    """A test run in the background passes on that it ignores interrupts."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
 def start(tmp_path, cli_env):
     """Starts ``vwlite ARGUMENTS`` with pipes on all sides."""
@@ -34,7 +40,8 @@ def start(tmp_path, cli_env):
     def run(*arguments, **options):
         pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
         command = [sys.executable, "-m", "vwlite", *arguments]
-        process = subprocess.Popen(command, **{"cwd": tmp_path, "env": cli_env, **pipes, **options})
+        settings = {"cwd": tmp_path, "env": cli_env, "preexec_fn": hear_signals, **pipes, **options}
+        process = subprocess.Popen(command, **settings)
         started.append(process)
         return process
 
