@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 from core.bytescan cimport prefetch
 from core.latent cimport mix64
-from core.rows cimport Sink
+from core.rows cimport TAGGED, Sink
 from core.sink cimport open_sink
 from core.status cimport FULL, OK
 
@@ -24,7 +24,7 @@ cdef inline bint copy_row(const uint64_t *address, size_t row, Sink *out) noexce
     out.label[out.rows] = (<const float *>address[0])[row]
     out.importance[out.rows] = (<const float *>address[1])[row]
     out.base[out.rows] = (<const float *>address[2])[row]
-    out.flags[out.rows] = (<const uint8_t *>address[3])[row]
+    out.flags[out.rows] = (<const uint8_t *>address[3])[row] & ~TAGGED      # the text is not at hand
     out.line[out.rows] = 0
     out.tag_start[out.rows] = out.tag_end[out.rows] = 0
     out.row_seg[out.rows] = <uint32_t>out.segments

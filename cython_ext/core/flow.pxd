@@ -12,8 +12,10 @@ from core.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON
 
 
 cdef enum:
-    MAX_NEWTON = 100      # iterations of a root search; bisection alone needs fewer than 64
+    MAX_NEWTON = 200      # iterations of a root search
+    PURE_NEWTON = 8       # of them without bisections in between
     MAX_STEPS = 2000      # steps of an integration
+    PATIENCE = 60         # of them before one with decay counts as stiff
 
 
 cdef struct Component:
@@ -45,23 +47,28 @@ cdef inline double safe_exp(double x) noexcept nogil:
     return exp(x if x < 600 else 600.0) if x > -600 else 0.0
 
 
-cdef inline double components_at(const Flow *f, double s, double *slope) noexcept nogil:
-    """Sum of the components at ``s``; ``slope`` is its derivative."""
+cdef inline double components_at(const Flow *f, double s, double h, double *slope) noexcept nogil:
+    """Sum of the components at ``s`` and ``h``; ``slope`` is its derivative in s."""
     cdef size_t i
-    cdef double grown, total = 0
+    cdef double grown, fall, way, fade = 2 * f.rate * f.decay * h, shrink = safe_exp(-fade), total = 0
     slope[0] = 0
     for i in range(f.components):
-        grown = safe_exp(2 * f.component[i].omega * s)
-        total += 0.25 * (f.component[i].plus / grown - f.component[i].minus * grown)
-        slope[0] -= 0.5 * f.component[i].omega * (f.component[i].plus / grown + f.component[i].minus * grown)
+        way = 2 * f.component[i].omega * s
+        if fabs(way) + fade < 500:
+            grown = exp(way)
+            fall = shrink * f.component[i].plus / grown
+            grown *= shrink * f.component[i].minus
+        else:                    # neither factor need be a number for the product to be one
+            fall = f.component[i].plus * safe_exp(-way - fade)
+            grown = f.component[i].minus * safe_exp(way - fade)
+        total += 0.25 * (fall - grown)
+        slope[0] -= 0.5 * f.component[i].omega * (fall + grown)
     return total
 
 
 cdef inline double prediction_at(const Flow *f, double s, double h) noexcept nogil:
-    cdef double slope, dots = components_at(f, s, &slope)
-    if f.decay > 0:
-        dots *= safe_exp(-2 * f.rate * f.decay * h)
-    return dots + f.linear - s * f.square
+    cdef double slope
+    return components_at(f, s, h, &slope) + f.linear - s * f.square
 
 
 cdef inline double loss_slope(const Flow *f, double p) noexcept nogil:
@@ -92,7 +99,7 @@ cdef inline Step straight_step(const Flow *f, double p, double importance) noexc
     Where the end of the way lies beyond the label, the way's crossing is found by Newton's method within a bracket.
     """
     cdef double speed = f.rate * constant_slope(f, p), above = 1 if p > f.label else -1
-    cdef double low = 0, high = importance, h, gap, dots, slope, shrink, width, tolerance
+    cdef double low = 0, high = importance, h, gap, dots, slope, width, tolerance
     cdef int i
     cdef Step step = Step(speed * importance, importance, True)
     if speed == 0 or (prediction_at(f, step.s, importance) - f.label) * above >= 0:
@@ -101,21 +108,21 @@ cdef inline Step straight_step(const Flow *f, double p, double importance) noexc
     tolerance = 1e-9 * (fabs(f.label) if fabs(f.label) > 1 else 1)
     h = 0
     for i in range(MAX_NEWTON):
-        dots = components_at(f, speed * h, &slope)
-        shrink = safe_exp(-2 * f.rate * f.decay * h)
-        gap = shrink * dots + f.linear - speed * h * f.square - f.label
+        dots = components_at(f, speed * h, h, &slope)
+        gap = dots + f.linear - speed * h * f.square - f.label
         if gap * above >= 0:
             low = h
             if gap * above <= tolerance:
                 break
         else:
             high = h
-        slope = speed * (shrink * slope - f.square) - 2 * f.rate * f.decay * shrink * dots
+        slope = speed * (slope - f.square) - 2 * f.rate * f.decay * dots
         width = high - low
         if width <= 1e-15 * high:
             break
         h = h - gap / slope
-        if not (low < h < high):
+        # far beyond the root of an exponential Newton's steps are short
+        if not (low < h < high) or (i >= PURE_NEWTON and i & 1):
             h = low + 0.5 * width
     else:
         step.bounded = False
@@ -143,30 +150,76 @@ cdef inline double runge_kutta(const Flow *f, double s, double h, double size, d
     return next
 
 
+cdef inline double speed_slope(const Flow *f, double s, double h, double *in_h) noexcept nogil:
+    """Derivative of ``flow_speed`` in s; ``in_h`` is the one in h."""
+    cdef double slope, e, curvature = 2, dots = components_at(f, s, h, &slope), p = dots + f.linear - s * f.square
+    if f.loss == LOSS_LOGISTIC:
+        e = safe_exp(-fabs(p))
+        curvature = e / ((1 + e) * (1 + e))
+    elif f.loss == LOSS_POISSON:
+        curvature = safe_exp(p)
+    elif f.loss == LOSS_EXPECTILE:
+        curvature = 2 * (f.params.expectile if p > f.label else 1 - <double>f.params.expectile)
+    in_h[0] = -2 * f.rate * f.rate * f.decay * curvature * dots
+    return f.rate * curvature * (slope - f.square)
+
+
+cdef inline double rosenbrock(const Flow *f, double s, double h, double size, double k1, double *k7, double *error) noexcept nogil:
+    """One step of Shampine's (1982) stiffly stable pair of orders 4 and 3; arguments as of ``runge_kutta``."""
+    cdef double in_h, pivot = 2 / size - speed_slope(f, s, h, &in_h), g1, g2, g3, g4, k, next
+    in_h *= size
+    g1 = (k1 + 0.5 * in_h) / pivot
+    k = flow_speed(f, s + 2 * g1, h + size)
+    g2 = (k - 1.5 * in_h - 8 * g1 / size) / pivot
+    k = flow_speed(f, s + (48 * g1 + 6 * g2) / 25, h + 0.6 * size)
+    g3 = (k + 2.42 * in_h + (372 * g1 + 60 * g2) / (25 * size)) / pivot
+    g4 = (k + 0.116 * in_h - (112 * g1 + 54 * g2 + 50 * g3) / (125 * size)) / pivot
+    next = s + 19 * g1 / 9 + 0.5 * g2 + (25 * g3 + 125 * g4) / 108
+    k7[0] = flow_speed(f, next, h + size)
+    # the error of order 3; that of the step itself, of order 4, is far smaller
+    error[0] = 0.01 * fabs(17 * g1 / 54 + 7 * g2 / 36 + 125 * g4 / 108)
+    return next
+
+
+cdef inline double resolution(const Flow *f) noexcept nogil:
+    """How exactly s has to be known: to 1e-10 of the size of what the prediction is the sum of."""
+    cdef double slope, size = 1 + fabs(f.label) + fabs(f.linear)
+    cdef size_t i
+    components_at(f, 0, 0, &slope)
+    for i in range(f.components):
+        size += 0.25 * (f.component[i].plus + f.component[i].minus)
+    return 1e-10 * size / (f.square - slope) if f.square > slope else 1e-300
+
+
 cdef inline Step curved_step(const Flow *f, double p, double importance) noexcept nogil:
     """The smooth losses: s'(h) = eta l'(p(s)), integrated to 1e-9 of its value.
 
     Without decay the exact flow approaches the point where the loss is flat and never passes it: no step may, and near
     enough to it the flow has ended.
     """
-    cdef double s = 0, h = 0, k1 = f.rate * loss_slope(f, p), k7 = 0, error = 0, size = importance, next, ratio
+    cdef double s = 0, h = 0, k1 = f.rate * loss_slope(f, p), k7 = 0, error = 0, size = importance, next, ratio, in_h
+    cdef double fine = resolution(f)
     cdef bint still = f.decay == 0
     cdef int i
-    cdef double enough = 1e-12 * fabs(k1)
     if k1 == 0 and still:
         return Step(0, importance, True)
     for i in range(MAX_STEPS):
         if size > importance - h:
             size = importance - h
-        next = runge_kutta(f, s, h, size, k1, &k7, &error)
-        ratio = error / (1e-9 * fabs(next) + 1e-300)
+        if still or i < PATIENCE:
+            next = runge_kutta(f, s, h, size, k1, &k7, &error)
+        else:
+            next = rosenbrock(f, s, h, size, k1, &k7, &error)
+        ratio = error / (1e-9 * fabs(next) + fine)
         if ratio <= 1 and (k7 * k1 >= 0 or not still):
             s = next
             h += size
             k1 = k7
-            if h >= importance or (still and fabs(k1) <= enough):
+            if h >= importance or (still and fabs(k1) <= 3 * (1e-9 * fabs(s) + fine) * fabs(speed_slope(f, s, h, &in_h))):
                 return Step(s, importance, True)
             size *= 5 if ratio < 1e-4 else 0.85 * ratio ** -0.2
+        elif still and k7 * k1 < 0 and fabs(next - s) <= 1e-9 * fabs(s) + fine:
+            return Step(s, importance, True)         # the flat point is that near
         else:
             size *= 0.1 if not ratio < 1e4 else (0.85 * ratio ** -0.2 if ratio > 1 else 0.5)
     return Step(s, h, False)
@@ -184,7 +237,7 @@ cdef inline double way_to_zero(const Flow *f, double p) noexcept nogil:
     cdef double low = 0, high = 1e-3 if p > 0 else -1e-3, middle, slope
     cdef int i
     for i in range(60):
-        if (components_at(f, high, &slope) + f.linear - high * f.square) * p <= 0:
+        if (components_at(f, high, 0, &slope) + f.linear - high * f.square) * p <= 0:
             break
         low = high
         high *= 2
@@ -192,7 +245,7 @@ cdef inline double way_to_zero(const Flow *f, double p) noexcept nogil:
         return INFINITY
     for i in range(60):
         middle = 0.5 * (low + high)
-        if (components_at(f, middle, &slope) + f.linear - middle * f.square) * p > 0:
+        if (components_at(f, middle, 0, &slope) + f.linear - middle * f.square) * p > 0:
             low = middle
         else:
             high = middle
@@ -217,7 +270,7 @@ cdef inline double importance_to_flip(Flow *f, double p) noexcept nogil:
         if f.loss == LOSS_QUANTILE:
             slope = 1 - <double>f.params.tau if p > 0 else <double>f.params.tau
         else:
-            slope = fabs(loss_slope(f, components_at(f, at, &slope) + f.linear - at * f.square))
+            slope = fabs(loss_slope(f, components_at(f, at, 0, &slope) + f.linear - at * f.square))
         if slope <= 0:
             return INFINITY
         total += weight / slope

@@ -1,6 +1,6 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport isfinite, isnan, pow, sqrt
+from libc.math cimport exp, expm1, isfinite, isnan, pow, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
@@ -185,23 +185,28 @@ cdef inline double step_rate(const Learner *m) noexcept nogil:
     return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
 
 
+cdef inline double moved(double way, double fade) noexcept nogil:
+    """e^-fade (e^way - 1), without an intermediate that is no number."""
+    return exp(-fade) * expm1(way) if way < 1 else safe_exp(way - fade) - exp(-fade)
+
+
 cdef inline void move_components(const Learner *m, Work *work, const Flow *flow, const Step *step) noexcept nogil:
     """Both sides of every component to where the flow has come."""
     cdef size_t i, d, rank = m.latent[0][0].rank
-    cdef double growth, even, odd, kappa, a, b
-    cdef double decay = safe_exp(-flow.rate * flow.decay * step.h)
+    cdef double grow, fall, root, sum, difference, way
+    cdef double fade = flow.rate * flow.decay * step.h, decay = safe_exp(-fade)
     cdef Side *left
     cdef Side *right
     for i in range(work.components):
         left, right = &work.side[2 * i], &work.side[2 * i + 1]
-        growth = safe_exp(work.component[i].omega * step.s)
-        even = 0.5 * (growth + 1 / growth) - 1           # cosh - 1
-        odd = 0.5 * (growth - 1 / growth)                # sinh
-        kappa = work.component[i].kappa
-        for d in range(rank):
-            a, b = left.vector[d], right.vector[d]
-            left.vector[d] = decay / left.square * (a * even - kappa * b * odd)
-            work.change[d] = decay / right.square * (b * even - a / kappa * odd)
+        way = work.component[i].omega * step.s
+        grow, fall = 0.5 * moved(way, fade), 0.5 * moved(-way, fade)
+        root = sqrt(work.component[i].kappa)
+        for d in range(rank):                            # the terms of plus fall by e^-way, those of minus grow
+            sum = (left.vector[d] / root + right.vector[d] * root) * fall
+            difference = (left.vector[d] / root - right.vector[d] * root) * grow
+            left.vector[d] = root / left.square * (sum + difference)
+            work.change[d] = (sum - difference) / (right.square * root)
         move_vector(left, left.vector, decay, (decay - 1) * m.offset / left.square)
         move_vector(right, work.change, decay, (decay - 1) * m.offset / right.square)
 

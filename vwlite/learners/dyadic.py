@@ -65,6 +65,10 @@ class DyadicConfig:
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):
                 raise UsageError(f"--{name} takes a number of 0 or more, not {value:g}")
+        if not abs(self.dot_offset) < float("inf"):
+            raise UsageError(f"--dot-offset takes a finite number, not {self.dot_offset:g}")
+        if self.power_t and not self.initial_t:
+            raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
 
     @property
     def defaults(self) -> tuple[float, float]:
