@@ -149,7 +149,7 @@ pass_options = family(
     count("--holdout_period", help="Hold out every Nth line.", default=10, show_default=True),
     count("--holdout_after", help="Hold out all lines after the Nth.", default=0),
     click.option(
-        "--shuffle/--no-shuffle", default=None, help="Later passes in random order. [default: with --dotproduct]"
+        "--shuffle/--no-shuffle", default=None, help="Shuffle later passes. [default: with --dotproduct, not with -p]"
     ),
     count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True),
 )

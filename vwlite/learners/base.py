@@ -9,11 +9,26 @@ import numpy as np
 from vwlite.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.expand import Plan
-from vwlite.losses import LossConfig
+from vwlite.losses import LossConfig, link_code
 from vwlite.results import Results
 from vwlite.table import Table
 
 NO_MEMORY, UNSTABLE = 101, 102  # of core/status.pxd
+
+
+def given_range(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The label range when a bound of it is given; the one not given is 0."""
+    return None if low is None and high is None else (low or 0.0, high or 0.0)
+
+
+class CommonConfig:
+    """What every kernel is told: loss, link, manners."""
+
+    def __init__(self, config: Any, *, strict: bool, frozen: bool) -> None:
+        self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
+        self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, config.loss.params()[:4])
+        self.frozen = frozen or config.frozen_range is not None
+        self.strict = strict
 
 
 class Learner:

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite._native import dyadic as kernel
 from vwlite.errors import UsageError
-from vwlite.learners.base import Learner, restored_config
+from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code
 from vwlite.table import Table, zeros
 
@@ -84,23 +84,17 @@ class DyadicConfig:
 
     @property
     def frozen_range(self) -> tuple[float, float] | None:
-        """The label range when it is given; the bound not given is 0."""
-        if self.min_prediction is None and self.max_prediction is None:
-            return None
-        return self.min_prediction or 0.0, self.max_prediction or 0.0
+        return given_range(self.min_prediction, self.max_prediction)
 
 
-class KernelConfig:
+class KernelConfig(CommonConfig):
     """``DyadicConfig`` in the words of the kernel."""
 
     def __init__(self, config: DyadicConfig, *, strict: bool, frozen: bool) -> None:
-        self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
-        self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, config.loss.params()[:4])
+        super().__init__(config, strict=strict, frozen=frozen)
         self.rank, self.decay, self.offset = config.rank, config.decay, config.dot_offset
         self.power_t, self.initial_t = config.power_t, config.initial_t
         self.scale, self.normal = config.dot_init, config.dot_init_kind == "normal"
-        self.frozen = frozen or config.frozen_range is not None
-        self.strict = strict
         base = config.random_seed * 0x9E3779B97F4A7C15
         self.seeds = [
             [(base + (2 * pair + side + 1) * 0xD6E8FEB86659FD93) & MASK for side in range(2)]

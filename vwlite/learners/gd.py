@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite._native import gd as kernel
 from vwlite.errors import UsageError
-from vwlite.learners.base import Learner, restored_config
+from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code
 from vwlite.table import Table, zeros
 
@@ -90,23 +90,17 @@ class GdConfig:
 
     @property
     def frozen_range(self) -> tuple[float, float] | None:
-        """The label range when it is given; the bound not given is 0."""
-        if self.min_prediction is None and self.max_prediction is None:
-            return None
-        return self.min_prediction or 0.0, self.max_prediction or 0.0
+        return given_range(self.min_prediction, self.max_prediction)
 
 
-class KernelConfig:
+class KernelConfig(CommonConfig):
     """``GdConfig`` in the words of the kernel."""
 
     def __init__(self, config: GdConfig, *, strict: bool, frozen: bool) -> None:
-        self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
-        self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, config.loss.params()[:4])
+        super().__init__(config, strict=strict, frozen=frozen)
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
         self.l1, self.l2, self.sparse_l2 = map(float, np.float32((config.l1, config.l2, config.sparse_l2)))
-        self.frozen = frozen or config.frozen_range is not None
-        self.strict = strict
 
 
 class Gd(Learner):
