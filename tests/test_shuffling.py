@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from vwlite.batch import Batch
 from vwlite.holdout import Holdout, HoldoutConfig
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.parsing import TextFormat, Workspace, parse_text
 from vwlite.shuffling import ROWS, Rows, order_of
 
 
@@ -76,8 +76,10 @@ def test_rows_of_any_size_find_room(size):
     text = " ".join(f"{n}:1.5" for n in range(size))
     batch = parse_text(f"1 |u {text}\n2 |u {text} |v x\n".encode(), TextFormat())
     rows = Rows([batch])
-    rows.workspace.rows, rows.workspace.segments, rows.workspace.features = 64, 64, 64
-    rows.workspace.allocate()
+    workspace = Workspace(0)
+    workspace.rows, workspace.segments, workspace.features = 64, 64, 64
+    workspace.allocate()
+    rows.free.put(workspace)
     numbers = np.arange(63, dtype=np.int64) % 2
     expected = rows_of(batch)
     assert rows_of(rows.take(numbers)) == [expected[number] for number in numbers]
@@ -92,6 +94,19 @@ def test_a_pass_visits_every_row_once_in_its_order():
     assert np.array_equal(np.sort(labels[0]), np.arange(ROWS + 1000))
     assert not np.array_equal(labels[0], labels[1])
     assert np.array_equal(labels[0], order_of(len(rows), 5, 1))
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_rows_gathered_ahead_are_the_same(threads):
+    text = "".join(f"{n} |u {n}:0.5 b\n" for n in range(6 * ROWS + 7))
+    rows = Rows([parse_text(text.encode(), TextFormat())])
+    made = {1: [], threads: []}
+    for count, parts in made.items():
+        for batch in rows.shuffled(3, 1, count):
+            parts.append((batch.label.tobytes(), batch.feature_hash.tobytes(), batch.numbers.tobytes()))
+            batch.release()
+    assert len(made[1]) == 7
+    assert made[1] == made[threads]
 
 
 @pytest.mark.parametrize("config", [HoldoutConfig(), HoldoutConfig(period=3), HoldoutConfig(after=40)])

@@ -133,7 +133,7 @@ class Inputs:
         """The cache's rows in the order of pass ``number``. Raises ModelError when it is damaged."""
         if self.rows is None:
             self.rows = Rows(list(self.cached()))
-        return self.rows.shuffled(self.config.seed, number)
+        return self.rows.shuffled(self.config.seed, number, self.config.threads)
 
     def close(self) -> None:
         """Let go of the cache; a temporary one has no name and is gone with it."""

@@ -1,14 +1,13 @@
 """Parsed batches in input order, parsed in as many threads as asked for."""
 
 import queue
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
+from vwlite.ahead import in_order
 from vwlite.batch import Batch
 from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
 from vwlite.source import Block, blocks
@@ -91,36 +90,4 @@ def read(
     a time. Raises as ``source.blocks`` does.
     """
     source, parser = blocks(paths, block_size), Parser(format, kind)
-    return _number_lines(map(parser, source) if threads == 1 else _ahead(source, parser, threads))
-
-
-def _ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:
-    """``map(parser, source)`` in threads: one reads blocks, ``threads`` parse them, the caller gets them in order."""
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    waiting: queue.Queue[Any] = queue.Queue(threads + 1)
-    stop = threading.Event()
-
-    def feed() -> None:
-        last: Any = None
-        try:
-            for block in source:
-                waiting.put(pool.submit(parser, block))
-                if stop.is_set():
-                    return
-        except BaseException as error:
-            last = error
-        waiting.put(last)
-
-    with ThreadPoolExecutor(threads, "parse") as pool:
-        reader = threading.Thread(target=feed, name="read", daemon=True)
-        reader.start()
-        try:
-            while isinstance(part := waiting.get(), Future):
-                yield part.result()
-            if part is not None:
-                raise part
-        finally:
-            stop.set()
-            while not waiting.empty():  # a reader that waits for room must see the flag
-                waiting.get()
+    return _number_lines(in_order(source, parser, threads))

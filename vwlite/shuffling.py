@@ -1,10 +1,12 @@
 """The rows of a cache in random order."""
 
+import queue
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from vwlite._native.gather import COLUMNS, gather, shuffle
+from vwlite.ahead import in_order
 from vwlite.batch import Batch
 from vwlite.parsing import FULL, Workspace
 
@@ -28,24 +30,30 @@ class Rows:
         self.address = np.array(
             [[getattr(batch, name).__array_interface__["data"][0] for name in COLUMNS] for batch in batches], np.uint64
         ).reshape(len(batches), len(COLUMNS))
-        self.workspace = Workspace(1 << 20)
+        self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
 
     def __len__(self) -> int:
         return int(self.starts[-1])
 
     def take(self, numbers: np.ndarray) -> Batch:
-        """The rows ``numbers``, int64[n], as a batch without tags; the next call fills its arrays again."""
+        """The rows ``numbers``, int64[n], as a batch without tags; once it is released its arrays are filled again."""
         places = np.searchsorted(self.starts, numbers, side="right") - 1
+        try:
+            workspace = self.free.get_nowait()
+        except queue.Empty:
+            workspace = Workspace(1 << 20)
         while True:
-            status, *counts = gather(self.address, places, numbers - self.starts[places], self.workspace)
+            status, *counts = gather(self.address, places, numbers - self.starts[places], workspace)
             if status != FULL:
                 break
-            self.workspace.grow()
-        batch = self.workspace.batch(*counts, b"")
+            workspace.grow()
+        batch = workspace.batch(*counts, b"")
         batch.numbers = numbers
+        batch.release = lambda: self.free.put(workspace)
         return batch
 
-    def shuffled(self, seed: int, number: int) -> Iterator[Batch]:
-        """All rows, in the order of pass ``number``."""
+    def shuffled(self, seed: int, number: int, threads: int = 1) -> Iterator[Batch]:
+        """All rows, in the order of pass ``number``; with ``threads`` > 1 gathered while earlier ones are in use."""
         order = order_of(len(self), seed, number)
-        return (self.take(order[begin : begin + ROWS]) for begin in range(0, len(order), ROWS))
+        pieces = (order[begin : begin + ROWS] for begin in range(0, len(order), ROWS))
+        return in_order(pieces, self.take, min(threads, 2))
