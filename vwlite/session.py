@@ -242,7 +242,7 @@ class Session:
         if not self.stopped_early:
             self.saver.write_all()
         if self.config.strict and self.config.learning:
-            for complaint in self.sightings.complaints(self.learner):
+            for complaint in (*self.sightings.complaints(self.learner), *self.learner.complaints()):
                 self.report.note(complaint)
         self.report.summary(self.learner, self.earlier_passes + self.passes_done + self.cut_passes())
 

@@ -1,8 +1,7 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport exp, expm1, isfinite, isnan, pow, sqrt
+from libc.math cimport INFINITY, exp, expm1, isfinite, isnan, pow, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 
 from core.bytescan cimport prefetch
 from core.expand cimport expand
@@ -13,9 +12,10 @@ from core.links cimport apply_link
 from core.losses cimport Loss, LossParams, get_loss
 from core.plan cimport Plan
 from core.rows cimport BLANK, SAVE
-from core.scratch cimport Group, Scratch, close_scratch, open_scratch
+from core.scratch cimport Group, Scratch
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
+from core.workroom cimport Work, close_work, make_room, open_work
 
 
 cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learners/dyadic.py
@@ -24,7 +24,7 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     MAX_LABEL = 2
     RATE_NOW = 3           # learning rate, decayed by the passes so far
     UNBOUNDED = 4          # updates that hit an iteration limit
-    MISMATCHED = 5         # rows whose sides differ in length (rank 0)
+    MISMATCHED = 5         # rows whose sides cannot be paired by position (rank 0)
     SCALARS = 6
     MAX_PAIRS = 16
 
@@ -45,59 +45,6 @@ cdef struct Learner:
     size_t pairs
     int group[MAX_PAIRS][2]       # group numbers of both sides
     Latent latent[MAX_PAIRS][2]
-
-
-cdef struct Work:                 # what one row needs, grown as rows ask for it
-    Scratch row
-    uint32_t *index               # (room,) slots of all sides, one after the other
-    float *value                  # (room,)
-    double *vector                # (room, rank)
-    double *change                # (rank,)
-    Side *side                    # (room, 2)
-    Component *component          # (room,)
-    size_t room
-    size_t components
-
-
-cdef inline bint open_work(Work *work, size_t rank) noexcept nogil:
-    open_scratch(&work.row)
-    work.room = work.components = 0
-    work.index = NULL
-    work.value = NULL
-    work.vector = NULL
-    work.side = NULL
-    work.component = NULL
-    work.change = <double *>calloc(rank, sizeof(double))
-    return work.change != NULL
-
-
-cdef inline void drop_arrays(Work *work) noexcept nogil:
-    free(work.index)
-    free(work.value)
-    free(work.vector)
-    free(work.side)
-    free(work.component)
-
-
-cdef inline void close_work(Work *work) noexcept nogil:
-    close_scratch(&work.row)
-    drop_arrays(work)
-    free(work.change)
-
-
-cdef inline bint make_room(Work *work, size_t features, size_t rank) noexcept nogil:
-    cdef size_t room = 2 * features + 2 * MAX_PAIRS
-    if room <= work.room:
-        return True
-    drop_arrays(work)
-    work.index = <uint32_t *>malloc(room * sizeof(uint32_t))
-    work.value = <float *>malloc(room * sizeof(float))
-    work.vector = <double *>malloc(room * rank * sizeof(double))
-    work.side = <Side *>malloc(2 * room * sizeof(Side))
-    work.component = <Component *>malloc(room * sizeof(Component))
-    work.room = room
-    return (work.index != NULL and work.value != NULL and work.vector != NULL and work.side != NULL
-            and work.component != NULL)
 
 
 cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const Scratch *s) noexcept nogil:
@@ -144,6 +91,14 @@ cdef inline void close_component(Work *work, size_t rank) noexcept nogil:
     work.components += 1
 
 
+cdef inline bint repeats_slot(const Group *group, Work *work, uint32_t mask) noexcept nogil:
+    """Whether two features of the side share a slot; uses the arrays of the sides, which must not be in use."""
+    cdef size_t i
+    for i in range(group.size):
+        work.index[i] = group.index[i] & mask
+    return merge_slots(work.index, work.value, group.size) < group.size
+
+
 cdef inline int make_components(Learner *m, Work *work, uint32_t mask) noexcept nogil:
     """All components of the row; OK, NO_MEMORY, or -1 when the sides of a positional pair differ in length."""
     cdef const Group *a
@@ -155,9 +110,15 @@ cdef inline int make_components(Learner *m, Work *work, uint32_t mask) noexcept 
         features += (a.size if a != NULL else 0) + (b.size if b != NULL else 0)
         if m.positional and (a.size if a != NULL else 0) != (b.size if b != NULL else 0):
             return -1
-    if not make_room(work, features, rank):
+    if not make_room(work, 2 * features + 2 * MAX_PAIRS, rank):
         return NO_MEMORY
     work.components = 0
+    work.repeats = False
+    for pair in range(m.pairs if m.positional else 0):
+        a = group_of(m, pair, 0, &work.row)
+        b = group_of(m, pair, 1, &work.row)
+        if a != NULL and (repeats_slot(a, work, mask) or repeats_slot(b, work, mask)):
+            work.repeats = True
     for pair in range(m.pairs):
         a = group_of(m, pair, 0, &work.row)
         b = group_of(m, pair, 1, &work.row)
@@ -228,10 +189,14 @@ cdef inline Flow open_flow(Learner *m, Work *work, double linear, float y) noexc
 
 
 cdef inline int learn(Learner *m, Work *work, double p, double linear, float y, float weight) noexcept nogil:
-    cdef Flow flow = open_flow(m, work, linear, y)
+    cdef Flow flow
     cdef Step step
     cdef size_t i
     cdef Scratch *s = &work.row
+    if work.repeats:
+        m.scalars[MISMATCHED] += 1
+        return OK
+    flow = open_flow(m, work, linear, y)
     if work.components == 0 and flow.square == 0:
         return OK
     step = flow_step(&flow, p, weight)
@@ -263,6 +228,11 @@ cdef inline double linear_part(const Learner *m, const Scratch *s, double start)
     return sum
 
 
+cdef inline void set_flip(Results *out, size_t row, double importance) noexcept nogil:
+    if out.flip != NULL:
+        out.flip[row] = <float>importance
+
+
 cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Results *out, bint learning,
                       uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
@@ -277,6 +247,7 @@ cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Resu
     if status == -1:
         m.scalars[MISMATCHED] += 1
         out.raw[row] = out.prediction[row] = clip(0, m)
+        set_flip(out, row, INFINITY)
         return OK
     if wanted and not m.frozen:
         m.scalars[MIN_LABEL] = y if y < m.scalars[MIN_LABEL] else m.scalars[MIN_LABEL]
@@ -293,7 +264,7 @@ cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Resu
         return UNSTABLE
     if out.flip != NULL:
         flow = open_flow(m, work, linear, y)
-        out.flip[row] = <float>importance_to_flip(&flow, p)
+        set_flip(out, row, importance_to_flip(&flow, p))
     return learn(m, work, p, linear, y, weight) if wanted and weight > 0 else OK
 
 
@@ -329,6 +300,7 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
         if rows.flags[row[0]] & (BLANK | SAVE):
             out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
             out.features[row[0]] = 0
+            set_flip(out, row[0], INFINITY)
         else:
             status = visit(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
             if status == UNSTABLE and not m.strict:

@@ -36,6 +36,13 @@ def test_that_importance_carries_the_prediction_to_zero(loss, row):
     assert abs(after.raw[0]) < 2e-3 * abs(before.raw[0])
 
 
+def test_lines_without_an_update_never_flip():
+    plan = Plan(FeatureConfig(bits=8, dotproduct=("u,i",)))
+    learner = Dyadic(DyadicConfig(LossConfig("hinge"), rank=0), 8)
+    results = run(learner, plan, "\n1 |u a b |i c\n")
+    assert results.flip[:2].tolist() == [np.inf, np.inf]
+
+
 def test_a_prediction_that_no_weight_can_move_never_flips():
     plan = Plan(FeatureConfig(bits=8, noconstant=True, dotproduct=("ui",)))
     learner = Dyadic(DyadicConfig(LossConfig("hinge"), rank=2), 8)

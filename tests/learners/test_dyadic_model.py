@@ -165,6 +165,18 @@ def test_rank_0_counts_lines_whose_sides_differ_in_length_and_learns_nothing_of_
     assert results.prediction[:2].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("line", ["3 |a x x |b z w", "3 |a x y |b w:2 w", "3 |a x y x:-1 |b u v w"])
+def test_rank_0_predicts_a_line_that_repeats_a_feature_and_learns_nothing_of_it(line):
+    case = Case("squared", rank=0, noconstant=True, no_dot_linear=True)
+    case.fill(np.random.default_rng(0))
+    old = [side.copy() for side in case.learner.latent[0]]
+    results = case.run(line)
+    assert case.learner.get("mismatched") == 1
+    assert all(np.array_equal(*tables) for tables in zip(old, case.learner.latent[0], strict=True))
+    assert results.raw[0] == pytest.approx(case.twin().predict(case.row(line)), rel=1e-6)
+    assert "1 examples so far" in case.learner.complaints()[0]
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_sizes_of_batches_do_not_matter(loss):
     text = RATINGS if loss not in ("hinge", "logistic") else RATINGS.replace("\n5", "\n-1").replace("\n4", "\n1")

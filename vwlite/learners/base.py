@@ -83,6 +83,10 @@ class Learner:
         """Whether any row taught the latent vectors of pair ``number`` something."""
         return True
 
+    def complaints(self) -> list[str]:
+        """What went wrong with some examples, one sentence each."""
+        return []
+
     def apply_shrinkage(self) -> None:
         """Bring regularisation that is outstanding, if any, into the weights."""
 

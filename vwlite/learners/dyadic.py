@@ -18,7 +18,7 @@ SCALARS = (
     "max_label",
     "rate",  # learning rate, decayed by the passes so far
     "unbounded",  # updates that hit an iteration limit
-    "mismatched",  # rows whose sides differ in length (rank 0)
+    "mismatched",  # rows whose sides cannot be paired by position (rank 0)
 )
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
 BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
@@ -157,6 +157,15 @@ class Dyadic(Learner):
         for pair in range(self.config.pairs):
             for side in range(2):
                 self.latent[pair][side] = arrays[f"latent{pair}{'ab'[side]}"].values
+
+    def complaints(self) -> list[str]:
+        lines = []
+        if mismatched := int(self.get("mismatched")):
+            why = "a feature twice on one side of --dotproduct, or sides of different length"
+            lines.append(f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them")
+        if unbounded := int(self.get("unbounded")):
+            lines.append(f"{unbounded} updates so far stopped short of their end; try a smaller learning rate (-l)")
+        return lines
 
     def has_learned_pair(self, number: int) -> bool:
         return all(bool(table[:, self.rank].any()) for table in self.latent[number])
