@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from core.groups cimport Rows, make_groups
+from core.groups cimport Rows, find_repeats, holds, make_groups
 from core.plan cimport LETTERS, Plan
 from core.scratch cimport Group, Scratch, room_for_terms
 from core.status cimport NO_MEMORY, OK
@@ -112,32 +112,43 @@ cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
     return OK
 
 
-cdef inline bint letters_repeat(const Rows *rows, uint32_t first, uint32_t last) noexcept nogil:
-    """Whether two segments ``[first, last)`` have the same character, and so must be brought together."""
-    cdef uint64_t met[4]
-    cdef uint64_t bit
-    cdef uint32_t segment
+cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint32_t mask, Scratch *s) noexcept nogil:
+    """Append stored features to the terms, for which there must be room."""
+    cdef size_t i, n = s.terms
+    for i in range(begin, end):
+        s.index[n + i - begin] = rows.hash[i] & mask
+        s.value[n + i - begin] = rows.value[i]
+    s.terms = n + end - begin
+
+
+cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, const uint64_t *twice, uint32_t mask,
+                               Scratch *s) noexcept nogil:
+    """Append the features of the segments ``[first, last)``; those of one letter follow the first of them."""
+    cdef uint64_t done[4]
+    cdef uint32_t segment, other
     cdef uint8_t letter
-    met[0] = met[1] = met[2] = met[3] = 0
+    done[0] = done[1] = done[2] = done[3] = 0
     for segment in range(first, last):
         letter = rows.seg_char[segment]
-        bit = <uint64_t>1 << (letter & 63)
-        if met[letter >> 6] & bit:
-            return True
-        met[letter >> 6] |= bit
-    return False
+        if not holds(twice, letter):
+            copy_features(rows, rows.seg_start[segment], rows.seg_start[segment + 1], mask, s)
+        elif not holds(done, letter):
+            done[letter >> 6] |= <uint64_t>1 << (letter & 63)
+            for other in range(segment, last):
+                if rows.seg_char[other] == letter:
+                    copy_features(rows, rows.seg_start[other], rows.seg_start[other + 1], mask, s)
 
 
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
-    """A row whose terms are its features as they stand, and the constant."""
-    cdef size_t begin = rows.seg_start[first], size = rows.seg_start[last] - begin, i
+    """A row whose terms are its features and the constant."""
+    cdef uint64_t twice[4]
     s.terms = 0
-    if not room_for_terms(s, size + 1):
+    if not room_for_terms(s, rows.seg_start[last] - rows.seg_start[first] + 1):
         return NO_MEMORY
-    for i in range(size):
-        s.index[i] = rows.hash[begin + i] & plan.mask
-        s.value[i] = rows.value[begin + i]
-    s.terms = size
+    if find_repeats(rows, first, last, twice):
+        copy_together(rows, first, last, twice, plan.mask, s)
+    else:
+        copy_features(rows, rows.seg_start[first], rows.seg_start[last], plan.mask, s)
     add_constant(plan, s)
     s.count = s.linear
     return OK
@@ -158,7 +169,7 @@ cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *
     cdef int g
     cdef size_t total = 0
     cdef int status = OK
-    if plan.flat and not letters_repeat(rows, rows.row_seg[row], rows.row_seg[row + 1]):
+    if plan.flat:
         return expand_flat(rows, rows.row_seg[row], rows.row_seg[row + 1], plan, s)
     s.terms = 0
     if not make_groups(rows, row, plan, s):

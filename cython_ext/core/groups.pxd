@@ -1,6 +1,6 @@
 """From a row's segments to its groups: one per namespace character, in order of first appearance."""
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from core.ngrams cimport add_ngrams
@@ -116,36 +116,52 @@ cdef inline bint gather_name(const Rows *rows, const Plan *plan, int name, uint3
 
 
 cdef inline void place_groups(Scratch *s) noexcept nogil:
+    """The groups that were stored get their addresses: so far they have positions."""
     cdef int g
     cdef size_t first
     for g in range(s.groups):
-        first = <size_t>s.group[g].index
-        s.group[g].index = s.store_index + first
-        s.group[g].value = s.store_value + first
+        if s.group[g].value == NULL:
+            first = <size_t>s.group[g].index
+            s.group[g].index = s.store_index + first
+            s.group[g].value = s.store_value + first
+
+
+cdef inline bint holds(const uint64_t *letters, uint8_t letter) noexcept nogil:
+    return letters[letter >> 6] >> (letter & 63) & 1
+
+
+cdef inline bint find_repeats(const Rows *rows, uint32_t first, uint32_t last, uint64_t *twice) noexcept nogil:
+    """The set of characters (256 bits) that several of the segments ``[first, last)`` have; whether there are any."""
+    cdef uint64_t met[4]
+    cdef uint64_t bit
+    cdef uint32_t segment
+    cdef int part
+    for part in range(4):
+        met[part] = twice[part] = 0
+    for segment in range(first, last):
+        part = rows.seg_char[segment] >> 6
+        bit = <uint64_t>1 << (rows.seg_char[segment] & 63)
+        twice[part] |= met[part] & bit
+        met[part] |= bit
+    return (twice[0] | twice[1] | twice[2] | twice[3]) != 0
 
 
 cdef inline bint make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
     """Fill ``s.group``; False when memory has run out."""
-    cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], segment
-    cdef uint32_t begin
+    cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], segment, begin
+    cdef uint64_t twice[4]
     cdef uint8_t letter
-    cdef bint simple = plan.plain
     cdef int name
     forget_groups(s)
-    if simple:
-        for segment in range(first, last):
-            letter = rows.seg_char[segment]
-            if s.where[letter] >= 0:
-                simple = False
-                break
-            begin = rows.seg_start[segment]
-            add_group(s, letter, rows.hash + begin, rows.value + begin, rows.seg_start[segment + 1] - begin)
-        if simple:
-            return True
-        forget_groups(s)
+    find_repeats(rows, first, last, twice)
     for segment in range(first, last):
         letter = plan.redefine[rows.seg_char[segment]]
-        if s.where[letter] < 0 and not plan.ignore[letter] and not gather_letter(rows, plan, segment, last, s):
+        if s.where[letter] >= 0 or plan.ignore[letter]:
+            continue
+        if plan.plain and not holds(twice, letter):
+            begin = rows.seg_start[segment]
+            add_group(s, letter, rows.hash + begin, rows.value + begin, rows.seg_start[segment + 1] - begin)
+        elif not gather_letter(rows, plan, segment, last, s):
             return False
     for name in range(plan.names):
         if not gather_name(rows, plan, name, first, last, s):
