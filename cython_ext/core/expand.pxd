@@ -125,18 +125,22 @@ cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, 
                                Scratch *s) noexcept nogil:
     """Append the features of the segments ``[first, last)``; those of one letter follow the first of them."""
     cdef uint64_t done[4]
-    cdef uint32_t segment, other
+    cdef uint32_t segment, other, run = first      # the segments from run on wait to be copied in one go
     cdef uint8_t letter
     done[0] = done[1] = done[2] = done[3] = 0
     for segment in range(first, last):
         letter = rows.seg_char[segment]
         if not holds(twice, letter):
-            copy_features(rows, rows.seg_start[segment], rows.seg_start[segment + 1], mask, s)
-        elif not holds(done, letter):
-            done[letter >> 6] |= <uint64_t>1 << (letter & 63)
-            for other in range(segment, last):
-                if rows.seg_char[other] == letter:
-                    copy_features(rows, rows.seg_start[other], rows.seg_start[other + 1], mask, s)
+            continue
+        copy_features(rows, rows.seg_start[run], rows.seg_start[segment], mask, s)
+        run = segment + 1
+        if holds(done, letter):
+            continue
+        done[letter >> 6] |= <uint64_t>1 << (letter & 63)
+        for other in range(segment, last):
+            if rows.seg_char[other] == letter:
+                copy_features(rows, rows.seg_start[other], rows.seg_start[other + 1], mask, s)
+    copy_features(rows, rows.seg_start[run], rows.seg_start[last], mask, s)
 
 
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
