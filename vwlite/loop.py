@@ -1,6 +1,7 @@
 """The whole run on one screen: batches in, predictions and a model out."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Protocol
 
@@ -8,14 +9,18 @@ import numpy as np
 
 from vwlite.batch import SAVE, Batch
 from vwlite.expand import Plan
+from vwlite.place import Place
 
 
 class Run(Protocol):
     """What a run consists of; see ``vwlite/session.py``."""
 
     passes: int
+    passes_done: int  # when a stopped run goes on
     plan: Plan
+    place: Place
 
+    def undisturbed(self) -> AbstractContextManager[None]: ...
     def batches(self, number: int) -> Iterator[Batch]: ...
     def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None: ...
     def hold_out(self, batch: Batch) -> np.ndarray | None: ...
@@ -25,22 +30,28 @@ class Run(Protocol):
 
 def run(session: Run, row_by_row: bool = False) -> None:
     """Predict and learn from every batch of every pass, in order; ``end_pass`` may end it early."""
-    number = 0
+    number = session.passes_done
     while number < session.passes:
         number += 1
         for batch in session.batches(number):
-            held = session.hold_out(batch)
-            for begin, end in stretches(batch, session.plan, row_by_row):
-                session.step(batch, held, begin, end)
+            with session.undisturbed():
+                held = session.hold_out(batch)
+                for begin, end in stretches(batch, session.plan, row_by_row, session.place.learned(batch)):
+                    session.step(batch, held, begin, end)
+                session.place.advance(batch)
             if batch.release:
                 batch.release()
-        if session.end_pass(number):
+        with session.undisturbed():
+            last = session.end_pass(number)
+        if last:
             break
-    session.finish()
+    with session.undisturbed():
+        session.finish()
 
 
-def stretches(batch: Batch, plan: Plan, row_by_row: bool = False) -> Iterator[tuple[int, int]]:
-    """Cut a batch where something happens between two rows: a save command, or a namespace no wildcard knew.
+def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0) -> Iterator[tuple[int, int]]:
+    """Cut a batch, from row ``first`` on, where something happens between two rows: a save command, or a namespace no
+    wildcard knew.
 
     The plan is told of new namespaces before the first row that has them is given out.
     """
@@ -55,7 +66,7 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False) -> Iterator[tu
     cuts.update(saves.tolist(), (saves + 1).tolist())
     news = new_namespaces(batch, plan) if plan.wild else {}
     cuts.update(news)
-    ordered = sorted(cuts)
+    ordered = sorted(cut for cut in {*cuts, first} if cut >= first)
     for begin, end in pairwise(ordered):
         if begin in news:
             plan.see(news[begin])

@@ -81,6 +81,11 @@ class PredictionWriter:
         except OSError as error:
             self._survive(error)
 
+    @property
+    def regular_file(self) -> BinaryIO | None:
+        """The open file whose bytes can be read back, None for streams."""
+        return None if self._streaming else self._file
+
     def close(self) -> None:
         """Complete the output: a regular file gets its name."""
         if self._file is None:

@@ -65,8 +65,11 @@ class Saver:
         if output.invert_hash and self.names:
             self.write_text(output.invert_hash, self.names.names)
 
-    def write_model(self, path: str) -> None:
-        learner, predict_only = self.learner, self.config.output.predict_only_model
+    def write_model(self, path: str, run: dict[str, Any] | None = None) -> None:
+        """``run``: the state of a run that is to go on with this model, as JSON data."""
+        learner, output = self.learner, self.config.output
+        predict_only = output.predict_only_model and run is None
+        named = self.names if output.names or run else None
         labels = getattr(self.manners, "labels", None)
         header = {
             **learner.header(),
@@ -77,12 +80,13 @@ class Saver:
             "passes": self.passes,
             "resumable": not predict_only,
             "kind": self.config.input.kind,
-            "names": self.config.output.names,
+            "names": named is not None,
+            **({"run": run} if run else {}),
         }
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
         self.check_finite(learner.scalars, arrays)
-        if self.config.output.names and self.names:
-            arrays |= self.names.arrays()
+        if named is not None:
+            arrays |= named.arrays()
         model.save(path, header, arrays)
 
     def kept_counts(self) -> dict[str, float | int | None]:

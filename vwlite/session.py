@@ -4,7 +4,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from vwlite.expand import Plan
 from vwlite.holdout import Holdout
 from vwlite.inputs import Inputs
 from vwlite.learners.base import Learner
+from vwlite.place import Place
 from vwlite.predictions import PredictionWriter
 from vwlite.reading import Parsed
 from vwlite.report import Report
@@ -67,6 +68,10 @@ class Session:
         again = config.input.shuffle and self.saver.passes > 0
         self.inputs = Inputs(config.input, text, config.passes > 1 or again)
         self.passes_done = self.failures = 0
+        self.place = Place()
+        self.undisturbed: Callable[[], AbstractContextManager[None]] = nullcontext  # around what must not be half done
+        self.between: Callable[[], None] | None = None  # called after every batch
+        self.recalled = False  # what a cache knows of the text it was made from
         self.lines = 0  # read as text
         self.earlier_passes = 0  # passes that count as this run's (--preserve_performance_counters)
         self.stopped_early = False
@@ -117,12 +122,21 @@ class Session:
         """The batches of pass ``number``, from 1, checked by the manners."""
         self.report.pass_number = self.earlier_passes + number
         self.holdout.start_pass()
-        if number == 1 and self.inputs.state == "using":
+        with closing(self.read(number)) as batches:
+            for batch in batches:
+                yield batch
+                if self.between:
+                    self.between()
+
+    def read(self, number: int) -> Iterator[Batch]:
+        if self.inputs.state == "using" and not self.recalled:
             self.manners.recall(self.inputs.cache.lines, self.inputs.cache.bad)
-        if self.config.input.shuffle and self.saver.passes > 0:
-            if not self.inputs.cache:
-                for batch in self.texts():
-                    batch.release()
+            self.recalled = True
+        shuffled = self.config.input.shuffle and self.saver.passes > 0
+        if (shuffled or number > 1) and not self.inputs.cache:  # where a run or a model goes on
+            for batch in self.texts():
+                batch.release()
+        if shuffled:
             yield from map(self.manners.relabel, self.inputs.shuffled(self.saver.passes))
         elif number > 1 or self.inputs.state == "using":
             yield from map(self.manners.relabel, self.inputs.cached())
@@ -205,6 +219,7 @@ class Session:
     def end_pass(self, number: int) -> bool:
         """Decay, save, look at the held-out loss; True when the run is to stop here."""
         self.passes_done = number
+        self.place.end_pass()
         if number == 1:  # all lines have been read, and no model is written of too many malformed ones
             self.manners.finish()
             self.check_learned()

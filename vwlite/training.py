@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from vwlite.badlines import BadLines
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
-from vwlite.errors import ModelError, UsageError
+from vwlite.errors import Diverged, ModelError, UsageError
 from vwlite.expand import Plan
+from vwlite.interrupts import Interrupted
 from vwlite.labels import LabelCheck
 from vwlite.learners import learner_class
 from vwlite.loop import run
@@ -17,6 +18,7 @@ from vwlite.restore import Restored, restore
 from vwlite.session import Session
 
 if TYPE_CHECKING:
+    from vwlite.checkpoint import Checkpoints
     from vwlite.metrics import Outcomes
     from vwlite.ranking import Rankings
 
@@ -79,14 +81,33 @@ def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
         model.learner.set(min_label=bounds[0], max_label=bounds[1])
 
 
-def train(config: RunConfig, model: Restored | None = None, bad_lines: BadLinesConfig | None = None) -> Session:
+def train(
+    config: RunConfig,
+    model: Restored | None = None,
+    bad_lines: BadLinesConfig | None = None,
+    checkpoints: "Checkpoints | None" = None,
+) -> Session:
     """Run through the data once per pass; the session, finished, holds counters and learner.
 
-    Raises the errors of ``vwlite.errors``; what is written then is described in ``vwlite.atomic``.
+    ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. Raises the errors of
+    ``vwlite.errors``, and ``Interrupted``; what is written then is described in ``vwlite.atomic``.
     """
     session = open_session(config, model, bad_lines or BadLinesConfig(), config.output.quiet)
     with session:
-        run(session, config.output.audit)
+        if not checkpoints:
+            run(session, config.output.audit)
+            return session
+        try:
+            checkpoints.attach(session)
+            run(session, config.output.audit)
+        except Interrupted as signal:
+            if checkpoints.save():
+                signal.kept = checkpoints.kept
+            raise
+        except Diverged as error:
+            raise Diverged(f"{error}{checkpoints.kept}") from error
+    if checkpoints:
+        checkpoints.remove()
     return session
 
 

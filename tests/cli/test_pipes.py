@@ -155,13 +155,27 @@ def test_examples_do_not_wait_for_the_end_of_a_pipe(start, model):
         (signal.SIGTERM, 143, "terminated"),
     ],
 )
-def test_signals_leave_no_model(number, status, said, start, names_in):
+def test_signals_leave_a_checkpoint_and_no_model(number, status, said, start, names_in, run_cli, vwlite, tmp_path):
     process = start("train", "-f", "model", "-P", "1")
     process.stdin.write(b"1 |a x\n")
     process.stdin.flush()
     assert any(line.startswith(b"1.000000") for line in iter(process.stderr.readline, b""))
     process.send_signal(number)
-    assert process.stderr.read().decode().splitlines()[-1] == f"vwlite: {said}"
+    kept = "model.ckpt keeps what was learned, --resume goes on with it"
+    assert process.stderr.read().decode().splitlines()[-1] == f"vwlite: {said}; {kept}"
+    assert process.wait() == status
+    assert names_in() == ["data.vw", "model.ckpt"]
+    run_cli("train", "-f", "model", "--resume", stdin="1 |a x\n-1 |a y\n")
+    vwlite("train", "-f", "other", stdin="1 |a x\n-1 |a y\n")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "other").read_bytes()
+    assert names_in() == ["data.vw", "model", "other"]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_before_anything_is_learned_leave_nothing(number, status, start, names_in):
+    process = start("train", "-f", "model")
+    assert any(line.startswith(b"Enabled") for line in iter(process.stderr.readline, b""))
+    process.send_signal(number)
     assert process.wait() == status
     assert names_in() == ["data.vw"]
 

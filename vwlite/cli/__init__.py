@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from vwlite.errors import VwliteError
+from vwlite.interrupts import Interrupted
 from vwlite.version import __version__
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: its threads cost start-up time
@@ -84,7 +85,7 @@ def main() -> None:
     """Run the command line; errors become one line and an exit code (see ``vwlite.errors``)."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup
-            signal.signal(number, _terminated)
+            signal.signal(number, interrupt)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # whatever the locale, names are shown
             stream.reconfigure(errors="backslashreplace")
@@ -103,9 +104,9 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         print("vwlite: interrupted", file=sys.stderr)
         status = 130
-    except Terminated as signalled:
-        print("vwlite: terminated", file=sys.stderr)
-        status = 128 + signalled.args[0]
+    except Interrupted as signalled:
+        print(f"vwlite: {signalled}", file=sys.stderr)
+        status = 128 + signalled.number
     except StreamLost as lost:
         status = lost_stream(lost.args[0])
     except OSError as error:  # of printing --help
@@ -125,16 +126,12 @@ def usage(error: click.ClickException) -> str:
     return f"{sentence(error)} ('{command} --help' lists what there is)"
 
 
-class Terminated(BaseException):
-    """SIGTERM or SIGHUP arrived."""
-
-
 class StreamLost(Exception):
     """Writing to standard output or error failed; the OSError is the argument."""
 
 
-def _terminated(number: int, frame: object) -> None:
-    raise Terminated(number)
+def interrupt(number: int, frame: object) -> None:
+    raise Interrupted(number)
 
 
 def lost_stream(error: OSError) -> int:

@@ -13,6 +13,8 @@ NEEDS = {  # option: any of these must be typed as well
     "save_per_pass": ("model",),
     "predict_only_model": ("model",),
     "lock_wait": ("model",),
+    "checkpoint_every": ("model",),
+    "resume": ("model",),
     "permutations": CROSSINGS,
     "leave_duplicate_interactions": CROSSINGS,
     "early_terminate": ("passes", "holdout_after"),

@@ -24,6 +24,20 @@ class Finite(click.ParamType):
         return number
 
 
+class Duration(click.ParamType):
+    """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d*)?)([smh]?)", value, re.ASCII)
+        if not match:
+            self.fail(f"{value!r} is no length of time: 90s, 10m and 2h are", param, ctx)
+        return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
 class DataOption(click.Option):
     """``-d FILE``: the same as a bare FILE in its place, so that files are read in the order they were typed."""
 

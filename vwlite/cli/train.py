@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
-from vwlite.cli.parser import Command
+from vwlite.cli.parser import Command, Duration
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
@@ -28,6 +28,10 @@ from vwlite.cli.parser import Command
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
 @click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass.")
 @click.option("--predict_only_model", is_flag=True, help="A smaller model that cannot go on learning.")
+@click.option(
+    "--checkpoint-every", type=Duration(), metavar="TIME", help="Write MODEL.ckpt every so often: 90s, 10m, 2h."
+)
+@click.option("--resume", is_flag=True, help="Go on where this command was stopped, from MODEL.ckpt if there is one.")
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
 @click.option("--json", "json_path", metavar="FILE", help="Write counts and losses as JSON; - is stdout.")
 @options.progress_options

@@ -1,14 +1,17 @@
 """What ``vwlite train`` does."""
 
+import os
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.atomic import check_writable
+from vwlite.atomic import check_writable, is_replaceable
+from vwlite.checkpoint import Checkpoints
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.config import RunConfig
 from vwlite.expand import FeatureConfig
+from vwlite.interrupts import Interrupts
 from vwlite.learners.gd import GdConfig
 from vwlite.limits import with_free_bound
 from vwlite.lock import lock
@@ -29,10 +32,26 @@ def run(arguments: dict[str, Any]) -> int:
         if arguments["model"]:
             check_writable(arguments["model"])
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
-        session = train(*configured(arguments, typed), build.bad_lines_config(arguments))
+        config, model = configured(arguments, typed)
+        checkpoints = checkpoints_of(config, arguments, held)
+        if checkpoints and arguments["resume"]:
+            model = checkpoints.load() or model
+        session = train(config, model, build.bad_lines_config(arguments), checkpoints)
     if arguments["json_path"]:
         write_json(arguments["json_path"], run_report(session))
     return 141 if session.broken else 0
+
+
+def checkpoints_of(config: RunConfig, arguments: dict[str, Any], held: ExitStack) -> Checkpoints | None:
+    """While ``held``, the first signal is heard between batches; None where no file is to be written."""
+    if not config.output.model or not is_replaceable(config.output.model):
+        return None
+    tell = (lambda line: None) if config.output.quiet else say
+    checkpoints = Checkpoints(config, tell, held.enter_context(Interrupts()), every=arguments["checkpoint_every"])
+    check_writable(checkpoints.path)
+    if os.path.exists(checkpoints.path) and not arguments["resume"]:
+        tell(f"training begins anew; --resume would have gone on with {checkpoints.path}, left by a stopped run")
+    return checkpoints
 
 
 def configured(arguments: dict[str, Any], typed: dict[str, Any]) -> tuple[RunConfig, Restored | None]:

@@ -1,0 +1,226 @@
+"""Stopped at any batch and resumed, a run leaves the very files that it leaves when nobody stops it."""
+
+import json
+
+import pytest
+
+from vwlite.interrupts import Interrupted, Interrupts
+from vwlite.model import load
+
+LINES = [
+    f"{n * n % 7 % 2} 't{n} |user u{n % 5} age:0.{1 + n % 9} |item i{n % 7}{' x' * (n % 3)}"
+    f"{f' |late l{n % 2}' if n > 25 else ''}\n"
+    for n in range(60)
+]
+SMALL = ("--block-size", 400, "--threads", 1)  # nine batches
+
+RUNS = {
+    "plain": "",
+    "predictions": "-p p -r r --loss_function logistic",
+    "wildcard": "-q :: --interactions uil",
+    "penalties": "--l1 1e-4 --l2 1e-3 --sgd",
+    "shrunken": "--l1 1e-4 --predict_only_model",
+    "passes": "--passes 4 --holdout_off --decay_learning_rate 0.8",
+    "held out": "--passes 4 --holdout_period 3 --early_terminate 1 -p p",
+    "held out after": "--holdout_after 30",
+    "cache": "--passes 3 --cache_file c",
+    "shuffled": "--passes 3 --shuffle",
+    "names": "--names --readable_model r.txt --invert_hash h.txt",
+    "dyadic": "--dotproduct user,item --rank 3 --passes 4",
+    "dyadic, own order": "--dotproduct ui --rank 2 --passes 2 --no-shuffle --cache_file c",
+    "examples": "--examples 37 --passes 2",
+    "going on": "-i before -q ui",
+    "going on, shuffled": "-i before -q ui --passes 2 --shuffle",
+    "saved per pass": "--passes 3 --holdout_off --save_per_pass",
+}
+
+
+@pytest.fixture
+def stop(monkeypatch):
+    """Has the ``number``-th look for signals, from 0, find one; None: none does."""
+
+    def at(number):
+        left = iter(range(10**9 if number is None else number))
+
+        def check(self):
+            if next(left, None) is None:
+                raise Interrupted(15)
+
+        monkeypatch.setattr(Interrupts, "check", check)
+
+    return at
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "data.vw").write_text("".join(LINES))
+    return tmp_path
+
+
+def left_by(folder):
+    """Everything but the inputs, and a cache: it keeps the time its data were changed, which is each folder's own."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("data.vw", "before", "c")}
+
+
+def in_folder(run_here, files, name, *arguments, **more):
+    folder = files / name
+    folder.mkdir(exist_ok=True)
+    (folder / "data.vw").exists() or (folder / "data.vw").hardlink_to(files / "data.vw")
+    if "before" in arguments and not (folder / "before").exists():
+        (folder / "before").hardlink_to(files / "before")
+    return run_here("train", "data.vw", "-f", "model", *arguments, *SMALL, cwd=folder, **more)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
+    options = RUNS[name].split()
+    monkeypatch.setattr("vwlite.shuffling.ROWS", 16)
+    stop(None)
+    run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
+    in_folder(run_here, files, "whole", *options)
+    whole = left_by(files / "whole")
+    assert "model" in whole
+    stops = 0
+    for number in range(0, 40, 3 if "passes" in RUNS[name] else 2):
+        stop(number)
+        place = f"stopped{number}"
+        done = in_folder(run_here, files, place, *options, status=None)
+        if done.returncode == 0:
+            break
+        stops += 1
+        assert done.returncode == 143
+        kept = left_by(files / place)
+        assert "model.ckpt" in kept and ("model" not in kept or "passes" in RUNS[name])
+        stop(None)
+        in_folder(run_here, files, place, *options, "--resume")
+        assert left_by(files / place) == whole, number
+    assert stops > 1
+
+
+@pytest.mark.parametrize("name", ["passes", "dyadic", "predictions"])
+def test_stopped_again_and_again(name, run_here, files, stop):
+    options = RUNS[name].split()
+    stop(None)
+    in_folder(run_here, files, "whole", *options)
+    for number in range(2, 99, 3):  # the batches passed over are looked between as well
+        stop(number)
+        if in_folder(run_here, files, "often", *options, "--resume", status=None).returncode == 0:
+            break
+        stop(None)
+    assert left_by(files / "often") == left_by(files / "whole")
+
+
+def test_a_pipe_is_passed_over_too(run_here, files, stop):
+    text = "".join(LINES)
+    stop(3)
+    run_here("train", "-f", "piped", *SMALL, stdin=text, status=143)
+    stop(None)
+    assert "not what the stopped run read" in run_here(
+        "train", "-f", "piped", "--resume", *SMALL, stdin=text[::-1].replace("\n", "\n0 |") + "\n", status=None
+    ).stderr
+    assert "fewer than" in run_here("train", "-f", "piped", "--resume", stdin=LINES[0], status=76).stderr
+    run_here("train", "-f", "piped", "--resume", stdin=text)
+    run_here("train", "data.vw", "-f", "model")
+    assert (files / "piped").read_bytes() == (files / "model").read_bytes()
+
+
+def test_checkpoints_by_the_clock(run_here, files):
+    """Nothing remains of them, and they change nothing; killed, a run would go on from the last one."""
+    run_here("train", "data.vw", "-f", "model")
+    run_here("train", "data.vw", "-f", "other", "--checkpoint-every", "0s", *SMALL)
+    assert (files / "other").read_bytes() == (files / "model").read_bytes()
+    assert sorted(path.name for path in files.iterdir()) == ["data.vw", "model", "other"]
+
+
+def test_a_checkpoint_is_a_model(run_here, files, stop):
+    stop(4)
+    run_here("train", "data.vw", "-f", "model", "--checkpoint-every", "2h", *SMALL, status=143)
+    rows = load(files / "model.ckpt").header["run"]["rows"]
+    assert 0 < rows < len(LINES)
+    stop(None)
+    run_here("train", "data.vw", "-f", "head", "--examples", rows)
+    predicted = [run_here("predict", "-i", name, "data.vw").stdout for name in ("model.ckpt", "head")]
+    assert predicted[0] == predicted[1] != ""
+    run_here("train", "data.vw", "-i", "model.ckpt", "-f", "more")
+    assert "run" not in load(files / "more").header
+
+
+def test_divergence_keeps_the_last_good_checkpoint(run_here, files):
+    wild = "".join(LINES) + "1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 40
+    (files / "data.vw").write_text(wild)
+    done = run_here("train", "data.vw", "-f", "model", "--sgd", "-l", 1e9, "--checkpoint-every", 0, *SMALL, status=None)
+    assert done.returncode == 70 and "model.ckpt keeps what was learned" in done.stderr
+    assert not (files / "model").exists()
+    run_here("predict", "-i", "model.ckpt", "data.vw")
+
+
+REFUSALS = {  # how the second run differs: status, what is said
+    "-l 0.1": (2, "learning_rate was None there and is 0.1 here"),
+    "-q ui": (2, "quadratic was [] there and is ['ui'] here"),
+    "--passes 2": (2, "passes was 1 there and is 2 here"),
+    "-p p": (2, "predictions was None there and is p here"),
+}
+
+
+@pytest.mark.parametrize("options", REFUSALS)
+def test_another_command_is_refused(options, run_here, files, stop):
+    stop(3)
+    run_here("train", "data.vw", "-f", "model", *SMALL, status=143)
+    stop(None)
+    status, said = REFUSALS[options]
+    assert said in run_here("train", "data.vw", "-f", "model", *options.split(), "--resume", status=status).stderr
+    assert (files / "model.ckpt").exists()
+
+
+def test_changed_inputs_and_foreign_checkpoints_are_refused(run_here, files, stop):
+    stop(3)
+    run_here("train", "data.vw", "-f", "model", *SMALL, status=143)
+    stop(None)
+    (files / "data.vw").write_text("".join(LINES[1:]))
+    assert "the input has changed" in run_here("train", "data.vw", "-f", "model", "--resume", status=76).stderr
+    run_here("train", "data.vw", "-f", "other")
+    (files / "other").rename(files / "model.ckpt")
+    assert "not a checkpoint" in run_here("train", "data.vw", "-f", "model", "--resume", status=76).stderr
+    (files / "model.ckpt").write_bytes(b"PK\3\4")
+    run_here("train", "data.vw", "-f", "model", "--resume", status=76)
+
+
+def test_lost_predictions_are_said(run_here, files, stop):
+    stop(5)
+    run_here("train", "data.vw", "-f", "model", "-p", "p", *SMALL, status=143)
+    stop(None)
+    (files / "p.ckpt").write_bytes((files / "p.ckpt").read_bytes()[:-1])
+    done = run_here("train", "data.vw", "-f", "model", "-p", "p", "--resume", status=76)
+    assert "p.ckpt lacks predictions" in done.stderr
+    assert not (files / "p").exists()
+
+
+def test_nothing_to_resume_and_nothing_resumed_are_said(run_here, files, stop):
+    assert "training begins at the start" in run_here("train", "data.vw", "-f", "model", "--resume").stderr
+    stop(3)
+    run_here("train", "data.vw", "-f", "model", *SMALL, status=143)
+    stop(None)
+    assert "--resume would have gone on" in run_here("train", "data.vw", "-f", "model").stderr
+    assert not (files / "model.ckpt").exists()
+
+
+def test_the_report_of_a_resumed_run_is_the_whole_run_s(run_here, files, stop):
+    text = "".join(LINES[:30]) + "x1 |broken\n" + "".join(LINES[30:])
+    (files / "data.vw").write_text(text)
+    options = ("--max-bad-ratio", 0.1, "--bad-lines", "bad", "--json")
+    run_here("train", "data.vw", "-f", "model", *options, "whole.json")
+    stop(6)
+    run_here("train", "data.vw", "-f", "model", *options, "half.json", *SMALL, status=143)
+    stop(None)
+    run_here("train", "data.vw", "-f", "model", *options, "half.json", "--resume")
+    whole, half = (json.loads((files / f"{name}.json").read_text()) for name in ("whole", "half"))
+    assert half == whole and half["bad_lines"] == 1
+    assert (files / "bad").read_text() == "x1 |broken\n"
+
+
+def test_ten_minutes_are_a_length_of_time(run_here, files):
+    for typed in ("90", "90s", "10m", "1.5h"):
+        run_here("train", "data.vw", "-f", "model", "--checkpoint-every", typed)
+    assert "no length of time" in run_here(
+        "train", "data.vw", "-f", "model", "--checkpoint-every", "soon", status=2
+    ).stderr

@@ -1,0 +1,178 @@
+"""Checkpoints: what a stopped run needs to go on to the very bytes an uninterrupted run would have written.
+
+``MODEL.ckpt`` is a model as any other, which says in addition how far the run had come. A resumed run reads its input
+again from the start of the pass, passes over the rows it had learned, and goes on.
+"""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from vwlite.config import RunConfig
+from vwlite.counters import Counters, ProgressRule
+from vwlite.errors import ModelError, UsageError
+from vwlite.interrupts import Interrupts
+from vwlite.limits import LARGEST
+from vwlite.partial import Partial
+from vwlite.restore import Restored, restore
+from vwlite.session import Session
+from vwlite.source import fingerprint
+from vwlite.version import __version__
+
+OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
+
+
+class Checkpoints:
+    """Writes and reads the checkpoint of a run. ``every``: seconds from one to the next, None for only on a signal."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        say: Callable[[str], None],
+        interrupts: Interrupts | None = None,
+        *,
+        every: float | None = None,
+    ) -> None:
+        self.path, self.say, self.every = f"{config.output.model}.ckpt", say, every
+        self.interrupts = interrupts or Interrupts()
+        self.told = told(config)
+        self.inputs = identities(config)
+        self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
+        self.session: Session | None = None
+        self.partials: list[Partial] = []
+        self.written = False
+        self.last = time.monotonic()
+
+    def load(self) -> Restored | None:
+        """What to go on from, None when there is no checkpoint.
+
+        Raises ModelError when it is damaged or its input has changed, UsageError when the command has.
+        """
+        if not os.path.exists(self.path):
+            self.say(f"there is no {self.path} to go on from: training begins at the start")
+            return None
+        model = restore(self.path, learning=True, strict=True, learner_changes={}, feature_changes={})
+        run = model.header.get("run")
+        if not isinstance(run, dict):
+            raise ModelError(f"{self.path} is a model, not a checkpoint")
+        check_same(self.path, run.get("told"), self.told)
+        if run.get("inputs") != self.inputs:
+            raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
+        self.run, self.written = run, True
+        return model
+
+    def attach(self, session: Session) -> None:
+        """Look after a session that has been entered."""
+        self.session = session
+        session.undisturbed, session.between = self.interrupts.undisturbed, self.look
+        self.partials = [Partial(writer) for writer in (session.predictions, session.raw) if writer]
+        if not self.run:
+            return
+        try:
+            go_on(session, self.run)
+            for partial, size in zip(self.partials, self.run["partials"], strict=True):
+                partial.restore(int(size))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"{self.path} is no checkpoint of this version ({error})") from error
+        self.say(f"going on after {session.place.skip} examples of pass {session.passes_done + 1}")
+
+    def look(self) -> None:
+        """Between two batches: has a signal arrived, is it time to write?"""
+        self.interrupts.check()
+        if self.every is not None and time.monotonic() - self.last >= self.every:
+            self.save()
+
+    def save(self) -> bool:
+        """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
+        session = self.session
+        started = session is not None and (session.passes_done or session.place.rows)
+        if not started or not session.place.reached:
+            return self.written
+        partials = [partial.save() for partial in self.partials]
+        run = {"told": self.told, "inputs": self.inputs, "partials": partials, **state_of(session)}
+        session.saver.write_model(self.path, run)
+        self.written, self.last = True, time.monotonic()
+        return True
+
+    @property
+    def kept(self) -> str:
+        return f"; {self.path} keeps what was learned, --resume goes on with it" if self.written else ""
+
+    def remove(self) -> None:
+        """The model is complete."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+        for partial in self.partials:
+            partial.remove()
+
+
+def state_of(session: Session) -> dict[str, Any]:
+    """How far a run has come, beyond what its model tells, as JSON data."""
+    saver, place = session.saver, session.place
+    return {
+        "passes_done": session.passes_done,
+        "failures": session.failures,
+        "fresh": session.fresh,
+        "rows": place.rows,
+        "checksum": place.checksum,
+        "counters": session.counters.state(),
+        "totals": saver.totals.state() if saver.totals else None,
+        "sightings": session.sightings.counts.tolist(),
+        "matched": [list(one) for one in session.plan.matching()],
+    }
+
+
+def go_on(session: Session, run: dict[str, Any]) -> None:
+    """Bring a session with the checkpoint's model to where ``state_of`` was taken."""
+    session.passes_done, session.failures, session.fresh = run["passes_done"], run["failures"], run["fresh"]
+    session.place.skip, session.place.expected = run["rows"], run["checksum"]
+    session.counters.restore(run["counters"])
+    session.saver.totals = None
+    if run["totals"] is not None:
+        session.saver.totals = Counters(ProgressRule(True, LARGEST))
+        session.saver.totals.restore(run["totals"])
+    session.sightings.counts[:] = run["sightings"]
+    plan, matched = session.plan, set(map(tuple, run["matched"]))
+    for place, one in enumerate(plan.interactions):
+        plan.matched[place] = one in matched
+
+
+def told(config: RunConfig) -> dict[str, Any]:
+    """What the run was told that decides what it learns and keeps, as JSON data."""
+    output = config.output
+    kept = {"predictions": output.predictions, "raw_predictions": output.raw_predictions, "names": output.names}
+    options = {
+        **{name: value for name, value in asdict(config.input).items() if name not in OF_NO_EFFECT},
+        **asdict(config.features),
+        **asdict(config.learner),
+        **asdict(config.holdout),
+        **kept,
+        "predict_only_model": output.predict_only_model,
+        "invert_hash": bool(output.invert_hash),
+        "passes": config.passes,
+        "version of vwlite": __version__,
+    }
+    return json.loads(json.dumps(options))
+
+
+def check_same(path: str, then: Any, now: dict[str, Any]) -> None:
+    """Raises UsageError for the first option that differs."""
+    then = then if isinstance(then, dict) else {}
+    for name in {**then, **now}:
+        if then.get(name) != now.get(name):
+            raise UsageError(
+                f"--resume goes on with the command that was stopped, but {name} was {then.get(name)} there and is "
+                f"{now.get(name)} here: give the same options, or start anew without --resume ({path})"
+            )
+
+
+def identities(config: RunConfig) -> list[dict[str, Any] | None]:
+    """What must be the same of the inputs; None for pipes, which are known by their labels."""
+    return [
+        found and {name: found[name] for name in ("path", "size", "digest")}
+        for found in fingerprint(config.input.paths)
+    ]
