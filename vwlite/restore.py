@@ -7,6 +7,7 @@ from vwlite import model
 from vwlite.agreement import check_features, check_learner, check_loss
 from vwlite.errors import ModelError, UsageError
 from vwlite.expand import FeatureConfig, Plan
+from vwlite.fitting import check_types
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.limits import with_free_bound
@@ -51,7 +52,7 @@ def restore(
         header = model.read_header(path)
         kind = learner_class(header["learner"])
         loaded = model.load(path, want=kind.wanted(header, learning))
-        features = FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()})
+        features = check_types(FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()}))
         if strict and learning:
             stored = kind.config_from(header["config"], {})
             check_features(path, features, feature_changes)

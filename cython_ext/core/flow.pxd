@@ -6,7 +6,7 @@ prediction ``p(s)`` is the sum of components plus ``linear - s * square``. p fal
 components also carry the factor ``e^(-2 eta lambda h)``.
 """
 
-from libc.math cimport INFINITY, exp, fabs
+from libc.math cimport INFINITY, exp, fabs, pow
 
 from core.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE, LossParams
 
@@ -217,11 +217,11 @@ cdef inline Step curved_step(const Flow *f, double p, double importance) noexcep
             k1 = k7
             if h >= importance or (still and fabs(k1) <= 3 * (1e-9 * fabs(s) + fine) * fabs(speed_slope(f, s, h, &in_h))):
                 return Step(s, importance, True)
-            size *= 5 if ratio < 1e-4 else 0.85 * ratio ** -0.2
+            size *= 5 if ratio < 1e-4 else 0.85 * pow(ratio, -0.2)
         elif still and k7 * k1 < 0 and fabs(next - s) <= 1e-9 * fabs(s) + fine:
             return Step(s, importance, True)         # the flat point is that near
         else:
-            size *= 0.1 if not ratio < 1e4 else (0.85 * ratio ** -0.2 if ratio > 1 else 0.5)
+            size *= 0.1 if not ratio < 1e4 else (0.85 * pow(ratio, -0.2) if ratio > 1 else 0.5)
     return Step(s, h, False)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from vwlite.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.expand import Plan
+from vwlite.fitting import check_types
 from vwlite.losses import LossConfig, link_code
 from vwlite.results import Results
 from vwlite.table import Table
@@ -112,6 +113,12 @@ class Learner:
         """The configuration a model was trained with, but for ``changes``; ``stored`` is the header's."""
         raise NotImplementedError
 
+    def checked(self, table: np.ndarray, stride: int) -> np.ndarray:
+        """A table from a file, float32[2^bits, stride]. Raises ValueError when its shape is another."""
+        if table.shape != (1 << self.bits, stride):
+            raise ValueError(f"a table of shape {table.shape}, not {(1 << self.bits, stride)}")
+        return table
+
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         """Take over a model's numbers; unless ``whole``, only what prediction needs."""
         raise NotImplementedError
@@ -128,4 +135,5 @@ def restored_config(kind: type, stored: Mapping[str, Any], changes: Mapping[str,
     for name in changes:
         if name not in known:
             raise UsageError(f"--{name} is no option of the model's learner, {kind.learner}")
+    check_types(kind(**{**stored, "loss": LossConfig(**stored["loss"])}))
     return kind(**{**stored, "loss": LossConfig(**stored["loss"]), **changes})

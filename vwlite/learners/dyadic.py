@@ -153,10 +153,11 @@ class Dyadic(Learner):
         for name in SCALARS:
             if whole or name in ("min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
-        self.weights = arrays["weights"].values
+        self.weights = self.checked(arrays["weights"].values, 1)
         for pair in range(self.config.pairs):
             for side in range(2):
-                self.latent[pair][side] = arrays[f"latent{pair}{'ab'[side]}"].values
+                table = arrays[f"latent{pair}{'ab'[side]}"].values
+                self.latent[pair][side] = self.checked(table, self.stride)
 
     def complaints(self) -> list[str]:
         lines = []

@@ -192,7 +192,7 @@ class Gd(Learner):
         elif self.stride > 1:
             self.weights[:, 0] = arrays["weights.w"]
         else:
-            self.weights = arrays["weights.w"].reshape(-1, 1)
+            self.weights = self.checked(arrays["weights.w"].reshape(-1, 1), 1)
             if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
                 self.weights = np.array(self.weights)
                 self.apply_shrinkage()

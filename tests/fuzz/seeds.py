@@ -1,0 +1,64 @@
+"""What fuzzing begins with: good text, good files, and whatever once went wrong (``regressions/TARGET-NAME``)."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from fuzz.sealing import unsealed_model
+from vwlite.config import OutputConfig, RunConfig
+from vwlite.expand import FeatureConfig
+from vwlite.inputs import InputConfig
+from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.gd import GdConfig
+from vwlite.training import train
+
+HERE = Path(__file__).resolve().parent
+VW = (
+    b"1 |a b c\n",
+    b"-1 2.5 0.25 'tag|user:2 ann age:3.5 |item tea:-1e-3 |  7 8:2 x:nan\n",
+    b"|a\n\n1\n'just_a_tag| x y\n1 1 1 1 1 1 |six words\n",
+    b"\xef\xbb\xbf0.5 |\xc3\xa4 \xe6\x97\xa5:.5\r\n 2  |a  b\t c \n3 |:2 x\nnan |a\nh:nan |a b:inf\n",
+    b"1 |a x:1e38 y:1e39 |b 12345678901234567890 -7:1 |user s |item t\n" * 4,
+    b"1 |a one two three four |b Big5 sma11 |c d |d c\n-1 |d x y\n",
+)
+SVMLIGHT = (
+    b"1 1:0.5 7:2 # note\n-1 3:1\n",
+    b"3 qid:12 1:1 2:0 4294967295:1e-3 #docid = G1\n2 qid:12 1:.25\n",
+    b"x1 1:2\n1 2\n1 a:b\n1 3:nan\n1 18446744073709551616:1\n\n# only a note\n",
+)
+
+
+@cache
+def made() -> dict[str, list[bytes]]:
+    """Models and caches of both learners, as bytes."""
+    models, caches = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        data, model, cache_file = (f"{folder}/{name}" for name in ("data.vw", "model", "cache"))
+        Path(data).write_bytes(VW[0] + VW[5])
+        for features, learner in (
+            (FeatureConfig(bits=6), GdConfig()),
+            (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True)),
+            (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2)),
+        ):
+            output = OutputConfig(model=model, names=True, quiet=True)
+            train(RunConfig(InputConfig((data,)), features, learner, output))
+            models.append(Path(model).read_bytes())
+        Path(data).write_bytes(VW[0] + VW[5] * 3)
+        train(RunConfig(InputConfig((data,), cache=cache_file, block_size=100), output=OutputConfig(quiet=True)))
+        caches.append(Path(cache_file).read_bytes())
+    return {
+        "vw": [bytes([choice]) + text for choice, text in enumerate(VW * 5)],
+        "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
+        "model": models,
+        "cache": caches,
+        "sealed_model": [unsealed_model(model) for model in models],
+        "sealed_cache": caches,
+    }
+
+
+def regressions(target: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted((HERE / "regressions").glob(f"{target}-*"))]
+
+
+def seeds(target: str) -> list[bytes]:
+    return [*made()[target], *regressions(target)]

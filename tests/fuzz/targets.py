@@ -1,0 +1,152 @@
+"""What is fuzzed: functions of bytes that may refuse them, by an error of ``vwlite.errors``, and do nothing worse."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from fuzz.sealing import sealed_cache, sealed_model
+from vwlite.badlines import BadLines
+from vwlite.batch import Batch
+from vwlite.cache import Cache
+from vwlite.errors import VwliteError
+from vwlite.expand import FeatureConfig, Plan
+from vwlite.learners.dyadic import Dyadic, DyadicConfig
+from vwlite.learners.gd import Gd, GdConfig
+from vwlite.loop import stretches
+from vwlite.names import term_names
+from vwlite.reading import Parser, _number_lines
+from vwlite.restore import restore
+from vwlite.results import Results
+from vwlite.shuffling import Rows
+from vwlite.source import SLACK, Block
+
+BITS = 10
+OPTIONS = (  # the first byte of an input chooses
+    FeatureConfig(bits=BITS),
+    FeatureConfig(bits=BITS, quadratic=("::",), feature_limit=("3",)),
+    FeatureConfig(bits=BITS, ngram=("3",), skips=("2",)),
+    FeatureConfig(bits=BITS, affix="+2a,-3,+7b", spelling=("a", "_")),
+    FeatureConfig(bits=BITS, interactions=("user,item", "ab"), hash="all"),
+    FeatureConfig(bits=BITS, ignore=("a",), ignore_linear=("b",), redefine=("c:=d",), cubic=("bcd",)),
+    FeatureConfig(bits=BITS, sort_features=True, permutations=True, quadratic=("aa",)),
+    FeatureConfig(bits=BITS, dotproduct=("ab", "user,item")),
+)
+
+
+def learn(batch: Batch, features: FeatureConfig, strict: bool) -> None:
+    """Once over the batch with a learner that suits the options."""
+    pairs = len(features.dotproduct)
+    if pairs:
+        learner = Dyadic(DyadicConfig(pairs=pairs, rank=3), features.bits, strict=strict)
+    else:
+        learner = Gd(GdConfig(), features.bits, strict=strict)
+    results, plan = Results(), Plan(features)
+    results.make_room(len(batch))
+    for begin, end in stretches(batch, plan):
+        learner.run(batch, plan, results, begin, end)
+
+
+def text(data: bytes, kind: str) -> None:
+    """Parse, show what is malformed, name the terms, learn."""
+    choice, data = (data[0], data[1:]) if data else (0, b"")
+    features, strict, names = OPTIONS[choice % len(OPTIONS)], choice & 8 == 0, choice & 16 != 0
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    format = features.text_format(strict=strict, names=names)
+    block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
+    part = next(_number_lines(map(Parser(format, kind), [block])))
+    if strict:
+        BadLines(None, len, max_ratio=1).examine(part)
+    plan = Plan(features)
+    for row in range(min(len(part.batch), 3)) if names else ():
+        plan.see(part.batch.seg_char.tolist())
+        term_names(part.batch, plan, row)
+    learn(part.batch, features, strict)
+
+
+def read_vw(data: bytes) -> None:
+    text(data, "vw")
+
+
+def read_svmlight(data: bytes) -> None:
+    text(data, "svmlight")
+
+
+def load_model(data: bytes) -> None:
+    """As it is, to go on learning and to predict; one line through what was loaded."""
+    path = in_memory("model", data)
+    for learning in (True, False):
+        model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
+        part = Parser(model.features.text_format(strict=True), "vw")(Block(bytearray(LINES + SLACK), len(LINES), "", 0))
+        results = Results()
+        results.make_room(len(part.batch))
+        for begin, end in stretches(part.batch, model.plan):
+            model.learner.run(part.batch, model.plan, results, begin, end)
+
+
+def load_cache(data: bytes) -> None:
+    """All batches, in order and shuffled."""
+    loaded = Cache(in_memory("cache", data))
+    batches = list(loaded)
+    for batch in batches:
+        learn(batch, OPTIONS[0], True)
+        learn(batch, OPTIONS[1], True)
+    rows = Rows(batches)
+    if len(rows):
+        rows.take(np.arange(len(rows))[::-1].copy())
+
+
+def load_sealed_model(data: bytes) -> None:
+    """The same with checksums put in order, so that what they would have caught gets further."""
+    load_model(sealed_model(data))
+
+
+def load_sealed_cache(data: bytes) -> None:
+    load_cache(sealed_cache(data))
+
+
+LINES = b"1 |user a b:2 |item c\n-1 |a x |b y\n"
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "vw": read_vw,
+    "svmlight": read_svmlight,
+    "model": load_model,
+    "cache": load_cache,
+    "sealed_model": load_sealed_model,
+    "sealed_cache": load_sealed_cache,
+}
+
+
+@cache
+def folder() -> str:
+    return tempfile.mkdtemp(prefix="vwlite-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+
+
+def in_memory(name: str, data: bytes) -> str:
+    path = os.path.join(folder(), name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+class Unraisable(Exception):
+    """An exception in a kernel that has no way to pass it on."""
+
+
+def attempt(name: str, data: bytes) -> str:
+    """Give ``data`` to a target: "" or the name of the error that refused it. Any other exception is a find."""
+    lost: list[str] = []
+    before, sys.unraisablehook = sys.unraisablehook, lambda told: lost.append(f"{told.object}: {told.exc_value!r}")
+    try:
+        with np.errstate(all="ignore"):
+            TARGETS[name](data)
+    except VwliteError as error:
+        return type(error).__name__
+    finally:
+        sys.unraisablehook = before
+        if lost:
+            raise Unraisable(lost[0])
+    return ""

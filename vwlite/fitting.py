@@ -1,0 +1,33 @@
+"""Do values read from a file fit the fields of a configuration class?"""
+
+import math
+from dataclasses import fields, is_dataclass
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+LARGEST = 3e38  # kernels take numbers as float32
+
+
+def check_types(values: Any) -> Any:
+    """``values``, a configuration. Raises TypeError for the first field whose value is not of its declared type."""
+    declared = get_type_hints(type(values))
+    for field in fields(values):
+        value = getattr(values, field.name)
+        if not fits(value, declared[field.name]):
+            raise TypeError(f"{field.name} is {str(value)[:40]!r}")
+    return values
+
+
+def fits(value: Any, declared: Any) -> bool:
+    """Booleans are no numbers, whole numbers may stand for others, and numbers are finite."""
+    if isinstance(declared, UnionType):
+        return any(fits(value, one) for one in get_args(declared))
+    if get_origin(declared) is tuple:
+        return isinstance(value, tuple) and all(fits(one, get_args(declared)[0]) for one in value)
+    if declared in (None, type(None)):
+        return value is None
+    if declared is float:
+        return type(value) in (int, float) and math.isfinite(value) and abs(value) < LARGEST
+    if is_dataclass(declared):
+        return isinstance(value, declared) and bool(check_types(value))
+    return type(value) is declared
