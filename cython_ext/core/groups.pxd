@@ -41,6 +41,8 @@ cdef inline void add_group(Scratch *s, int number, const uint32_t *index, const 
 cdef inline bint store(Scratch *s, const Rows *rows, uint32_t segment) noexcept nogil:
     """Copy a segment's features behind the stored ones."""
     cdef size_t begin = rows.seg_start[segment], size = rows.seg_start[segment + 1] - begin
+    if size == 0:                # a cache may hold such segments
+        return True
     if not room_to_store(s, size):
         return False
     memcpy(s.store_index + s.stored, rows.hash + begin, size * sizeof(uint32_t))

@@ -17,6 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: 
 # name -> what the list of commands says of it; the command is vwlite.cli.<name>.command
 COMMANDS = {
     "train": "Learn a model from text.",
+    "check": "Validate text and say what is in it.",
     "predict": "Predict with a model.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",

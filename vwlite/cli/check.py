@@ -1,0 +1,36 @@
+"""``vwlite check``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
+
+
+@click.command("check", cls=Command, context_settings=SETTINGS, short_help="Validate text and say what is in it.")
+@options.data_files
+@click.option("-b", "--bit_precision", "bits", type=int, metavar="N", default=18, help="Bits to judge. [default: 18]")
+@click.option(
+    "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
+)
+@options.count("--hash_seed", help="Seed of the hash.")
+@options.data_options
+@options.bad_line_options
+@click.option("--json", "json_path", metavar="FILE", help="Write all as JSON; - is stdout, without the table.")
+@click.option("--quiet", is_flag=True, help="Do not show malformed lines.")
+def command(**arguments: Any) -> int:
+    """Validate text without training, and say what is in it.
+
+    \b
+    vwlite check train.vw
+    zcat days/*.gz | vwlite check --json -
+    vwlite check train.vw -b 22 --strict
+
+    Counts of lines, labels, importance, tags, namespaces, features and their values; the losses that take these labels;
+    how many features share their slot at -b, and the -b where at most one in ten does. Crossed features (-q) are not
+    counted. The exit status is 65 where training would fail: too many malformed lines, or no labelled example.
+    """
+    from vwlite.cli.runs.check import run
+
+    return run(arguments)
