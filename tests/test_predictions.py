@@ -223,3 +223,24 @@ def test_closed_standard_output_stays_quiet():
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=environment)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+class Sips:
+    """A stream that takes a few bytes at a time, as a pipe without a buffer may."""
+
+    def __init__(self):
+        self.taken = b""
+
+    def write(self, data):
+        self.taken += bytes(data[:3])
+        return min(len(data), 3)
+
+    def flush(self):
+        pass
+
+
+def test_a_stream_may_take_a_part(monkeypatch):
+    stream = Sips()
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=stream))
+    PredictionWriter("-").write_bytes(b"0.5\n0.25\n")
+    assert stream.taken == b"0.5\n0.25\n"

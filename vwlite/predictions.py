@@ -75,7 +75,9 @@ class PredictionWriter:
         if self._file is None:
             raise ValueError("the predictions are closed")
         try:
-            self._file.write(data)
+            left = memoryview(data)
+            while left:  # under python -u standard output has no buffer, and may take a part, as when its reader goes
+                left = left[self._file.write(left) :]
             if self._streaming:
                 self._file.flush()
         except OSError as error:

@@ -11,6 +11,7 @@ import hashlib
 import mmap
 import random
 import resource
+import signal
 import time
 import traceback
 from pathlib import Path
@@ -22,7 +23,7 @@ from fuzz.seeds import seeds
 from fuzz.targets import TARGETS, Unraisable, attempt
 
 LONGEST = 1 << 13  # bytes of an input
-HANGS = 60  # seconds
+HANGS = 60  # seconds of processor time for a round; SIGXCPU ends what takes longer
 BUCKET = np.array([0, 1, 2, 4] + [8] * 4 + [16] * 8 + [32] * 16 + [64] * 96 + [128] * 128, np.uint8)  # AFL's
 
 
@@ -108,9 +109,10 @@ def main() -> None:
     for fuzzer in fuzzers:
         for data in seeds(fuzzer.name):
             fuzzer.try_out(data, current)
+    faulthandler.register(signal.SIGXCPU, chain=True)
     due = 1.0
     while (spent := time.process_time()) < options.seconds:
-        faulthandler.dump_traceback_later(HANGS, exit=True)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(spent) + HANGS, resource.RLIM_INFINITY))
         for fuzzer in fuzzers:
             for _ in range(200 if fuzzer.name in ("vw", "svmlight") else 20):
                 fuzzer.try_out(mutated(draw, fuzzer.corpus, fuzzer.name)[:LONGEST], current)

@@ -1,0 +1,104 @@
+"""Single commands that should not have been typed, or data that should not have come."""
+
+import gzip
+import io
+import random
+import zipfile
+
+from tool import TEXT
+
+HALF_GZ = gzip.compress(TEXT.encode(), mtime=0)[:-500]
+NOISE = random.Random(1).randbytes(100_000)
+
+
+def zip_of_notes() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("notes.txt", "not a model")
+    return data.getvalue()
+
+
+def data(text: str | bytes, options: str = "", name: str = "odd.vw") -> dict:
+    """Train on this text."""
+    return {"files": {name: text}, "run": f"{{train}} -d {name} -f out {options}"}
+
+
+def typed(command: str, **files: str | bytes) -> dict:
+    return {"run": command, "files": files}
+
+
+NO_ZSTD = (
+    "mkdir -p none/backports && for m in none/backports/zstd none/zstandard; do echo 'raise ImportError' > $m.py; done; "
+    ": > none/backports/__init__.py; zstd -q good.vw; "
+)
+CASES = {
+    "label `x1`": data("x1 |a b\n" + TEXT),
+    "every label `x1`": data("x1 |a b\n" * 1000),
+    "label of six tokens": data("1 1 1 1 1 1 |a b\n1 |a\n"),
+    "`h:nan`": data("1 |a h:nan\n1 |a\n"),
+    "`h:1e39`": data("1 |a h:1e39\n1 |a\n"),
+    "a line without a bar": data("1 a b c\n1 |a\n"),
+    "negative importance": data("1 -2 |a b\n1 |a\n"),
+    "5% of lines are malformed": data(TEXT + "x |a\n" * 50),
+    "an empty file": data(""),
+    "only empty lines": data("\n\n\n"),
+    "no line has a label": data("|a b\n|a c\n"),
+    "labels {0,2,5} with logistic": data("0 |a\n2 |a b\n5 |a c\n", "--loss_function logistic"),
+    "labels 0/1 and -1/1 mixed": data("0 |a\n1 |a b\n-1 |a c\n", "--loss_function logistic"),
+    "binary noise as data": data(NOISE),
+    "a byte order mark, CRLF, no last newline": data("\ufeff1 |a b\r\n-1 |a c\r\n1 |a b"),
+    "`cat f | tool`": typed("cat good.vw | {train} -d /dev/stdin -f out"),
+    "one line of a million namespaces": data("1" + "".join(f" |n{n} x" for n in range(1_000_000)) + "\n"),
+    "a model as data": typed("{train} -d model -f out"),
+    "data as a model": typed("{train} -d good.vw -i good.vw -f out"),
+    "an empty file as a model": typed("{train} -d good.vw -i none -f out", none=""),
+    "some other zip as a model": typed("{train} -d good.vw -i zip -f out", zip=zip_of_notes()),
+    "half a `.gz`": data(HALF_GZ, name="half.vw.gz"),
+    "half a `.gz` on a pipe": typed("cat half.gz | {train} -d /dev/stdin -f out", **{"half.gz": HALF_GZ}),
+    "half a `.zst`": typed("zstd -q good.vw && head -c 2000 good.vw.zst > half.vw.zst; {train} -d half.vw.zst -f out"),
+    "a `.zst` without the extra": typed(f"{NO_ZSTD} PYTHONPATH=none:$PYTHONPATH {{train}} -d good.vw.zst -f out"),
+    "labels changed after the cache was made": typed(
+        "{train} -d good.vw -c --quiet; sed -i 's/^-1/0/; s/^1/-1/; s/^0/1/' good.vw; "
+        "{train} -d good.vw -c -f out --quiet; {train} -d good.vw -f same --quiet; cmp out same || echo error: stale"
+    ),
+    "half a cache": typed(
+        "{train} -d good.vw -c --quiet; head -c 9000 good.vw.cache > half; cat half > good.vw.cache; "
+        "{train} -d good.vw -c -f out"
+    ),
+    "`-b` other than the model's": typed("{train} -d good.vw -i model -b 20 -f out"),
+    "`-q` other than the model's": typed("{train} -d good.vw -i model -q ui -f out"),
+    "loss other than the model's": typed("{train} -d good.vw -i model --loss_function logistic -f out"),
+    "`-q` that matches nothing": typed("{train} -d good.vw -q zw -f out"),
+    "an unknown option": typed("{train} -d good.vw --pases 3 -f out"),
+    "`-l nan`": typed("{train} -d good.vw -l nan -f out"),
+    "weights overflow": data("1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 50, "--sgd -l 1e9"),
+    "input that is not there": typed("{train} -d nosuch.vw -f out"),
+    "a folder as input": typed("{train} -d . -f out"),
+    "the input as `-f`": typed(
+        "cp good.vw out; {train} -d out -f out; s=$?; cmp -s good.vw out || echo error: the data are gone; exit $s"
+    ),
+    "`-f` into a missing folder": typed("{train} -d good.vw -f no/such/out"),
+    "`-f` is a folder": typed("mkdir d; {train} -d good.vw -f d"),
+    "`-f` on a read-only file system": {
+        **typed("mkdir d; mount -t tmpfs -o ro none d && {train} -d good.vw -f d/out"),
+        "afterwards": "umount d",
+    },
+    "`-f` on a full disk (64 KB), over a model": {
+        **typed("mkdir d; mount -t tmpfs -o size=64k none d && cp model d/ && {train} -d good.vw -b 20 "
+                "--initial_weight 0.1 -f d/model; s=$?; cmp -s model d/model || echo error: the old model is gone; exit $s"),
+        "afterwards": "umount d",
+    },
+    "predictions to a full disk": typed("{predict} -d good.vw > /dev/full"),
+    "`head -1` closes the pipe": typed(
+        "for n in 0 1 2 3 4 5 6 7 8 9; do cat good.vw good.vw good.vw; done > long.vw; "
+        "({predict} -d long.vw; echo error: status $? >&2) | head -1"
+    ),
+    "standard output closed": typed("{predict} -d good.vw >&-"),
+    "two trainings of one model at once": typed(
+        "mkfifo p; {train} -d p -f out > /dev/null 2>&1 & exec 3>p; echo '1 |a b' >&3; sleep 0.5; "
+        "{train} -d good.vw -f out; s=$?; exec 3>&-; wait; exit $s"
+    ),
+    "the same file learned again": typed(
+        "{train} -d good.vw -f out --quiet; {train} -d good.vw -i out -f out"
+    ),
+}
