@@ -56,7 +56,7 @@ def test_predict_takes_the_flag_of_vw(run_here, model):
 
 UNKNOWN = {
     "trian x": "vwlite: no command 'trian' (did you mean train?)",
-    "xyz": "vwlite: no command 'xyz' (there are train, predict",
+    "xyz": "vwlite: no command 'xyz' (there are train, check",
     "train --learning_rat 1": "did you mean",
     "train -l abc": "vwlite: -l: 'abc' is not a finite number",
     "train --loss_function abc": "vwlite: --loss_function: 'abc' is not one of",

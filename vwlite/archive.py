@@ -11,7 +11,7 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import BinaryIO
 
@@ -71,11 +71,14 @@ Source = tuple[Spec, Iterable[np.ndarray]]  # a member and its data in C-contigu
 Hasher = mmh3_x64_128
 
 
-def write(path, kind: Kind, head: dict, sources: Iterable[Source]) -> None:
+def write(
+    path, kind: Kind, head: dict, sources: Iterable[Source], announce: Callable[[str], None] | None = None
+) -> None:
     """Write an archive whose bytes depend only on ``head``, the arrays and the version of vwlite.
 
     ``head``: JSON data that joins the header. ``sources``: each member's spec with C-contiguous
-    array pieces that add up to its data. Raises OutputError when the header is too long, ValueError
+    array pieces that add up to its data. ``announce`` is told the header's digest, which the file ends with, before the
+    file gets its name. Raises OutputError when the header is too long, ValueError
     when it holds NaN or infinity.
     """
     sources = sorted(sources, key=lambda source: source[0].name)
@@ -95,6 +98,8 @@ def write(path, kind: Kind, head: dict, sources: Iterable[Source]) -> None:
         for offset, record in zipframe.frame(members(header, done), comment(kind, header)):
             file.seek(offset)
             file.write(record + header if offset == 0 else record)
+        if announce:
+            announce(Hasher(header).digest().hex())
 
 
 def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable) -> Spec:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from vwlite import model
 from vwlite.config import RunConfig
 from vwlite.counters import Counters, ProgressRule
 from vwlite.errors import ModelError, UsageError
@@ -37,7 +38,7 @@ class Checkpoints:
         *,
         every: float | None = None,
     ) -> None:
-        self.path, self.say, self.every = f"{config.output.model}.ckpt", say, every
+        self.path, self.say, self.every = checkpoint_path(config), say, every
         self.interrupts = interrupts or Interrupts()
         self.told = told(config)
         self.inputs = identities(config)
@@ -55,15 +56,15 @@ class Checkpoints:
         if not os.path.exists(self.path):
             self.say(f"there is no {self.path} to go on from: training begins at the start")
             return None
-        model = restore(self.path, learning=True, strict=True, learner_changes={}, feature_changes={})
-        run = model.header.get("run")
+        restored = restore(self.path, learning=True, strict=True, learner_changes={}, feature_changes={})
+        run = restored.header.get("run")
         if not isinstance(run, dict):
             raise ModelError(f"{self.path} is a model, not a checkpoint")
         check_same(self.path, run.get("told"), self.told)
         if run.get("inputs") != self.inputs:
             raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
         self.run, self.written = run, True
-        return model
+        return restored
 
     def attach(self, session: Session) -> None:
         """Look after a session that has been entered."""
@@ -123,6 +124,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "totals": saver.totals.state() if saver.totals else None,
         "sightings": session.sightings.counts.tolist(),
         "matched": [list(one) for one in session.plan.matching()],
+        "known": saver.ledger.known if saver.ledger else [],
     }
 
 
@@ -139,6 +141,19 @@ def go_on(session: Session, run: dict[str, Any]) -> None:
     plan, matched = session.plan, set(map(tuple, run["matched"]))
     for place, one in enumerate(plan.interactions):
         plan.matched[place] = one in matched
+
+
+def known_then(config: RunConfig) -> list[dict[str, Any]] | None:
+    """The ledger as a stopped run found it, None where none was stopped. Raises ModelError."""
+    path = checkpoint_path(config)
+    if not config.output.model or not os.path.exists(path):
+        return None
+    run = model.read_header(path).get("run")
+    return run.get("known") if isinstance(run, dict) else None
+
+
+def checkpoint_path(config: RunConfig) -> str:
+    return f"{config.output.model}.ckpt"
 
 
 def told(config: RunConfig) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +28,10 @@ class Model:
     writer: str
 
 
-def save(path, header: dict, arrays: Mapping[str, np.ndarray | Table]) -> None:
-    """Write a model; the same content gives the same bytes.
+def save(
+    path, header: dict, arrays: Mapping[str, np.ndarray | Table], announce: Callable[[str], None] | None = None
+) -> None:
+    """Write a model; the same content gives the same bytes. ``announce`` is told its digest before it has its name.
 
     ``header`` is JSON data without NaN or infinity; arrays are integers or float32/64 of any shape,
     or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
@@ -46,7 +48,7 @@ def save(path, header: dict, arrays: Mapping[str, np.ndarray | Table]) -> None:
             sources += members
         else:
             sources.append(_source(name, value))
-    write(path, MODEL, {"model": header, "tables": tables}, sources)
+    write(path, MODEL, {"model": header, "tables": tables}, sources, announce)
 
 
 def read_header(path) -> dict:

@@ -17,6 +17,7 @@ from vwlite.restore import Restored
 from vwlite.results import Results
 
 if TYPE_CHECKING:
+    from vwlite.ledger import Ledger
     from vwlite.namebook import NameBook
     from vwlite.table import Table
 
@@ -37,6 +38,7 @@ class Saver:
         self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
         self.manners = manners
         self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
+        self.ledger: Ledger | None = None
         self.passes = 0  # finished in all, this run's and those before
         self.names = new_name_book() if config.output.invert_hash or config.output.names else None
 
@@ -51,6 +53,11 @@ class Saver:
     def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:
             self.totals.tally(batch, results, results.held, begin, end)
+
+    def note_lines(self, path: str, lines: int) -> None:
+        """So many more lines of an input were read as text."""
+        if self.ledger is not None:
+            self.ledger.count(path, lines)
 
     def learn_names(self, batch: Batch, begin: int, end: int) -> None:
         if self.names is not None:
@@ -87,7 +94,8 @@ class Saver:
         self.check_finite(learner.scalars, arrays)
         if named is not None:
             arrays |= named.arrays()
-        model.save(path, header, arrays)
+        final = self.ledger is not None and path == output.model and run is None
+        model.save(path, header, arrays, self.ledger.write if final else None)
 
     def kept_counts(self) -> dict[str, float | int | None]:
         """What the model says of its examples; in vwlite's manners, nothing that depends on where a run stopped."""

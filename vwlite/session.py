@@ -131,6 +131,8 @@ class Session:
     def read(self, number: int) -> Iterator[Batch]:
         if self.inputs.state == "using" and not self.recalled:
             self.manners.recall(self.inputs.cache.lines, self.inputs.cache.bad)
+            if len(self.config.input.paths) == 1:
+                self.saver.note_lines(self.config.input.paths[0], self.inputs.cache.lines)
             self.recalled = True
         shuffled = self.config.input.shuffle and self.saver.passes > 0
         if (shuffled or number > 1) and not self.inputs.cache:  # where a run or a model goes on
@@ -147,6 +149,7 @@ class Session:
         """The batches of the text, while the cache, if any, is made."""
         for part in self.inputs.texts():
             self.lines += len(part.batch)
+            self.saver.note_lines(part.block.path, part.lines)
             yield self.manners.examine(part)
             self.report.bar.update(part.block.size)
 

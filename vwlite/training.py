@@ -19,6 +19,7 @@ from vwlite.session import Session
 
 if TYPE_CHECKING:
     from vwlite.checkpoint import Checkpoints
+    from vwlite.ledger import Ledger
     from vwlite.metrics import Outcomes
     from vwlite.ranking import Rankings
 
@@ -86,13 +87,16 @@ def train(
     model: Restored | None = None,
     bad_lines: BadLinesConfig | None = None,
     checkpoints: "Checkpoints | None" = None,
+    ledger: "Ledger | None" = None,
 ) -> Session:
     """Run through the data once per pass; the session, finished, holds counters and learner.
 
-    ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. Raises the errors of
-    ``vwlite.errors``, and ``Interrupted``; what is written then is described in ``vwlite.atomic``.
+    ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. ``ledger`` is written with the
+    model. Raises the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is described in
+    ``vwlite.atomic``.
     """
     session = open_session(config, model, bad_lines or BadLinesConfig(), config.output.quiet)
+    session.saver.ledger = ledger
     with session:
         if not checkpoints:
             run(session, config.output.audit)

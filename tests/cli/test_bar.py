@@ -52,7 +52,7 @@ def test_bar_on_a_terminal(arguments, drawn, train_on_a_terminal, write, names_i
     text = train_on_a_terminal(*arguments.split(), "-f", "model")
     assert (b"B/s" in text) == drawn
     assert (b"\nnumber of examples = 2\r\n" in text.replace(b"\r\r", b"\r")) == ("--quiet" not in arguments)
-    assert names_in() == ["data.vw", "model"]
+    assert names_in() == ["data.vw", "model", *(["model.ledger"] if "data.vw" in arguments else [])]
 
 
 def test_no_bar_without_a_terminal(vwlite, write):

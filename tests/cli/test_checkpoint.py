@@ -129,7 +129,8 @@ def test_checkpoints_by_the_clock(run_here, files):
     run_here("train", "data.vw", "-f", "model")
     run_here("train", "data.vw", "-f", "other", "--checkpoint-every", "0s", *SMALL)
     assert (files / "other").read_bytes() == (files / "model").read_bytes()
-    assert sorted(path.name for path in files.iterdir()) == ["data.vw", "model", "other"]
+    left = sorted(path.name for path in files.iterdir())
+    assert left == ["data.vw", "model", "model.ledger", "other", "other.ledger"]
 
 
 def test_a_checkpoint_is_a_model(run_here, files, stop):

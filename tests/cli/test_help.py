@@ -11,7 +11,10 @@ from vwlite.cli import COMMANDS, cli, plain
 
 HERE = Path(__file__).resolve().parent
 README = (HERE.parent.parent / "README.md").read_text()
-SHARED = {"train": ["test_shared_options.py", "test_bar.py", "test_checkpoint.py"], "vw": ["test_shared_options.py"]}
+SHARED = {
+    "train": ["test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_ledger.py"],
+    "vw": ["test_shared_options.py"],
+}
 
 
 def command(name):

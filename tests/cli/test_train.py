@@ -132,7 +132,7 @@ def test_several_passes_need_no_cache_and_leave_none(vwlite, names_in, tmp_path,
     (tmp_path / "scratch").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     vwlite("train", "data.vw", "--passes", "3", "--holdout_off", "-f", "model")
-    assert names_in() == ["data.vw", "model", "scratch"] and not list((tmp_path / "scratch").iterdir())
+    assert names_in() == ["data.vw", "model", "model.ledger", "scratch"] and not list((tmp_path / "scratch").iterdir())
     vwlite("train", "data.vw", "--passes", "3", "--holdout_off", "-f", "cached", "-c")
     assert weights("cached") == weights("model")
 
@@ -153,7 +153,7 @@ def test_save_commands_in_the_data_are_obeyed_by_vw_alone(vwlite, write, weights
     one, *rest = DATA.splitlines(keepends=True)
     write("save.vw", "".join([one, "'save_early |\n", *rest]))
     vwlite("train", "save.vw", "-f", "model")
-    assert names_in() == ["data.vw", "model", "save.vw"]
+    assert names_in() == ["data.vw", "model", "model.ledger", "save.vw"]
     vwlite("train", "data.vw", "-f", "plain")
     assert weights("model") == weights("plain")
     vwlite("vw", "save.vw", "-f", "model")
@@ -202,7 +202,7 @@ def test_waiting_for_the_other_training_ends_when_that_ends(vwlite, tmp_path, na
         monkeypatch.setattr("vwlite.lock.time.sleep", sleep)
         vwlite("train", "data.vw", "-f", "model", "--quiet", "--lock-wait", "60")
     assert len(pauses) == 1
-    assert names_in() == ["data.vw", "model"]
+    assert names_in() == ["data.vw", "model", "model.ledger"]
 
 
 ERRORS = {  # arguments: status, what is said

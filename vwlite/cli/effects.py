@@ -15,6 +15,7 @@ NEEDS = {  # option: any of these must be typed as well
     "lock_wait": ("model",),
     "checkpoint_every": ("model",),
     "resume": ("model",),
+    "skip_seen": ("initial",),
     "permutations": CROSSINGS,
     "leave_duplicate_interactions": CROSSINGS,
     "early_terminate": ("passes", "holdout_after"),

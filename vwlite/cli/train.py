@@ -32,6 +32,7 @@ from vwlite.cli.parser import Command, Duration
     "--checkpoint-every", type=Duration(), metavar="TIME", help="Write MODEL.ckpt every so often: 90s, 10m, 2h."
 )
 @click.option("--resume", is_flag=True, help="Go on where this command was stopped, from MODEL.ckpt if there is one.")
+@click.option("--skip-seen", is_flag=True, help="Skip files that the model of -i has learned, after MODEL.ledger.")
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
 @click.option("--json", "json_path", metavar="FILE", help="Write counts and losses as JSON; - is stdout.")
 @options.progress_options

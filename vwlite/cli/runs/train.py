@@ -1,11 +1,14 @@
 """What ``vwlite train`` does."""
 
 import os
+import shutil
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
-from vwlite.atomic import check_writable, is_replaceable
-from vwlite.checkpoint import Checkpoints
+from vwlite import ledger
+from vwlite.atomic import atomic_output, check_writable, is_replaceable
+from vwlite.checkpoint import Checkpoints, known_then
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
@@ -33,19 +36,54 @@ def run(arguments: dict[str, Any]) -> int:
             check_writable(arguments["model"])
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
         config, model = configured(arguments, typed)
-        checkpoints = checkpoints_of(config, arguments, held)
-        if checkpoints and arguments["resume"]:
-            model = checkpoints.load() or model
-        session = train(config, model, build.bad_lines_config(arguments), checkpoints)
+        known = known_before(config, arguments)
+        config = unseen(config, arguments, known)
+        if config is None:
+            return nothing_new(arguments)
+        checkpoints, learned = None, None
+        if config.output.model and is_replaceable(config.output.model):
+            checkpoints = checkpoints_of(config, arguments, held)
+            learned = ledger.Ledger(config.output.model, known, config.input.paths, not config.input.examples)
+            if arguments["resume"]:
+                model = checkpoints.load() or model
+        session = train(config, model, build.bad_lines_config(arguments), checkpoints, learned)
     if arguments["json_path"]:
         write_json(arguments["json_path"], run_report(session))
     return 141 if session.broken else 0
 
 
-def checkpoints_of(config: RunConfig, arguments: dict[str, Any], held: ExitStack) -> Checkpoints | None:
-    """While ``held``, the first signal is heard between batches; None where no file is to be written."""
-    if not config.output.model or not is_replaceable(config.output.model):
-        return None
+def known_before(config: RunConfig, arguments: dict[str, Any]) -> list[ledger.Entry]:
+    """What the model of ``-i`` has learned; of a stopped run, what it had when that began."""
+    if not arguments["initial"]:
+        return []
+    then = known_then(config) if arguments["resume"] else None
+    return ledger.read(arguments["initial"]) if then is None else then
+
+
+def unseen(config: RunConfig, arguments: dict[str, Any], known: list[ledger.Entry]) -> RunConfig | None:
+    """The run without inputs that were learned before, if they are to be skipped; None when nothing is left."""
+    again, skip = ledger.seen(known, config.input.paths), arguments["skip_seen"]
+    skipped = {path for path, entry in again.items() if skip and entry.get("whole", True)}
+    for path, entry in again.items() if not config.output.quiet else ():
+        advice = ": skipped" if path in skipped else "" if skip else "; --skip-seen would skip it"
+        say(f"{ledger.told(path, entry)}{advice}")
+    left = tuple(path for path in config.input.paths if path not in skipped)
+    return replace(config, input=replace(config.input, paths=left)) if left else None
+
+
+def nothing_new(arguments: dict[str, Any]) -> int:
+    """The model stays as it is, under the name it is to have."""
+    initial, final = arguments["initial"], arguments["model"]
+    if final and os.path.realpath(initial) != os.path.realpath(final):
+        with open(initial, "rb") as file, atomic_output(final) as copy:
+            shutil.copyfileobj(file, copy)
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {"examples": 0, "lines": 0, "bad_lines": 0})
+    return 0
+
+
+def checkpoints_of(config: RunConfig, arguments: dict[str, Any], held: ExitStack) -> Checkpoints:
+    """While ``held``, the first signal is heard between batches."""
     tell = (lambda line: None) if config.output.quiet else say
     checkpoints = Checkpoints(config, tell, held.enter_context(Interrupts()), every=arguments["checkpoint_every"])
     check_writable(checkpoints.path)

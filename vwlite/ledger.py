@@ -1,0 +1,108 @@
+"""The ledger of a model: which files it has learned, in ``MODEL.ledger`` beside it.
+
+It is no part of the model: the same examples give the same bytes, from whatever files or pipes they came. It names the
+model it belongs to by the digest of its header, so that it is never believed of another one, and is written before the
+model gets its name, with what is known of the model that stood there: whichever of the two a crash leaves is known.
+"""
+
+import json
+import os
+from typing import Any
+
+from vwlite.atomic import atomic_output
+from vwlite.errors import ModelError
+from vwlite.source import fingerprint
+
+FORMAT = 1
+DIGITS = 32  # of the digest that ends a model file
+
+Entry = dict[str, Any]  # path, size, digest (of samples: ``vwlite.source.fingerprint``), lines, whole
+
+
+def ledger_path(model: str) -> str:
+    return f"{model}.ledger"
+
+
+def model_digest(path: str) -> str:
+    """What a model file ends with; empty where there is none."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(-min(DIGITS, os.fstat(file.fileno()).st_size), os.SEEK_END)
+            return file.read(DIGITS).decode("ascii", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def read(model: str) -> list[Entry]:
+    """What the model ``model`` has learned, as far as its ledger knows. Raises ModelError when that is damaged."""
+    return _models(ledger_path(model)).get(model_digest(model), [])
+
+
+def _models(path: str) -> dict[str, list[Entry]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        if told["format"] != FORMAT:
+            raise ModelError(f"{path} was written by another version of vwlite: remove it to go on without it")
+        models = told["models"]
+        if all(isinstance(entry["path"], str) for entries in models.values() for entry in entries):
+            return models
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned")
+
+
+class Ledger:
+    """What a run learns, and what its model had learned before: ``known``."""
+
+    def __init__(self, model: str, known: list[Entry], paths: tuple[str, ...], whole: bool = True) -> None:
+        """``model``: the file to be written. Take it before reading, so that a change meanwhile is noticed later."""
+        self.model, self.known = model, known
+        found = [entry for entry in fingerprint(paths) if entry]
+        self.lines: dict[str, int] = {}
+        self.inputs: list[Entry] = [
+            {"path": entry["path"], "size": entry["size"], "digest": entry["digest"], "whole": whole} for entry in found
+        ]
+
+    def count(self, path: str, lines: int) -> None:
+        self.lines[path] = self.lines.get(path, 0) + lines
+
+    def entries(self) -> list[Entry]:
+        learned = [{**entry, "lines": self.lines.get(entry["path"])} for entry in self.inputs]
+        return [*self.known, *learned]
+
+    def write(self, digest: str) -> None:
+        """Of the model with this digest, which is about to get its name. Raises OutputError."""
+        entries, path = self.entries(), ledger_path(self.model)
+        if not entries:
+            return
+        standing = model_digest(self.model)
+        try:
+            before = _models(path).get(standing)
+        except ModelError:
+            before = None
+        models = {digest: entries, **({standing: before} if before and standing != digest else {})}
+        with atomic_output(path, "w") as file:
+            file.write(json.dumps({"format": FORMAT, "models": models}, indent=1) + "\n")
+
+
+def seen(known: list[Entry], paths: tuple[str, ...]) -> dict[str, Entry]:
+    """Those of ``paths`` that are known, whatever they were called, and as what."""
+    if not known:
+        return {}
+    by_content = {(entry.get("size"), entry.get("digest")): entry for entry in known}
+    found = {}
+    for path, now in zip(paths, fingerprint(paths), strict=True):
+        if now and (now["size"], now["digest"]) in by_content:
+            found[path] = by_content[now["size"], now["digest"]]
+    return found
+
+
+def told(path: str, entry: Entry) -> str:
+    """What there is to say of an input that was learned before."""
+    name = "" if path == entry["path"] else f" as {entry['path']}"
+    lines = f" ({entry['lines']} lines)" if entry.get("lines") else ""
+    part = "" if entry.get("whole", True) else ", in part"
+    return f"{path} was learned before{name}{part}{lines}"
