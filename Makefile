@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard cython_ext/*.pyx cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
-.PHONY: build demo test lint bench annotate debug clean help
+.PHONY: build demo test lint bench annotate debug fuzz soak clean help
 
 build: $(VENV)/built  ## install into .venv, with kernels up to date (the default)
 
@@ -34,6 +34,12 @@ annotate: build  ## Cython's HTML: which lines of the kernels touch Python
 
 debug:  ## the same tests on kernels with bounds checks, in a build of their own
 	@sh .ci/debug
+
+fuzz: build  ## fuzz kernels built with sanitizers; ARGS='--seconds 3600'
+	@PYTHON=$(abspath $(BIN))/python ARGS='$(ARGS)' sh .ci/fuzz
+
+soak: build  ## train on 20 GB from a pipe and watch the memory; ARGS='--gb 5'
+	$(BIN)/python tests/bench/soak.py $(ARGS)
 
 clean:  ## remove everything that make made
 	rm -rf build dist demo-out $(VENV) *.egg-info .pytest_cache .hypothesis .ruff_cache vwlite/_native/*.so
