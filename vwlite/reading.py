@@ -12,6 +12,8 @@ from vwlite.batch import Batch
 from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
 from vwlite.source import Block, blocks
 
+LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
+
 
 @dataclass(frozen=True, slots=True)
 class Remark:
@@ -87,7 +89,7 @@ def read(
     """The inputs' batches in order; the same ones for any number of threads.
 
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 3`` blocks are held at
-    a time. Raises as ``source.blocks`` does.
+    a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
-    source, parser = blocks(paths, block_size), Parser(format, kind)
+    source, parser = blocks(paths, block_size, LONGEST_LINE), Parser(format, kind)
     return _number_lines(in_order(source, parser, threads))

@@ -59,9 +59,12 @@ NUMBER = re.compile(rb"-?\d*\.?\d*([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNOREC
 SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:\S+)+\s*")
 
 
+LOOKED_AT = 1 << 16  # bytes of a line at most, to guess what it is
+
+
 def hint(code: int, line: bytes) -> str:
     """What to do about a line that looks like one of another format."""
-    if code == Code.NO_BAR and SVMLIGHT.fullmatch(line):
+    if code == Code.NO_BAR and len(line) <= LOOKED_AT and SVMLIGHT.fullmatch(line):
         return " (--format svmlight?)"
     if code in (Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE) and b"|" in line:
         return " (--format vw?)"

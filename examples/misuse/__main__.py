@@ -1,4 +1,4 @@
-"""What vwlite, and vw, do with what should not happen: prints the Markdown table of table.md.
+"""What vwlite, and vw, do with what should not happen: prints examples/misuse/table.md.
 
 python examples/misuse --vw 'python3 -m vowpalwabbit' > examples/misuse/table.md
 
@@ -15,6 +15,12 @@ from cases import CASES
 from tool import Tool
 from trials import TRIALS
 
+HEAD = """# Misuse
+
+What became of commands and data that should not have come: **exit status**, what happened to the model, and the line
+that says most about it. Made by `python examples/misuse --vw 'python3 -m vowpalwabbit'` (vowpalwabbit 9.11 from PyPI).
+"""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -27,6 +33,7 @@ def main() -> None:
         tools = [Tool("vwlite", options.vwlite, Path(folder))]
         if options.vw:
             tools.append(Tool("vw", options.vw, Path(folder)))
+        print(HEAD)
         print(f"| | {' | '.join(tool.name for tool in tools)} |\n|---|{'---|' * len(tools)}", flush=True)
         wanted = [title for title in [*CASES, *TRIALS] if options.only in title]
         for title in wanted:

@@ -61,9 +61,9 @@ class Tool:
 
     def left(self, before: dict[str, bytes], folder: Path) -> str:
         after = self.models(folder)
-        if "out" in after:
-            return "model written"
-        return "model changed" if after != before else "nothing changed"
+        if after == before:
+            return "nothing changed"
+        return "model changed" if after.keys() == before.keys() else "model written"
 
     def said(self, text: str) -> str:
         """The line that matters most, shortened."""
@@ -73,4 +73,6 @@ class Tool:
         learned = [line for line in lines if line.startswith("number of examples")]
         line = (loud or own or learned or [""])[0 if self.name == "vwlite" else -1]
         line = line.removeprefix("vwlite: ").removeprefix("RuntimeError: ").replace("`", "'")
+        line = line.replace(f"{self.folder}/", "")
+        line = "".join(c if c.isascii() and c.isprintable() else "?" for c in line)
         return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."

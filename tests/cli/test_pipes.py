@@ -233,6 +233,15 @@ def test_a_line_of_five_megabytes(vwlite, write, weights):
     assert -1 <= float(short) <= 1
 
 
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(vwlite, write, monkeypatch, names_in):
+    monkeypatch.setattr("vwlite.reading.LONGEST_LINE", 1000)
+    write("long.vw", b"1 |a x\n" + b"7" * 1001 + b"\n")
+    done = vwlite("train", "long.vw", "-f", "model", "--block-size", 100, "--quiet", status=65)
+    assert done.stderr == "vwlite: long.vw: the line at byte 7 has more than 1000 bytes\n"
+    assert "model" not in names_in()
+    vwlite("train", write("long.vw", b"1 |a " + b"x" * 995 + b"\n"), "--block-size", 100, "-f", "model")
+
+
 @pytest.mark.parametrize("arguments", ["inspect model", "inspect model --json -", "evaluate -i model data.vw"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_was_never_there(arguments, unbuffered, start, model, cli_env):
