@@ -53,6 +53,9 @@ def restore(
         kind = learner_class(header["learner"])
         loaded = model.load(path, want=kind.wanted(header, learning))
         features = check_types(FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()}))
+        pairs = header["config"].get("pairs", 0)
+        if pairs != len(features.dotproduct):
+            raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         if strict and learning:
             stored = kind.config_from(header["config"], {})
             check_features(path, features, feature_changes)

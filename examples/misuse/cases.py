@@ -76,7 +76,7 @@ CASES = {
     "input that is not there": typed("{train} -d nosuch.vw -f out"),
     "a folder as input": typed("{train} -d . -f out"),
     "the input as `-f`": typed(
-        "cp good.vw out; {train} -d out -f out; s=$?; cmp -s good.vw out || echo error: the data are gone; exit $s"
+        "{train} -d out -f out; s=$?; cmp -s good.vw out || echo error: the data are gone; exit $s", out=TEXT
     ),
     "`-f` into a missing folder": typed("{train} -d good.vw -f no/such/out"),
     "`-f` is a folder": typed("mkdir d; {train} -d good.vw -f d"),
