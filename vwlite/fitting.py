@@ -1,6 +1,5 @@
 """Do values read from a file fit the fields of a configuration class?"""
 
-import math
 from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -27,7 +26,7 @@ def fits(value: Any, declared: Any) -> bool:
     if declared in (None, type(None)):
         return value is None
     if declared is float:
-        return type(value) in (int, float) and math.isfinite(value) and abs(value) < LARGEST
+        return type(value) in (int, float) and abs(value) < LARGEST
     if is_dataclass(declared):
         return isinstance(value, declared) and bool(check_types(value))
     return type(value) is declared
