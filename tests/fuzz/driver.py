@@ -28,7 +28,7 @@ BUCKET = np.array([0, 1, 2, 4] + [8] * 4 + [16] * 8 + [32] * 16 + [64] * 96 + [1
 
 
 class Edges:
-    """What the kernels went through: ``edges`` of coverage.c, where it is preloaded."""
+    """What the kernels went through: ``edges`` of coverage.h, where it is preloaded."""
 
     def __init__(self) -> None:
         try:
