@@ -100,7 +100,8 @@ def trained(config, *more):
 def twin_of(lines, options):
     with np.errstate(all="ignore"):
         result = run(lines, options)
-    assume(all(np.isfinite(column).all() for column in (result.gd.w, result.gd.g, result.gd.n)))  # or the run ends with an error
+    columns = (result.gd.w, result.gd.g, result.gd.n)
+    assume(all(np.isfinite(column).all() for column in columns))  # or the run ends with an error
     assume(options.rules != {"sgd"} or all(abs(p.raw) < 1e4 for made in result.predictions for p in made))
     return result
 
