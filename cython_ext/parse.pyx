@@ -3,6 +3,7 @@
 from libc.string cimport memchr
 
 from core.labels cimport Words, note_tag, read_simple_label, split_words
+from core.name_labels cimport read_name_label
 from core.namespaces cimport Reader, note, read_block, trouble
 from core.numbers cimport POWERS, fill_powers
 from core.plain cimport read_plain_block
@@ -49,14 +50,19 @@ cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexc
         if reader.strict:
             note(out, reader, p, p, NO_BAR)
             return NO_BAR
-    split_words(p, bar, &words)
-    status = read_simple_label(&words, reader.powers, reader.strict, out, &where)
+    words.tag = words.tag_end = bar
+    if reader.words:
+        status = read_name_label(p, bar, reader, out, &where)
+    else:
+        split_words(p, bar, &words)
+        status = read_simple_label(&words, reader.powers, reader.strict, out, &where)
     if status != OK:
         note(out, reader, where, p, status)
         if reader.strict:
             return status
     status = read_namespaces(reader, bar, out)
-    note_tag(&words, reader.text, out.segments == first_segment, out)
+    if not reader.words:
+        note_tag(&words, reader.text, out.segments == first_segment, out)
     return status
 
 

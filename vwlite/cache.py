@@ -60,6 +60,7 @@ def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, An
         "affix": [int(x) for x in format.affix] if makes else [],
         "spelling": format.spelling.tolist() if makes else [],
         "redefine": format.redefine.tolist() if makes else [],
+        **({"words": True} if format.words else {}),
     }
 
 

@@ -11,13 +11,15 @@ from vwlite.errors import ModelError
 from vwlite.expand import Plan
 from vwlite.names import term_names, with_all_linear
 
+MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
+
 
 class NameBook:
     """The first name seen of every slot: ``names``, by slot."""
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
-        self.known = np.zeros(0, bool)  # by slot, once there is one
+        self.known = np.zeros(0, bool)  # by slot, once there is one; none for tables that large
 
     def add(self, batch: Batch, plan: Plan, begin: int = 0, end: int | None = None) -> None:
         """Enter the names of the rows ``begin`` to ``end``; those read from a cache have none.
@@ -26,21 +28,27 @@ class NameBook:
         """
         if batch.names is None:
             return
-        if not len(self.known):
+        if not len(self.known) and plan.bits <= MOST_BITS:
             self.known = np.zeros(1 << plan.bits, bool)
             self.known[list(self.names)] = True
         plan = with_all_linear(plan)
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
         for row in rows.tolist():
             slots = np.frombuffer(expand_row(batch, plan, row)[0], np.uint32)
-            places = np.flatnonzero(~self.known[slots])
+            places = np.flatnonzero(self.unknown(slots))
             if len(places):
                 self.enter(slots, places, term_names(batch, plan, row))
+
+    def unknown(self, slots: np.ndarray) -> np.ndarray:
+        if len(self.known):
+            return ~self.known[slots]
+        return np.array([slot not in self.names for slot in slots.tolist()], bool)
 
     def enter(self, slots: np.ndarray, places: np.ndarray, names: list[str]) -> None:
         for place, slot in zip(places.tolist(), slots[places].tolist(), strict=True):
             self.names.setdefault(slot, names[place])
-        self.known[slots] = True
+        if len(self.known):
+            self.known[slots] = True
 
     def arrays(self) -> dict[str, np.ndarray]:
         """``name_slot`` uint32[n] ascending, ``name_end`` int64[n], ``name_text`` uint8[all names].

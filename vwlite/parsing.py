@@ -1,7 +1,7 @@
 """From blocks of text to batches: text formats and their options, reusable arrays."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,9 +43,14 @@ class TextFormat:
     hash_seed: int = 0
     strict: bool = True
     names: bool = False
+    words: bool = False  # labels are names, which batches hold in the place of tags
     affix: np.ndarray = field(default_factory=lambda: _table(np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: _table(np.uint8))  # uint8[256]
     redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
+
+    def of_words(self) -> "TextFormat":
+        """The same for labels that are names."""
+        return replace(self, words=True)
 
     @property
     def makes_features(self) -> bool:

@@ -16,6 +16,8 @@ CLASSES = {"gd": "Gd", "dyadic": "Dyadic"}
 
 def learner_class(name: Any) -> "type[Learner]":
     """The class of a learner by name. Raises ModelError for an unknown one: a model's header names it."""
+    if name == "l1":
+        raise ModelError("a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect")
     if name not in CLASSES:
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
     return getattr(importlib.import_module(f"vwlite.learners.{name}"), CLASSES[name])

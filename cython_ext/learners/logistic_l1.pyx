@@ -1,0 +1,117 @@
+"""Two classes: log p(y | x) = -log(1 + exp(-y w.x)), with an L1 penalty (see core/penalties.pxd)."""
+
+from libc.math cimport exp, fabs, isfinite, log1p
+from libc.stdint cimport int64_t, uint32_t
+
+from core.bytescan cimport prefetch
+from core.penalties cimport NAIVE, Schedule, open_schedule, rate_of, settle, settle_all, shrink_all
+from core.status cimport OK, UNSTABLE
+
+
+cdef struct Data:
+    size_t examples
+    const int64_t *start      # (examples + 1,)
+    const uint32_t *feature
+    const float *value
+    const double *label       # (examples,) -1 or 1
+    const double *weight      # (examples,) importance
+
+
+cdef Data open_data(source) except *:
+    """From a ``vwlite.l1.binary.Examples``, whose arrays must outlive the call."""
+    cdef const int64_t[::1] start = source.start
+    cdef const uint32_t[::1] feature = source.feature
+    cdef const float[::1] value = source.value
+    cdef const double[::1] label = source.label, weight = source.weight
+    cdef Data d
+    d.examples = label.shape[0]
+    if start.shape[0] != label.shape[0] + 1 or weight.shape[0] != label.shape[0]:
+        raise ValueError("the arrays do not fit together")
+    d.start = &start[0]
+    d.feature = &feature[0] if feature.shape[0] else NULL
+    d.value = &value[0] if value.shape[0] else NULL
+    d.label = &label[0] if d.examples else NULL
+    d.weight = &weight[0] if d.examples else NULL
+    return d
+
+
+cdef inline double descent(double margin, double y) noexcept nogil:
+    """The slope of log p in the margin: y / (1 + exp(y margin))."""
+    return y / (1 + exp(y * margin))
+
+
+cdef inline void fetch(const Data *d, size_t row, const double *cell) noexcept nogil:
+    cdef int64_t i
+    for i in range(d.start[row], d.start[row + 1]):
+        prefetch(cell + 2 * <size_t>d.feature[i])
+
+
+cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t last, double *cell, size_t cells,
+                    Schedule *s) noexcept nogil:
+    cdef size_t j, row
+    cdef int64_t i
+    cdef double eta, margin, push
+    for j in range(first, last):
+        row = order[j]
+        if j + 1 < last:
+            fetch(d, order[j + 1], cell)
+        margin = 0
+        for i in range(d.start[row], d.start[row + 1]):
+            margin += settle(cell + 2 * <size_t>d.feature[i], s.penalty, s.due) * d.value[i]
+        if not isfinite(margin):
+            return UNSTABLE
+        eta = rate_of(s, j)
+        if s.penalty == NAIVE:
+            shrink_all(cell, cells, eta * s.share)
+        push = eta * d.weight[row] * descent(margin, d.label[row])
+        for i in range(d.start[row], d.start[row + 1]):
+            cell[2 * <size_t>d.feature[i]] += push * d.value[i]
+        s.due += eta * s.share
+    return OK
+
+
+def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
+    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
+
+    ``table`` is float64[features, 2], see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
+    """
+    cdef Data d = open_data(data)
+    cdef Schedule s = open_schedule(schedule)
+    cdef int status
+    if table.shape[1] != 2 or last > <size_t>order.shape[0]:
+        raise ValueError("the table or the order does not fit")
+    if not table.shape[0] or first >= last:
+        return OK, s.due
+    with nogil:
+        status = take_steps(&d, &order[0], first, last, &table[0, 0], table.shape[0], &s)
+    return status, s.due
+
+
+def settle_table(double[:, ::1] table, schedule):
+    """Give every weight the penalty that is outstanding."""
+    cdef Schedule s = open_schedule(schedule)
+    if table.shape[0]:
+        with nogil:
+            settle_all(&table[0, 0], table.shape[0], &s)
+
+
+def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):
+    """Sum of log p over ``rows``, times importance; ``gradient`` float64[features] or None gets its gradient added."""
+    cdef Data d = open_data(data)
+    cdef double total = 0, margin, m, push
+    cdef size_t j, row
+    cdef int64_t i
+    cdef bint slopes = gradient is not None
+    with nogil:
+        for j in range(<size_t>rows.shape[0]):
+            row = rows[j]
+            margin = 0
+            for i in range(d.start[row], d.start[row + 1]):
+                margin += weights[d.feature[i]] * d.value[i]
+            m = d.label[row] * margin
+            total -= d.weight[row] * (log1p(exp(-fabs(m))) + (-m if m < 0 else 0))
+            if slopes:
+                push = d.weight[row] * descent(margin, d.label[row])
+                for i in range(d.start[row], d.start[row + 1]):
+                    gradient[d.feature[i]] += push * d.value[i]
+    return total

@@ -1,0 +1,34 @@
+"""``vwlite convert``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
+
+
+@click.group("convert", context_settings=SETTINGS, short_help="Turn other formats into text to learn from.")
+def command() -> None:
+    """Turn other formats into text to learn from."""
+
+
+@command.command("conll", cls=Command, context_settings=SETTINGS, short_help="Column files, by a template.")
+@options.data_files
+@click.option("--template", metavar="FILE", help="CRF++-style template. [default: words and tags nearby]")
+@click.option("--no-labels", is_flag=True, help="The last column is no label but one more to make features of.")
+@click.option("-o", "--out", metavar="FILE", default="-", help="Where the text goes. [default: stdout]")
+def conll(**arguments: Any) -> int:
+    """Turn CoNLL column files (last column the label, empty lines between sentences) into text for 'vwlite l1'.
+
+    \b
+    vwlite convert conll train.txt.gz --template my.template > train.vw
+
+    A template line 'U05:%x[-1,0]/%x[0,0]' makes a feature of the words (column 0) before and at each token, in the
+    namespace U05. Lines named B... make features for 'vwlite l1 --edge B'. The default takes columns 0 and 1: words and
+    their bigrams, tags and their bigrams and trigrams, at most two tokens away. In features and labels ':', '|' and '%'
+    become %3A, %7C and %25.
+    """
+    from vwlite.cli.runs.convert import conll
+
+    return conll(arguments)

@@ -1,0 +1,120 @@
+"""What ``vwlite l1`` does."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite.atomic import check_writable
+from vwlite.cli import build
+from vwlite.cli.effects import check_effects
+from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.crr import check_outputs
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.l1 import store
+from vwlite.l1.config import BITS, L1Config
+from vwlite.l1.fit import Fit, Job, fit
+from vwlite.l1.setup import read_holdout
+from vwlite.lock import lock
+from vwlite.progress import tell
+from vwlite.training import BadLinesConfig, say
+
+OPTIONS = {  # as typed -> field of L1Config
+    "kind_of_model": "model",
+    **{name: name for name in ("l1", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance")},
+    **{name: name for name in ("dense_pairs", "edge", "shuffle", "seed")},
+}
+SETTLED = ("model", "dense_pairs", "edge")
+ONLY = {  # option: what it needs
+    "penalty": ("solver", "sgd"),
+    "rate": ("solver", "sgd"),
+    "learning_rate": ("solver", "sgd"),
+    "shuffle": ("solver", "sgd"),
+    "seed": ("solver", "sgd"),
+    "decay": ("rate", "exponential"),
+    "tolerance": ("solver", "owlqn"),
+}
+
+
+def run(arguments: dict[str, Any]) -> int:
+    typed = build.typed()
+    check_effects(typed, arguments)
+    with ExitStack() as held:
+        if arguments["model"]:
+            check_writable(arguments["model"])
+            held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
+        done = fit(job(arguments, typed), (lambda line: None) if arguments["quiet"] else tell)
+        if arguments["model"]:
+            done.save(arguments["model"])
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], report(done))
+    return 0
+
+
+def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
+    initial = store.load(arguments["initial"]) if arguments["initial"] else None
+    config = configured(typed, arguments, initial)
+    input = build.input_config({**arguments, "shuffle": None})
+    check_outputs(arguments, input)
+    if arguments["early_terminate"] < 1:
+        raise UsageError("--early_terminate takes 1 or more")
+    if "early_terminate" in typed and not arguments["holdout"]:
+        raise UsageError("--early_terminate does nothing without --holdout")
+    if arguments["names"] and input.cache:
+        raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+    return Job(
+        config=config,
+        features=features_of(typed, config, initial),
+        input=input,
+        bad_lines=BadLinesConfig(arguments["max_bad_ratio"], arguments["strict"], arguments["bad_lines"]),
+        holdout=read_holdout(arguments["holdout"]),
+        patience=arguments["early_terminate"],
+        names=arguments["names"],
+        initial=initial,
+        say=None if arguments["quiet"] else say,
+    )
+
+
+def configured(typed: dict[str, Any], arguments: dict[str, Any], initial: store.Loaded | None) -> L1Config:
+    """Typed options over the model's, if there is one. Raises UsageError for those that would do nothing."""
+    changes = {OPTIONS[name]: value for name, value in typed.items() if name in OPTIONS}
+    if not initial and "shuffle" not in changes:
+        changes["shuffle"] = "-" not in (arguments["files"] or ("-",))
+    fields = {name: getattr(initial.config, name) for name in OPTIONS.values()} if initial else {}
+    if initial:
+        for name in SETTLED:
+            if name in changes and changes[name] != fields[name]:
+                raise UsageError(f"--{name} contradicts {initial.path}, which was made with {fields[name]}")
+        if "passes" not in changes:
+            fields["passes"] = None
+    config = L1Config(**{**fields, **changes})
+    for name, (other, needed) in ONLY.items():
+        if name in changes and name in typed and getattr(config, other) != needed:
+            raise UsageError(f"--{name} does nothing without --{other} {needed}")
+    return config
+
+
+def features_of(typed: dict[str, Any], config: L1Config, initial: store.Loaded | None) -> FeatureConfig:
+    changes = build.feature_changes(typed)
+    if not initial:
+        return FeatureConfig(**{"bits": BITS[config.model], **changes})
+    from vwlite.agreement import check_features
+
+    check_features(initial.path, initial.features, changes)
+    return initial.features
+
+
+def report(done: Fit) -> dict[str, Any]:
+    """Options, and the figures of every pass, as JSON data."""
+    config, last = done.job.config, done.trained.history[-1]
+    names = ("model", "l1", "solver", "penalty", "rate", "decay")
+    return {
+        **{name: getattr(config, name) for name in names},
+        "learning_rate": config.start_rate,
+        "examples": done.examples,
+        "weights": len(done.trained.table),
+        "lines": done.lines,
+        "bad_lines": done.bad,
+        "passes": done.trained.passes,
+        **{name: last[name] for name in ("objective", "active", "seconds")},
+        "history": done.trained.history,
+    }

@@ -1,0 +1,124 @@
+"""Features by number, the labels each goes with, and the places of their weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.l1.corpus import Terms
+
+
+def number(features: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``(start int64[lines + 1], feature uint32[n], value float32[n])`` of the terms among ``features``, which ascend."""
+    if not len(features):
+        return np.zeros_like(terms.start), np.zeros(0, np.uint32), np.zeros(0, np.float32)
+    place = np.searchsorted(features, terms.hash)
+    place[place == len(features)] = 0
+    known = features[place] == terms.hash
+    if known.all():
+        return terms.start, place.astype(np.uint32), terms.value
+    before = np.concatenate(([0], np.cumsum(known)))
+    return before[terms.start], place[known].astype(np.uint32), terms.value[known]
+
+
+@dataclass(slots=True)
+class Family:
+    """State or edge features: ascending hashes, and pairs (feature, label) in ascending order."""
+
+    features: np.ndarray  # uint32[features]
+    feature: np.ndarray  # int64[pairs], the feature's number
+    label: np.ndarray  # uint32[pairs]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def start(self) -> np.ndarray:
+        """int64[features + 1]: the first pair of each feature."""
+        return np.searchsorted(self.feature, np.arange(len(self.features) + 1)).astype(np.int64)
+
+    def keys(self, features: np.ndarray, labels: int) -> np.ndarray:
+        """int64[pairs]: the pairs as numbers, by the places of their features among ``features``."""
+        places = np.searchsorted(features, self.features)
+        return places[self.feature] * labels + self.label
+
+    def relabelled(self, label: np.ndarray) -> "Family":
+        return Family(self.features, self.feature, label.astype(np.uint32))
+
+
+def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) -> Family:
+    """What the lines show; lines whose label is below 0 show nothing. ``labels``: how many there can be."""
+    shown = np.repeat(label >= 0, terms.start[1:] - terms.start[:-1])
+    features = np.unique(terms.hash[shown])
+    if dense:
+        feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)
+        return Family(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
+    own = np.repeat(label, terms.start[1:] - terms.start[:-1])[shown].astype(np.int64)
+    keys = np.unique(np.searchsorted(features, terms.hash[shown]) * labels + own)
+    return Family(features, keys // labels, (keys % labels).astype(np.uint32))
+
+
+def empty_family() -> Family:
+    return Family(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint32))
+
+
+def union(one: Family, other: Family, labels: int) -> Family:
+    features = np.union1d(one.features, other.features)
+    keys = np.union1d(one.keys(features, labels), other.keys(features, labels))
+    return Family(features, keys // labels, (keys % labels).astype(np.uint32))
+
+
+@dataclass(slots=True)
+class Pairs:
+    """The weights of a chain or multinomial model, in the words of the kernel ``cython_ext/core/chain.pxd``."""
+
+    names: list[str]
+    state: Family
+    edges: Family
+    transitions: bool
+
+    def __post_init__(self) -> None:
+        self.start, self.label = self.state.start, self.state.label
+        self.edge_start, self.edge_label = self.edges.start, self.edges.label
+
+    start: np.ndarray = None  # type: ignore[assignment]
+    label: np.ndarray = None  # type: ignore[assignment]
+    edge_start: np.ndarray = None  # type: ignore[assignment]
+    edge_label: np.ndarray = None  # type: ignore[assignment]
+
+    @property
+    def labels(self) -> int:
+        return len(self.names)
+
+    @property
+    def first_edge(self) -> int:
+        return len(self.state)
+
+    @property
+    def first_transition(self) -> int:
+        return len(self.state) + len(self.edges)
+
+    @property
+    def weights(self) -> int:
+        return self.first_transition + (self.labels**2 if self.transitions else 0)
+
+    def places_in(self, wider: "Pairs") -> np.ndarray:
+        """int64[weights]: where these weights stand among those of ``wider``, which has all of them."""
+        labels, own = wider.labels, self.labels
+        state = np.searchsorted(wider.state.keys(wider.state.features, labels), self.state.keys(wider.state.features, labels))
+        moved = self.edges.relabelled(rebased(self.edges.label, own, labels))
+        keys = wider.edges.keys(wider.edges.features, labels**2)
+        edges = len(wider.state) + np.searchsorted(keys, moved.keys(wider.edges.features, labels**2))
+        ways = rebased(np.arange(own**2 if self.transitions else 0), own, labels)
+        return np.concatenate((state, edges, wider.first_transition + ways)).astype(np.int64)
+
+
+def rebased(way: np.ndarray, labels: int, more: int) -> np.ndarray:
+    """Numbers of pairs of labels when there are ``more`` labels."""
+    return way if labels == more else way // max(labels, 1) * more + way % max(labels, 1)
+
+
+def widened(old: Pairs, new: Pairs) -> Pairs:
+    """All weights of both; the names of ``new`` begin with those of ``old``."""
+    labels = new.labels
+    moved = old.edges.relabelled(rebased(old.edges.label, old.labels, labels))
+    return Pairs(new.names, union(old.state, new.state, labels), union(moved, new.edges, labels**2), new.transitions)

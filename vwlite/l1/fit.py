@@ -1,0 +1,153 @@
+"""``vwlite l1`` as a function: text in, a trained model out."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.atomic import atomic_output
+from vwlite.badlines import BadLines
+from vwlite.batch import Batch
+from vwlite.errors import DataError
+from vwlite.expand import FeatureConfig
+from vwlite.inputs import InputConfig, Inputs
+from vwlite.l1 import store
+from vwlite.l1.alphabet import Pairs
+from vwlite.l1.config import L1Config
+from vwlite.l1.corpus import Collector, Lines, join, plans
+from vwlite.l1.problems import Chains
+from vwlite.l1.sgd import Sgd
+from vwlite.l1.setup import Holdout, binary_parts, chain_parts
+from vwlite.l1.training import Part, Progress, Trained, learn
+from vwlite.labels import LabelCheck
+from vwlite.losses import LossConfig
+from vwlite.namebook import NameBook
+from vwlite.training import BadLinesConfig
+
+
+@dataclass(slots=True)
+class Job:
+    """What is to be trained on what. ``initial`` is the model to go on from; ``say`` None: nobody listens."""
+
+    config: L1Config
+    features: FeatureConfig
+    input: InputConfig
+    bad_lines: BadLinesConfig
+    holdout: Holdout
+    patience: int
+    names: bool
+    initial: store.Loaded | None
+    say: Callable[[str], None] | None
+
+
+@dataclass(slots=True)
+class Fit:
+    """A trained model; ``slots`` uint32[features] of two classes, ``pairs`` of named labels."""
+
+    job: Job
+    about: store.Circumstances
+    trained: Trained
+    examples: int
+    lines: int
+    bad: int
+    slots: np.ndarray | None
+    pairs: Pairs | None
+
+    def save(self, path: str) -> None:
+        """Raises OutputError."""
+        if self.pairs is None:
+            store.save_binary(path, self.about, self.trained, self.slots)
+        else:
+            store.save_chain(path, self.about, self.trained, self.pairs)
+
+
+class Texts:
+    """Reads the lines of files, all of them, in the same manner."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, initial = job, job.initial
+        config = job.config
+        named = list(initial.pairs.names) if initial and initial.pairs else []
+        seen = initial.header["seen"] if initial else ()
+        self.collector = Collector(*plans(job.features, config.edge, seen), named if config.words else None)
+        negative = initial.header["negative_label"] if initial else None
+        self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
+        tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
+        self.manners = BadLines(self.labels, job.say, **tolerance)
+        self.names = initial.names if initial and initial.names else NameBook() if job.names else None
+
+    def read(self, input: InputConfig) -> Lines:
+        """Raises the errors of reading, DataError among them."""
+        job, parts = self.job, []
+        text = job.features.text_format(strict=True, names=self.names is not None)
+        inputs = Inputs(input, text.of_words() if job.config.words else text)
+        try:
+            if inputs.cache:
+                self.manners.recall(inputs.cache.lines, inputs.cache.bad)
+                batches = map(self.manners.relabel, inputs.cached())
+            else:
+                batches = (self.manners.examine(part) for part in inputs.texts())
+            for batch in batches:
+                parts.append(self.collector.lines(batch))
+                if self.names is not None:
+                    self.learn_names(batch)
+                if batch.release:
+                    batch.release()
+            self.manners.finish()
+        finally:
+            inputs.close()
+        if not parts:
+            raise DataError(f"there is no example in {inputs.described}")
+        return join(parts)
+
+    def learn_names(self, batch: Batch) -> None:
+        for plan in filter(None, (self.collector.plan, self.collector.edge_plan)):
+            self.names.add(batch, plan)
+
+
+def fit(job: Job, progress: Callable[[str], None]) -> Fit:
+    """Read, learn, tell ``progress`` of it. Raises the errors of ``vwlite.errors``."""
+    texts = Texts(job)
+    with ExitStack() as closing:
+        if job.bad_lines.keep:
+            texts.manners.keep = closing.enter_context(atomic_output(job.bad_lines.keep))
+        lines = texts.read(job.input)
+    names = list(texts.collector.names or ())
+    held = texts.read(InputConfig(paths=(job.holdout.path,), kind=job.input.kind)) if job.holdout.path else None
+    train, out = parts_of(job, lines, held, names)
+    if not len(train.rows):
+        raise DataError("there is no labelled example to learn from")
+    config, initial = job.config, job.initial
+    sgd = Sgd(config, start_table(train, initial), *((float(initial.header["l1"]["due"]), initial.header["passes"]) if initial else ()))
+    trained = learn(config, sgd, train, Progress(config, train, out, job.patience, progress))
+    problem = train.problem
+    about = store.Circumstances(
+        config, job.features, texts.collector.plan.seen, job.input.kind, len(train.rows),
+        texts.labels.negative if texts.labels else None, texts.names,
+    )
+    chains = isinstance(problem, Chains)
+    return Fit(
+        job, about, trained, len(train.rows), texts.manners.lines, texts.manners.bad,
+        None if chains else problem.features, problem.pairs if chains else None,
+    )
+
+
+def parts_of(job: Job, lines: Lines, held: Lines | None, names: list[str]) -> tuple[Part, Part | None]:
+    initial, period = job.initial, job.holdout.period
+    if job.config.words:
+        return chain_parts(job.config, lines, held, period, names, initial.pairs if initial else None)
+    return binary_parts(lines, held, period, initial.slots if initial else np.zeros(0, np.uint32))
+
+
+def start_table(train: Part, initial: store.Loaded | None) -> np.ndarray:
+    """float64[weights, 2] of zeros, or what the model had come to."""
+    problem = train.problem
+    table = np.zeros((problem.weights, 2))
+    if initial is None:
+        return table
+    if initial.pairs is not None:
+        table[initial.pairs.places_in(problem.pairs)] = initial.table
+    else:
+        table[np.searchsorted(problem.features, initial.slots)] = initial.table
+    return table

@@ -1,0 +1,88 @@
+"""OWL-QN: limited-memory quasi-Newton steps for L1-regularised objectives (Andrew and Gao, ICML 2007)."""
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+MEMORY = 10  # pairs of steps and changes of the gradient
+LOOK_BACK = 10  # iterations over which the improvement is measured
+SUFFICIENT = 1e-4  # share of the foreseen decrease a step has to bring
+HALVINGS = 60
+
+Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, penalty: float) -> np.ndarray:
+    """Of f(w) + penalty |w|, by equation 4: the one-sided slope of steepest descent; 0 where neither side descends."""
+    right, left = gradient + penalty, gradient - penalty
+    at_zero = np.where(right < 0, right, np.where(left > 0, left, 0.0))
+    return np.where(weights > 0, right, np.where(weights < 0, left, at_zero))
+
+
+class OwlQn:
+    """Minimises ``f(w) + penalty |w|``; ``function`` gives f and its gradient. ``value`` is the objective at ``weights``.
+
+    ``iterate`` takes a step; False means that it stands still or improves less than ``tolerance`` per step, relatively.
+    """
+
+    def __init__(self, function: Function, weights: np.ndarray, penalty: float, tolerance: float) -> None:
+        self.function, self.penalty, self.tolerance = function, penalty, tolerance
+        self.weights = weights
+        self.smooth, self.gradient = function(weights)
+        self.value = self.objective(self.smooth, weights)
+        self.evaluations = 1
+        self.memory: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
+        self.values: deque[float] = deque([self.value], maxlen=LOOK_BACK + 1)
+
+    def objective(self, smooth: float, weights: np.ndarray) -> float:
+        return smooth + self.penalty * float(np.abs(weights).sum())
+
+    def direction(self, steepest: np.ndarray) -> np.ndarray:
+        """The two-loop recursion applied to the pseudo-gradient, kept within the orthant of its negative."""
+        d, alphas = -steepest, []
+        for step, change, inner in reversed(self.memory):
+            alphas.append(float(step @ d) / inner)
+            d -= alphas[-1] * change
+        if self.memory:
+            _, change, inner = self.memory[-1]
+            d *= inner / float(change @ change)
+        for (step, change, inner), alpha in zip(self.memory, reversed(alphas), strict=True):
+            d += (alpha - float(change @ d) / inner) * step
+        d[d * steepest >= 0] = 0
+        return d
+
+    def iterate(self) -> bool:
+        steepest = pseudo_gradient(self.weights, self.gradient, self.penalty)
+        if not steepest.any():
+            return False
+        direction = self.direction(steepest)
+        if not self.search(direction, steepest):
+            if not self.memory:
+                return False
+            self.memory.clear()  # once more, downhill
+            if not self.search(-steepest, steepest):
+                return False
+        self.values.append(self.value)
+        gained = (self.values[0] - self.value) / (len(self.values) - 1)
+        return len(self.values) <= LOOK_BACK or gained > self.tolerance * abs(self.value)
+
+    def search(self, direction: np.ndarray, steepest: np.ndarray) -> bool:
+        """Halve the step until the objective falls enough; no coordinate leaves its orthant."""
+        orthant = np.where(self.weights != 0, np.sign(self.weights), -np.sign(steepest))
+        size = 1.0 if self.memory else 1 / max(float(np.sqrt(direction @ direction)), 1e-300)
+        for _ in range(HALVINGS):
+            weights = self.weights + size * direction
+            weights[weights * orthant <= 0] = 0
+            smooth, gradient = self.function(weights)
+            self.evaluations += 1
+            value, step = self.objective(smooth, weights), weights - self.weights
+            if value <= self.value + SUFFICIENT * float(steepest @ step) and step.any():
+                change = gradient - self.gradient
+                inner = float(step @ change)
+                if inner > 0:
+                    self.memory.append((step, change, inner))
+                self.weights, self.smooth, self.gradient, self.value = weights, smooth, gradient, value
+                return True
+            size /= 2
+        return False

@@ -1,0 +1,107 @@
+"""Training sets as the solvers see them: likelihood, gradient, stochastic steps over a vector of weights."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from vwlite._native import chain, logistic_l1
+from vwlite.l1.alphabet import Pairs, number
+from vwlite.l1.corpus import LINE, Lines, sequences_of
+
+
+class Problem(Protocol):
+    """``examples`` of them (sequences, for chains), ``weights`` to learn."""
+
+    examples: int
+    weights: int
+
+    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]: ...
+
+    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float: ...
+
+
+@dataclass(slots=True)
+class Examples:
+    """Two classes, in the words of ``cython_ext/learners/logistic_l1.pyx``."""
+
+    features: np.ndarray  # uint32[features], the slot of each
+    start: np.ndarray  # int64[examples + 1]
+    feature: np.ndarray  # uint32[terms], numbers of features
+    value: np.ndarray  # float32[terms]
+    label: np.ndarray  # float64[examples], -1 or 1
+    weight: np.ndarray  # float64[examples]
+
+    @property
+    def examples(self) -> int:
+        return len(self.label)
+
+    @property
+    def weights(self) -> int:
+        return len(self.features)
+
+    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
+        return logistic_l1.steps(self, table, order, schedule, first, last)
+
+    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
+        return logistic_l1.likelihood(self, weights, rows, gradient)
+
+
+def examples_of(lines: Lines, features: np.ndarray) -> Examples:
+    """``lines`` have labels -1 and 1; terms whose slot is not among ``features`` are dropped."""
+    return Examples(features, *number(features, lines.state), lines.label.astype(np.float64), lines.weight)
+
+
+@dataclass(slots=True)
+class Chains:
+    """Label sequences, in the words of ``cython_ext/core/chain.pxd``; without transitions a sequence is one token."""
+
+    pairs: Pairs
+    sequence: np.ndarray  # int64[sequences + 1]
+    start: np.ndarray  # int64[tokens + 1]
+    feature: np.ndarray  # uint32[terms]
+    value: np.ndarray  # float32[terms]
+    edge: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # the same three of the edge features
+    label: np.ndarray  # int32[tokens]
+    weight: np.ndarray  # float64[sequences]
+
+    @property
+    def examples(self) -> int:
+        return len(self.sequence) - 1
+
+    @property
+    def weights(self) -> int:
+        return self.pairs.weights
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """bool[sequences]: those all of whose labels are known."""
+        unknown = np.concatenate(([0], np.cumsum((self.label < 0) | (self.label >= self.pairs.labels))))
+        return unknown[self.sequence[1:]] == unknown[self.sequence[:-1]]
+
+    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
+        return chain.steps(self, self.pairs, table, order, schedule, first, last)
+
+    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
+        return chain.likelihood(self, self.pairs, weights, rows, gradient)
+
+    def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
+        """int32[tokens], the most likely sequences' labels; float64[tokens, labels], their probabilities, if wanted."""
+        best = np.zeros(len(self.label), np.int32)
+        chances = np.zeros((len(self.label), self.pairs.labels)) if marginals else None
+        if chain.decode(self, self.pairs, weights, best, chances):
+            raise MemoryError("a sequence is too long for the memory there is")
+        return best, chances
+
+
+def chains_of(lines: Lines, pairs: Pairs) -> Chains:
+    """Of all lines that are LINE. What the pairs do not know is dropped; a sequence weighs what its first token does."""
+    tokens = np.flatnonzero(lines.kind == LINE)
+    sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
+    if len(tokens) < len(lines):
+        lines = lines.select(tokens)
+    edge = number(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
+    weight = lines.weight[sequence[:-1]] if len(tokens) else np.zeros(0)
+    sequence = sequence if len(tokens) else np.zeros(1, np.int64)
+    label = lines.label.astype(np.int32)
+    return Chains(pairs, sequence, *number(pairs.state.features, lines.state), edge, label, weight)

@@ -1,0 +1,142 @@
+"""Model files of log-linear models. Two classes make an ordinary linear model; labels by name, one of their own."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from vwlite import model
+from vwlite.counters import Counters
+from vwlite.errors import ModelError
+from vwlite.expand import FeatureConfig
+from vwlite.l1.alphabet import Family, Pairs
+from vwlite.l1.config import L1Config
+from vwlite.l1.training import Trained
+from vwlite.learners.gd import Gd, GdConfig
+from vwlite.losses import LossConfig
+from vwlite.namebook import NameBook, book_from_arrays
+
+LEARNER = "l1"
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A model to predict with or to go on from. ``pairs`` are of named labels, ``slots`` uint32[n] of two classes."""
+
+    path: str
+    header: dict[str, Any]
+    config: L1Config
+    features: FeatureConfig
+    pairs: Pairs | None
+    slots: np.ndarray | None
+    table: np.ndarray  # float64[weights, 2]
+    names: NameBook | None
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.ascontiguousarray(self.table[:, 0])
+
+
+@dataclass(slots=True)
+class Circumstances:
+    """What else a model says of its training."""
+
+    config: L1Config
+    features: FeatureConfig
+    seen: set[int]
+    kind: str
+    examples: int
+    negative_label: float | None = None
+    names: NameBook | None = None
+
+
+def header_of(about: Circumstances, trained: Trained) -> dict[str, Any]:
+    counters = Counters()
+    counters.example_number = about.examples
+    last = trained.history[-1] if trained.history else {}
+    return {
+        "features": asdict(about.features),
+        "counters": counters.state(),
+        "negative_label": about.negative_label,
+        "seen": sorted(about.seen),
+        "passes": trained.passes,
+        "resumable": True,
+        "kind": about.kind,
+        "names": about.names is not None,
+        "l1": {
+            **asdict(about.config),
+            "due": trained.due,
+            "objective": last.get("objective"),
+            "active": int(np.count_nonzero(trained.table[:, 0])),
+        },
+    }
+
+
+def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.ndarray) -> None:
+    """An ordinary model of logistic loss, which says in addition how to go on. Raises OutputError."""
+    learner = Gd(GdConfig(loss=LossConfig("logistic"), link="logistic", sgd=True), about.features.bits)
+    learner.weights[slots, 0] = trained.table[:, 0]
+    learner.set(time=float(about.examples * trained.passes))
+    arrays = {**learner.tables(False), "l1_slot": slots, "l1_table": trained.table}
+    write(path, {**learner.header(), **header_of(about, trained)}, arrays, about.names)
+
+
+def save_chain(path: str, about: Circumstances, trained: Trained, pairs: Pairs) -> None:
+    """Raises OutputError."""
+    header = {"learner": LEARNER, "labels": pairs.names, **header_of(about, trained)}
+    arrays = {"weight": trained.table[:, 0], "memory": trained.table[:, 1]}
+    for name, family in (("state", pairs.state), ("edge", pairs.edges)):
+        arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}
+    write(path, header, arrays, about.names)
+
+
+def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: NameBook | None) -> None:
+    model.save(path, header, arrays | names.arrays() if names is not None else arrays)
+
+
+def is_chain(path: str) -> bool:
+    """Whether ``path`` is a model of named labels. Raises as ``vwlite.model.load``."""
+    return model.read_header(path).get("learner") == LEARNER
+
+
+def load(path: str) -> Loaded:
+    """Raises ModelError for a damaged or foreign file and for models of other commands, InputMissing."""
+    loaded = model.load(path)
+    header, arrays = loaded.header, loaded.arrays
+    try:
+        if "l1" not in header:
+            raise ModelError(f"{path} was not made by 'vwlite l1' (its learner is {header.get('learner')})")
+        options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
+        config = L1Config(**{**options, "edge": tuple(options["edge"])})
+        features = FeatureConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in header["features"].items()})
+        names = book_from_arrays(arrays) if header["names"] else None
+        if config.model == "binary":
+            slots, table = arrays["l1_slot"], arrays["l1_table"]
+            if table.shape != (len(slots), 2):
+                raise ValueError("its weights do not fit its features")
+            return Loaded(path, header, config, features, None, slots, table, names)
+        pairs = Pairs(list(header["labels"]), *(read_family(arrays, name) for name in ("state", "edge")), config.model == "crf")
+        table = np.stack((arrays["weight"], arrays["memory"]), axis=1)
+        check(pairs, table)
+        return Loaded(path, header, config, features, pairs, None, table, names)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
+
+
+def read_family(arrays: dict[str, np.ndarray], name: str) -> Family:
+    features, start, label = (np.array(arrays[f"{name}_{part}"]) for part in ("feature", "start", "label"))
+    sizes = np.diff(start)
+    if len(start) != len(features) + 1 or start[0] != 0 or start[-1] != len(label) or (sizes < 0).any():
+        raise ValueError(f"its {name} features do not fit together")
+    if (features[1:] <= features[:-1]).any():
+        raise ValueError(f"its {name} features are not in order")
+    return Family(features.astype(np.uint32), np.repeat(np.arange(len(features)), sizes), label.astype(np.uint32))
+
+
+def check(pairs: Pairs, table: np.ndarray) -> None:
+    """Raises ValueError for labels or weights that the kernel must not see."""
+    labels = pairs.labels
+    if not labels or (pairs.label >= labels).any() or (pairs.edge_label >= labels**2).any():
+        raise ValueError("a label has no name")
+    if table.shape != (pairs.weights, 2) or not np.isfinite(table).all():
+        raise ValueError("its weights do not fit its pairs")
