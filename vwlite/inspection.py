@@ -47,7 +47,7 @@ class Inspection:
             "max_label": header["scalars"]["max_label"],
             "can_go_on": header["resumable"],
             "names": len(self.names),
-            **({"crr": header["crr"]} if "crr" in header else {}),
+            **{name: header[name] for name in ("crr", "l1") if name in header},
         }
 
     def top(self, count: int) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from vwlite.table_store import Layout
 MODEL = Kind("vwlite-model", "model", format=1)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 CHUNK = 1 << 18  # items of an array written at once
+CHAIN = "l1"  # the learner of models whose labels are names
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ def read_header(path) -> dict:
     """The learner's header, verified; the arrays are not read. Raises as ``load`` does."""
     with Archive(path, MODEL) as archive:
         return _header(archive)
+
+
+def is_chain(path) -> bool:
+    """Whether the model is one of named labels. Raises as ``load`` does."""
+    return read_header(path).get("learner") == CHAIN
 
 
 def load(path, *, want: Collection[str] | None = None) -> Model:

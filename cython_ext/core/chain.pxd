@@ -10,7 +10,12 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from core.penalties cimport NAIVE, settle
+from core.bytescan cimport prefetch
+from core.penalties cimport settle_all
+
+
+cdef enum:
+    AHEAD = 2                   # tokens between a prefetch and its use
 
 
 cdef struct Terms:
@@ -34,10 +39,13 @@ cdef struct Chain:
 
 
 cdef struct Weights:
-    double *cell
-    size_t stride               # 2: with what they remember of penalties, 1: plain
+    double *weight
+    double *memory              # see core/penalties.pxd; NULL: no penalties are outstanding
     int penalty
     double due
+    int32_t *state_step         # (features,) the step a feature's weights were last settled for
+    int32_t *edge_step
+    int32_t step                # this one
 
 
 cdef struct Field:              # of one sequence; L is the number of labels
@@ -94,44 +102,72 @@ cdef inline bint make_room(const Chain *c, size_t tokens, Field *f) noexcept nog
     return True
 
 
+cdef inline void settle_terms(const Terms *terms, int64_t token, const Weights *w, int32_t *settled) noexcept nogil:
+    """Apply outstanding penalties to the weights of a token, once in a step."""
+    cdef int64_t i, pair, place
+    cdef uint32_t feature
+    for i in range(terms.start[token], terms.start[token + 1]):
+        feature = terms.feature[i]
+        if settled[feature] == w.step:
+            continue
+        settled[feature] = w.step
+        pair = terms.pair_start[feature]
+        place = terms.base + pair
+        settle_all(w.weight + place, w.memory + place, terms.pair_start[feature + 1] - pair, w.penalty, w.due)
+
+
+cdef inline void fetch(const Terms *terms, int64_t token, const Weights *w, const int32_t *settled, bint near) noexcept nogil:
+    """Where the features of a token to come lead; ``near``: to their weights."""
+    cdef int64_t i, pair
+    cdef uint32_t feature
+    for i in range(terms.start[token], terms.start[token + 1]):
+        feature = terms.feature[i]
+        if not near:
+            prefetch(terms.pair_start + feature)
+            prefetch(settled + feature)
+            continue
+        pair = terms.pair_start[feature]
+        prefetch(terms.pair_label + pair)
+        prefetch(w.weight + terms.base + pair)
+        if w.memory != NULL:
+            prefetch(w.memory + terms.base + pair)
+
+
 cdef inline void add_scores(const Terms *terms, int64_t token, const Weights *w, double *score) noexcept nogil:
     cdef int64_t i, pair
     cdef uint32_t feature
     cdef double value
+    cdef const double *weight = w.weight + terms.base
     for i in range(terms.start[token], terms.start[token + 1]):
         feature, value = terms.feature[i], terms.value[i]
-        if w.stride == 2:
-            for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
-                score[terms.pair_label[pair]] += value * settle(w.cell + 2 * (terms.base + pair), w.penalty, w.due)
-        else:
-            for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
-                score[terms.pair_label[pair]] += value * w.cell[terms.base + pair]
+        for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
+            score[terms.pair_label[pair]] += value * weight[pair]
 
 
-cdef inline void add_slopes(const Terms *terms, int64_t token, const double *slope, double *out, size_t stride,
-                            double step) noexcept nogil:
+cdef inline void add_slopes(const Terms *terms, int64_t token, const double *slope, double *out, double step) noexcept nogil:
     """Add ``step`` times the slopes by label to the pairs of a token, in ``out``."""
     cdef int64_t i, pair
     cdef uint32_t feature
     cdef double value
+    out += terms.base
     for i in range(terms.start[token], terms.start[token + 1]):
         feature, value = terms.feature[i], step * terms.value[i]
         for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
-            out[stride * (terms.base + pair)] += value * slope[terms.pair_label[pair]]
+            out[pair] += value * slope[terms.pair_label[pair]]
 
 
 cdef inline void read_transitions(const Chain *c, const Weights *w, Field *f) noexcept nogil:
     cdef size_t labels = c.labels, i, j
-    cdef double *cell = w.cell + w.stride * c.first_transition
+    cdef double *way = w.weight + c.first_transition
     f.steepest = -INFINITY
+    if w.memory != NULL:
+        settle_all(way, w.memory + c.first_transition, labels * labels, w.penalty, w.due)
     for i in range(labels * labels):
-        if w.stride == 2:
-            settle(cell + 2 * i, w.penalty, w.due)
-        if cell[w.stride * i] > f.steepest:
-            f.steepest = cell[w.stride * i]
+        if way[i] > f.steepest:
+            f.steepest = way[i]
     for i in range(labels):
         for j in range(labels):
-            f.step[i * labels + j] = exp(cell[w.stride * (i * labels + j)] - f.steepest)
+            f.step[i * labels + j] = exp(way[i * labels + j] - f.steepest)
             f.turned[j * labels + i] = f.step[i * labels + j]
 
 
@@ -146,6 +182,8 @@ cdef inline void read_edges(const Chain *c, int64_t first, size_t tokens, const 
     cdef double *step
     for t in range(1, tokens):
         memset(f.edge, 0, square * sizeof(double))
+        if w.memory != NULL:
+            settle_terms(&c.edge, first + t, w, w.edge_step)
         add_scores(&c.edge, first + t, w, f.edge)
         step = f.step + t * square
         for i in range(square):
@@ -160,6 +198,12 @@ cdef inline double read_scores(const Chain *c, int64_t first, size_t tokens, con
     memset(f.score, 0, tokens * labels * sizeof(double))
     for t in range(tokens):
         score = f.score + t * labels
+        if t + 2 * AHEAD < tokens:
+            fetch(&c.state, first + t + 2 * AHEAD, w, w.state_step, False)
+        if t + AHEAD < tokens:
+            fetch(&c.state, first + t + AHEAD, w, w.state_step, True)
+        if w.memory != NULL:
+            settle_terms(&c.state, first + t, w, w.state_step)
         add_scores(&c.state, first + t, w, score)
         top = score[0]
         for y in range(1, labels):
@@ -218,7 +262,7 @@ cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, con
             if c.edges:
                 total += log(f.step[t * labels * labels + way]) + f.steepest
             else:
-                total += w.cell[w.stride * (c.first_transition + way)]
+                total += w.weight[c.first_transition + way]
     return total
 
 

@@ -1,6 +1,6 @@
 """L1 penalties of stochastic gradient descent, applied when a weight is next used (Tsuruoka, Tsujii, Ananiadou, ACL 2009).
 
-A cell is two numbers: the weight, and what it remembers of its penalties. ``due`` is u_k, the penalty that every weight could
+Beside each weight stands what it remembers of its penalties. ``due`` is u_k, the penalty that every weight could
 have received so far. Penalties compose: several in a row without a gradient between are one of their sum.
 """
 
@@ -10,8 +10,8 @@ from libc.stdint cimport int64_t
 
 cdef enum:                  # in the order of vwlite.l1.config.PENALTIES
     NAIVE = 0
-    CLIPPING = 1            # a cell remembers the due of its last penalty
-    CUMULATIVE = 2          # a cell remembers q, the penalty received, with its sign
+    CLIPPING = 1            # remembered: the due of the last penalty
+    CUMULATIVE = 2          # remembered: q, the penalty received, with its sign
 
 
 cdef enum:                  # in the order of vwlite.l1.config.RATES
@@ -44,38 +44,15 @@ cdef inline double rate_of(const Schedule *s, int64_t step) noexcept nogil:
     return s.start * pow(s.decay, passes) if s.rate == EXPONENTIAL else s.start / (1 + passes)
 
 
-cdef inline double settle(double *cell, int penalty, double due) noexcept nogil:
-    """Apply what is outstanding; returns the weight. Without branches: signs of weights are hard to foresee."""
-    cdef double w = cell[0], up, down, above, below
-    if penalty == NAIVE:
-        return w
+cdef extern from "core/shrink.h" nogil:
+    void settle_cumulative "vwl_settle_cumulative"(double *weight, double *memory, size_t n, double due) noexcept
+    void settle_clipping "vwl_settle_clipping"(double *weight, double *memory, size_t n, double due) noexcept
+    void shrink_all "vwl_shrink_all"(double *weight, size_t n, double step) noexcept
+
+
+cdef inline void settle_all(double *weight, double *memory, size_t weights, int penalty, double due) noexcept nogil:
+    """Apply what is outstanding."""
     if penalty == CUMULATIVE:
-        up, down = due + cell[1], due - cell[1]
-    else:
-        up = down = due - cell[1]
-        cell[1] = due
-    up = up if up > 0 else 0
-    down = down if down > 0 else 0
-    above, below = w - up, w + down
-    above = above if above > 0 else 0
-    below = below if below < 0 else 0
-    above += below
-    if penalty == CUMULATIVE:
-        cell[1] += above - w
-    cell[0] = above
-    return above
-
-
-cdef inline void shrink_all(double *cell, size_t cells, double step) noexcept nogil:
-    """The naive penalty: every weight moves by ``step`` towards 0, and beyond."""
-    cdef size_t i
-    cdef double w
-    for i in range(cells):
-        w = cell[2 * i]
-        cell[2 * i] = w - step * (<double>(w > 0) - <double>(w < 0))
-
-
-cdef inline void settle_all(double *cell, size_t cells, const Schedule *s) noexcept nogil:
-    cdef size_t i
-    for i in range(cells):
-        settle(cell + 2 * i, s.penalty, s.due)
+        settle_cumulative(weight, memory, weights, due)
+    elif penalty == CLIPPING:
+        settle_clipping(weight, memory, weights, due)

@@ -5,7 +5,7 @@ The pieces stand in core/chain.pxd, the penalties in core/penalties.pxd.
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from core.chain cimport (
@@ -18,7 +18,6 @@ from core.status cimport NO_MEMORY, OK, UNSTABLE
 
 cdef struct Slopes:             # where gradients go
     double *out
-    size_t stride
     double step
 
 
@@ -67,7 +66,7 @@ cdef inline void take_expected(const Chain *c, size_t t, const double *inflow, c
             f.edge[z * labels + y] = -before[z] * step[z * labels + y] * inflow[y]
             f.expected[z * labels + y] -= f.edge[z * labels + y]
     f.edge[c.label[token - 1] * labels + c.label[token]] += 1
-    add_slopes(&c.edge, token, f.edge, s.out, s.stride, s.step)
+    add_slopes(&c.edge, token, f.edge, s.out, s.step)
 
 
 cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field *f, const Slopes *s) noexcept nogil:
@@ -88,39 +87,40 @@ cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field
         for y in range(labels):
             slope[y] = -f.alpha[t * labels + y] * beta[y]
         slope[c.label[first + t]] += 1
-        add_slopes(&c.state, first + t, slope, s.out, s.stride, s.step)
+        add_slopes(&c.state, first + t, slope, s.out, s.step)
         if c.transitions and t:
             backward_step(c, t, beta, beta, inflow, f)
             take_expected(c, t, inflow, f.alpha + (t - 1) * labels, f, first + t, s)
     if not c.transitions or tokens < 2:
         return
-    out = s.out + s.stride * c.first_transition
+    out = s.out + c.first_transition
     for i in range(square):
         factor = 1 if c.edges else f.step[i]
-        out[s.stride * i] -= s.step * f.expected[i] * factor
+        out[i] -= s.step * f.expected[i] * factor
     for t in range(1, tokens):
-        out[s.stride * (c.label[first + t - 1] * labels + c.label[first + t])] += s.step
+        out[c.label[first + t - 1] * labels + c.label[first + t]] += s.step
 
 
-cdef int take_steps(const Chain *c, const int64_t *order, size_t first, size_t last, Weights *w, size_t cells, Schedule *s,
+cdef int take_steps(const Chain *c, const int64_t *order, size_t first, size_t last, Weights *w, size_t weights, Schedule *s,
                     Field *f) noexcept nogil:
     cdef size_t j, tokens
     cdef int64_t row
     cdef double eta
     cdef Slopes slopes
-    slopes.out, slopes.stride = w.cell, 2
+    slopes.out = w.weight
     for j in range(first, last):
         row = order[j]
         tokens = c.sequence[row + 1] - c.sequence[row]
         if not make_room(c, tokens, f):
             return NO_MEMORY
         w.due = s.due
+        w.step = <int32_t>(j - first + 1)
         eta = rate_of(s, j)
         read_scores(c, c.sequence[row], tokens, w, f)
         if not isfinite(forward(c, tokens, f)):
             return UNSTABLE
         if s.penalty == NAIVE:
-            shrink_all(w.cell, cells, eta * s.share)
+            shrink_all(w.weight, weights, eta * s.share)
         slopes.step = eta * c.weight[row]
         take_slopes(c, c.sequence[row], tokens, f, &slopes)
         s.due += eta * s.share
@@ -130,22 +130,28 @@ cdef int take_steps(const Chain *c, const int64_t *order, size_t first, size_t l
 def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
 
-    ``table`` is float64[weights, 2], see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
+    ``table`` is float64[2, weights]: weights, and what they remember, see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Schedule s = open_schedule(schedule)
     cdef Weights w
     cdef Field f
     cdef int status
-    if table.shape[1] != 2 or last > <size_t>order.shape[0] or table.shape[0] != pairs.weights:
+    if table.shape[0] != 2 or last > <size_t>order.shape[0] or table.shape[1] != pairs.weights:
         raise ValueError("the table or the order does not fit")
-    if not table.shape[0] or first >= last:
+    if not table.shape[1] or first >= last:
         return OK, s.due
-    w.cell, w.stride, w.penalty = &table[0, 0], 2, s.penalty
+    w.weight, w.memory, w.penalty = &table[0, 0], &table[1, 0], s.penalty
+    w.state_step = <int32_t *>calloc(pairs.start.shape[0], sizeof(int32_t))
+    w.edge_step = <int32_t *>calloc(pairs.edge_start.shape[0], sizeof(int32_t))
     open_field(&f)
     with nogil:
-        status = take_steps(&c, &order[0], first, last, &w, table.shape[0], &s, &f)
+        status = NO_MEMORY
+        if w.state_step != NULL and w.edge_step != NULL:
+            status = take_steps(&c, &order[0], first, last, &w, table.shape[1], &s, &f)
         close_field(&f)
+        free(w.state_step)
+        free(w.edge_step)
     return status, s.due
 
 
@@ -181,8 +187,9 @@ def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, 
         raise ValueError("the weights do not fit")
     if not weights.shape[0] or not rows.shape[0]:
         return 0.0
-    w.cell, w.stride, w.penalty, w.due = <double *>&weights[0], 1, NAIVE, 0
-    s.out, s.stride = &gradient[0] if gradient is not None else NULL, 1
+    w.weight, w.memory = <double *>&weights[0], NULL
+    w.state_step = w.edge_step = NULL
+    s.out = &gradient[0] if gradient is not None else NULL
     open_field(&f)
     with nogil:
         status = add_likelihoods(&c, &rows[0], rows.shape[0], &w, &s, &f, &total)
@@ -193,7 +200,7 @@ def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, 
 
 
 cdef inline double transition(const Chain *c, const Weights *w, const Field *f, size_t t, size_t way) noexcept nogil:
-    return w.cell[c.first_transition + way] + (f.edge[way] if c.edges else 0)
+    return w.weight[c.first_transition + way] + (f.edge[way] if c.edges else 0)
 
 
 cdef void best_sequence(const Chain *c, int64_t first, size_t tokens, const Weights *w, Field *f, int32_t *came,
@@ -284,7 +291,8 @@ def decode(data, pairs, const double[::1] weights, int32_t[::1] label, double[:,
         raise ValueError("the marginals do not fit")
     if not label.shape[0]:
         return OK
-    w.cell, w.stride, w.penalty, w.due = <double *>&weights[0] if weights.shape[0] else NULL, 1, NAIVE, 0
+    w.weight, w.memory = <double *>&weights[0] if weights.shape[0] else NULL, NULL
+    w.state_step = w.edge_step = NULL
     out, chances = &label[0], &marginal[0, 0] if marginal is not None else NULL
     open_field(&f)
     with nogil:

@@ -4,7 +4,7 @@ from libc.math cimport exp, fabs, isfinite, log1p
 from libc.stdint cimport int64_t, uint32_t
 
 from core.bytescan cimport prefetch
-from core.penalties cimport NAIVE, Schedule, open_schedule, rate_of, settle, settle_all, shrink_all
+from core.penalties cimport NAIVE, Schedule, open_schedule, rate_of, settle_all, shrink_all
 from core.status cimport OK, UNSTABLE
 
 
@@ -40,32 +40,34 @@ cdef inline double descent(double margin, double y) noexcept nogil:
     return y / (1 + exp(y * margin))
 
 
-cdef inline void fetch(const Data *d, size_t row, const double *cell) noexcept nogil:
+cdef inline void fetch(const Data *d, size_t row, const double *weight, const double *memory) noexcept nogil:
     cdef int64_t i
     for i in range(d.start[row], d.start[row + 1]):
-        prefetch(cell + 2 * <size_t>d.feature[i])
+        prefetch(weight + d.feature[i])
+        prefetch(memory + d.feature[i])
 
 
-cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t last, double *cell, size_t cells,
-                    Schedule *s) noexcept nogil:
+cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t last, double *weight, double *memory,
+                    size_t weights, Schedule *s) noexcept nogil:
     cdef size_t j, row
     cdef int64_t i
     cdef double eta, margin, push
     for j in range(first, last):
         row = order[j]
         if j + 1 < last:
-            fetch(d, order[j + 1], cell)
+            fetch(d, order[j + 1], weight, memory)
         margin = 0
         for i in range(d.start[row], d.start[row + 1]):
-            margin += settle(cell + 2 * <size_t>d.feature[i], s.penalty, s.due) * d.value[i]
+            settle_all(weight + d.feature[i], memory + d.feature[i], 1, s.penalty, s.due)
+            margin += weight[d.feature[i]] * d.value[i]
         if not isfinite(margin):
             return UNSTABLE
         eta = rate_of(s, j)
         if s.penalty == NAIVE:
-            shrink_all(cell, cells, eta * s.share)
+            shrink_all(weight, weights, eta * s.share)
         push = eta * d.weight[row] * descent(margin, d.label[row])
         for i in range(d.start[row], d.start[row + 1]):
-            cell[2 * <size_t>d.feature[i]] += push * d.value[i]
+            weight[d.feature[i]] += push * d.value[i]
         s.due += eta * s.share
     return OK
 
@@ -73,26 +75,26 @@ cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t la
 def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
 
-    ``table`` is float64[features, 2], see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
+    ``table`` is float64[2, features]: weights, and what they remember, see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
     """
     cdef Data d = open_data(data)
     cdef Schedule s = open_schedule(schedule)
     cdef int status
-    if table.shape[1] != 2 or last > <size_t>order.shape[0]:
+    if table.shape[0] != 2 or last > <size_t>order.shape[0]:
         raise ValueError("the table or the order does not fit")
-    if not table.shape[0] or first >= last:
+    if not table.shape[1] or first >= last:
         return OK, s.due
     with nogil:
-        status = take_steps(&d, &order[0], first, last, &table[0, 0], table.shape[0], &s)
+        status = take_steps(&d, &order[0], first, last, &table[0, 0], &table[1, 0], table.shape[1], &s)
     return status, s.due
 
 
 def settle_table(double[:, ::1] table, schedule):
     """Give every weight the penalty that is outstanding."""
     cdef Schedule s = open_schedule(schedule)
-    if table.shape[0]:
+    if table.shape[0] == 2 and table.shape[1]:
         with nogil:
-            settle_all(&table[0, 0], table.shape[0], &s)
+            settle_all(&table[0, 0], &table[1, 0], table.shape[1], s.penalty, s.due)
 
 
 def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):

@@ -27,7 +27,8 @@ def command(**arguments: Any) -> int:
 
     Importance weights count; examples without a label do not. map, ndcg and ndcg@K rank the examples of each query as
     LETOR does: labels above 0 are relevant, the gain is 2^label - 1, equal predictions count with the mean over their
-    orders, and a query weighs the mean importance of its examples.
+    orders, and a query weighs the mean importance of its examples. Models of labels by name have accuracy, log_loss
+    (per sequence) and conll: precision, recall and F1 of phrases in percent, as the script conlleval counts them.
     """
     from vwlite.cli.runs.evaluate import run
 

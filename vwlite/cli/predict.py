@@ -15,6 +15,7 @@ from vwlite.cli.parser import Command
 @click.option("--raw", is_flag=True, help="Margins: the plain sum of weights times values, clipped, without the link.")
 @click.option("-r", "--raw_predictions", metavar="FILE", help="Also write the sums, neither clipped nor linked.")
 @click.option("--active", is_flag=True, help="Beside each prediction, the importance that would flip its sign.")
+@click.option("--probabilities", is_flag=True, help="Beside a label by name, every label's probability.")
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.data_options
 @options.bad_line_options
@@ -28,7 +29,8 @@ def command(**arguments: Any) -> int:
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
     A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines. Empty lines
-    have none. Labels do not matter.
+    have none. Labels do not matter. A model of labels by name predicts these: for sequences the most likely one (Viterbi),
+    whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in sequences).
     """
     from vwlite.cli.runs.predict import run
 

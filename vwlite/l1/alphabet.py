@@ -7,22 +7,39 @@ import numpy as np
 from vwlite.l1.corpus import Terms
 
 
-def number(features: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``(start int64[lines + 1], feature uint32[n], value float32[n])`` of the terms among ``features``, which ascend."""
+OFTEN = 16  # a feature in so many places stands before rarer ones
+
+
+def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """int64[n]: the places of hashes among ``features``, uint32[features] in any order; -1 where there is none."""
     if not len(features):
-        return np.zeros_like(terms.start), np.zeros(0, np.uint32), np.zeros(0, np.float32)
-    place = np.searchsorted(features, terms.hash)
+        return np.full(len(hashes), -1, np.int64)
+    sorter = np.argsort(features, kind="stable")
+    ascending = features[sorter]
+    place = np.searchsorted(ascending, hashes)
     place[place == len(features)] = 0
-    known = features[place] == terms.hash
+    return np.where(ascending[place] == hashes, sorter[place], -1)
+
+
+def number(features: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``(start int64[lines + 1], feature uint32[n], value float32[n])`` of the terms among ``features``."""
+    place = find(features, terms.hash)
+    known = place >= 0
     if known.all():
         return terms.start, place.astype(np.uint32), terms.value
     before = np.concatenate(([0], np.cumsum(known)))
     return before[terms.start], place[known].astype(np.uint32), terms.value[known]
 
 
+def in_order(hashes: np.ndarray) -> np.ndarray:
+    """uint32[features]: frequent ones first, the others as they come, so that those of one sequence lie close together."""
+    features, first, count = np.unique(hashes, return_index=True, return_counts=True)
+    return features[np.lexsort((first, np.where(count >= OFTEN, -count, 0)))]
+
+
 @dataclass(slots=True)
 class Family:
-    """State or edge features: ascending hashes, and pairs (feature, label) in ascending order."""
+    """State or edge features by their hashes, and pairs (feature, label) in ascending order."""
 
     features: np.ndarray  # uint32[features]
     feature: np.ndarray  # int64[pairs], the feature's number
@@ -38,8 +55,7 @@ class Family:
 
     def keys(self, features: np.ndarray, labels: int) -> np.ndarray:
         """int64[pairs]: the pairs as numbers, by the places of their features among ``features``."""
-        places = np.searchsorted(features, self.features)
-        return places[self.feature] * labels + self.label
+        return find(features, self.features)[self.feature] * labels + self.label
 
     def relabelled(self, label: np.ndarray) -> "Family":
         return Family(self.features, self.feature, label.astype(np.uint32))
@@ -47,14 +63,18 @@ class Family:
 
 def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) -> Family:
     """What the lines show; lines whose label is below 0 show nothing. ``labels``: how many there can be."""
-    shown = np.repeat(label >= 0, terms.start[1:] - terms.start[:-1])
-    features = np.unique(terms.hash[shown])
+    own = np.repeat(label, terms.start[1:] - terms.start[:-1]).astype(np.int64)
+    shown = own >= 0
+    hashes = terms.hash[shown]
+    features = in_order(hashes)
     if dense:
         feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)
         return Family(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
-    own = np.repeat(label, terms.start[1:] - terms.start[:-1])[shown].astype(np.int64)
-    keys = np.unique(np.searchsorted(features, terms.hash[shown]) * labels + own)
-    return Family(features, keys // labels, (keys % labels).astype(np.uint32))
+    return from_keys(features, np.unique(find(features, hashes) * labels + own[shown]), labels)
+
+
+def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> Family:
+    return Family(features, keys // max(labels, 1), (keys % max(labels, 1)).astype(np.uint32))
 
 
 def empty_family() -> Family:
@@ -62,9 +82,10 @@ def empty_family() -> Family:
 
 
 def union(one: Family, other: Family, labels: int) -> Family:
-    features = np.union1d(one.features, other.features)
-    keys = np.union1d(one.keys(features, labels), other.keys(features, labels))
-    return Family(features, keys // labels, (keys % labels).astype(np.uint32))
+    """The pairs of both; the features of ``one`` keep their places."""
+    new = other.features[find(one.features, other.features) < 0]
+    features = np.concatenate((one.features, new))
+    return from_keys(features, np.union1d(one.keys(features, labels), other.keys(features, labels)), labels)
 
 
 @dataclass(slots=True)

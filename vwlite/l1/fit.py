@@ -141,13 +141,13 @@ def parts_of(job: Job, lines: Lines, held: Lines | None, names: list[str]) -> tu
 
 
 def start_table(train: Part, initial: store.Loaded | None) -> np.ndarray:
-    """float64[weights, 2] of zeros, or what the model had come to."""
+    """float64[2, weights] of zeros, or what the model had come to."""
     problem = train.problem
-    table = np.zeros((problem.weights, 2))
+    table = np.zeros((2, problem.weights))
     if initial is None:
         return table
     if initial.pairs is not None:
-        table[initial.pairs.places_in(problem.pairs)] = initial.table
+        table[:, initial.pairs.places_in(problem.pairs)] = initial.table
     else:
-        table[np.searchsorted(problem.features, initial.slots)] = initial.table
+        table[:, : len(initial.slots)] = initial.table
     return table

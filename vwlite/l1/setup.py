@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.errors import DataError, UsageError
-from vwlite.l1.alphabet import Family, Pairs, empty_family, family, widened
+from vwlite.l1.alphabet import Family, Pairs, empty_family, family, find, in_order, widened
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import LINE, Lines, sequences_of
 from vwlite.l1.problems import Chains, Examples, chains_of, examples_of
@@ -43,10 +43,11 @@ def split(rows: np.ndarray, period: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def binary_parts(lines: Lines, held: Lines | None, period: int, known: np.ndarray) -> tuple[Part, Part | None]:
-    """Features of the training part, and ``known`` ones (uint32, ascending), have weights."""
+    """Features of the training part, and ``known`` ones (uint32[n]), have weights."""
     lines = lines.select(usable(lines))
     train, out = split(np.arange(len(lines), dtype=np.int64), period)
-    features = np.union1d(known, np.unique(lines.state.select(train).hash)).astype(np.uint32)
+    shown = in_order(lines.state.select(train).hash)
+    features = np.concatenate((known, shown[find(known, shown) < 0])).astype(np.uint32)
     problem = examples_of(lines, features)
     other = examples_of(held.select(usable(held)), features) if held is not None else None
     return parts(problem, train, out, other)

@@ -29,15 +29,15 @@ class Schedule:
 
 
 class Sgd:
-    """``table`` float64[weights, 2]: weights, and what they remember of penalties; ``due`` is u_k."""
+    """``table`` float64[2, weights]: weights, and what they remember of penalties; ``due`` is u_k."""
 
     def __init__(self, config: L1Config, table: np.ndarray, due: float = 0.0, passes: int = 0) -> None:
         self.config, self.table, self.due, self.passes = config, table, due, passes
 
     @property
     def weights(self) -> np.ndarray:
-        """float64[weights], a copy."""
-        return np.ascontiguousarray(self.table[:, 0])
+        """float64[weights], the very ones."""
+        return self.table[0]
 
     def schedule(self, examples: int) -> Schedule:
         config = self.config

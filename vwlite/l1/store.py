@@ -16,7 +16,6 @@ from vwlite.learners.gd import Gd, GdConfig
 from vwlite.losses import LossConfig
 from vwlite.namebook import NameBook, book_from_arrays
 
-LEARNER = "l1"
 
 
 @dataclass(slots=True)
@@ -29,12 +28,12 @@ class Loaded:
     features: FeatureConfig
     pairs: Pairs | None
     slots: np.ndarray | None
-    table: np.ndarray  # float64[weights, 2]
+    table: np.ndarray  # float64[2, weights]
     names: NameBook | None
 
     @property
     def weights(self) -> np.ndarray:
-        return np.ascontiguousarray(self.table[:, 0])
+        return self.table[0]
 
 
 @dataclass(slots=True)
@@ -64,10 +63,10 @@ def header_of(about: Circumstances, trained: Trained) -> dict[str, Any]:
         "kind": about.kind,
         "names": about.names is not None,
         "l1": {
-            **asdict(about.config),
+            **{name: value for name, value in asdict(about.config).items() if name != "passes"},
             "due": trained.due,
             "objective": last.get("objective"),
-            "active": int(np.count_nonzero(trained.table[:, 0])),
+            "active": int(np.count_nonzero(trained.table[0])),
         },
     }
 
@@ -75,7 +74,7 @@ def header_of(about: Circumstances, trained: Trained) -> dict[str, Any]:
 def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.ndarray) -> None:
     """An ordinary model of logistic loss, which says in addition how to go on. Raises OutputError."""
     learner = Gd(GdConfig(loss=LossConfig("logistic"), link="logistic", sgd=True), about.features.bits)
-    learner.weights[slots, 0] = trained.table[:, 0]
+    learner.weights[slots, 0] = trained.table[0]
     learner.set(time=float(about.examples * trained.passes))
     arrays = {**learner.tables(False), "l1_slot": slots, "l1_table": trained.table}
     write(path, {**learner.header(), **header_of(about, trained)}, arrays, about.names)
@@ -83,8 +82,8 @@ def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.nda
 
 def save_chain(path: str, about: Circumstances, trained: Trained, pairs: Pairs) -> None:
     """Raises OutputError."""
-    header = {"learner": LEARNER, "labels": pairs.names, **header_of(about, trained)}
-    arrays = {"weight": trained.table[:, 0], "memory": trained.table[:, 1]}
+    header = {"learner": model.CHAIN, "labels": pairs.names, **header_of(about, trained)}
+    arrays = {"weight": trained.table[0], "memory": trained.table[1]}
     for name, family in (("state", pairs.state), ("edge", pairs.edges)):
         arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}
     write(path, header, arrays, about.names)
@@ -92,11 +91,6 @@ def save_chain(path: str, about: Circumstances, trained: Trained, pairs: Pairs) 
 
 def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: NameBook | None) -> None:
     model.save(path, header, arrays | names.arrays() if names is not None else arrays)
-
-
-def is_chain(path: str) -> bool:
-    """Whether ``path`` is a model of named labels. Raises as ``vwlite.model.load``."""
-    return model.read_header(path).get("learner") == LEARNER
 
 
 def load(path: str) -> Loaded:
@@ -112,11 +106,11 @@ def load(path: str) -> Loaded:
         names = book_from_arrays(arrays) if header["names"] else None
         if config.model == "binary":
             slots, table = arrays["l1_slot"], arrays["l1_table"]
-            if table.shape != (len(slots), 2):
+            if table.shape != (2, len(slots)):
                 raise ValueError("its weights do not fit its features")
             return Loaded(path, header, config, features, None, slots, table, names)
         pairs = Pairs(list(header["labels"]), *(read_family(arrays, name) for name in ("state", "edge")), config.model == "crf")
-        table = np.stack((arrays["weight"], arrays["memory"]), axis=1)
+        table = np.stack((arrays["weight"], arrays["memory"]))
         check(pairs, table)
         return Loaded(path, header, config, features, pairs, None, table, names)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -128,8 +122,8 @@ def read_family(arrays: dict[str, np.ndarray], name: str) -> Family:
     sizes = np.diff(start)
     if len(start) != len(features) + 1 or start[0] != 0 or start[-1] != len(label) or (sizes < 0).any():
         raise ValueError(f"its {name} features do not fit together")
-    if (features[1:] <= features[:-1]).any():
-        raise ValueError(f"its {name} features are not in order")
+    if len(np.unique(features)) < len(features):
+        raise ValueError(f"one of its {name} features is there twice")
     return Family(features.astype(np.uint32), np.repeat(np.arange(len(features)), sizes), label.astype(np.uint32))
 
 
@@ -138,5 +132,5 @@ def check(pairs: Pairs, table: np.ndarray) -> None:
     labels = pairs.labels
     if not labels or (pairs.label >= labels).any() or (pairs.edge_label >= labels**2).any():
         raise ValueError("a label has no name")
-    if table.shape != (pairs.weights, 2) or not np.isfinite(table).all():
+    if table.shape != (2, pairs.weights) or not np.isfinite(table).all():
         raise ValueError("its weights do not fit its pairs")

@@ -13,7 +13,7 @@ from vwlite.l1.owlqn import OwlQn
 from vwlite.l1.problems import Problem
 from vwlite.l1.sgd import Sgd
 
-HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9} {'held-out':>10}"
+HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9}"
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Trained:
 
     @property
     def weights(self) -> np.ndarray:
-        return np.ascontiguousarray(self.table[:, 0])
+        return self.table[0]
 
 
 class Progress:
@@ -55,7 +55,7 @@ class Progress:
         self.history: list[dict[str, Any]] = []
         self.seconds = 0.0
         self.best, self.failures = np.inf, 0
-        say(HEADER)
+        say(f"{HEADER} {'held-out':>10}" if held else HEADER)
 
     def add(self, passes: int, weights: np.ndarray, log_likelihood: float | None = None) -> bool:
         """An entry; whether it is the best so far on the held-out part (always, when there is none)."""
@@ -127,7 +127,7 @@ def run_owlqn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Tr
             break
         begun = time.perf_counter()
     table = np.zeros_like(sgd.table)
-    table[:, 0] = best
+    table[0] = best
     return Trained(table, 0.0, sgd.passes + iteration, progress.history)
 
 

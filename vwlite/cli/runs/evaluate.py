@@ -6,6 +6,7 @@ from vwlite import metrics, ranking
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import DataError
+from vwlite.model import is_chain
 from vwlite.queries import Queries, QueryConfig
 from vwlite.training import evaluate
 
@@ -13,6 +14,10 @@ ENOUGH = 100  # examples for bins of calibration that nobody asked for
 
 
 def run(arguments: dict[str, Any]) -> int:
+    if is_chain(arguments["initial"]):
+        from vwlite.cli.runs import tagging
+
+        return tagging.measure(arguments)
     config, model = build.open_model(arguments)
     loss = config.learner.loss
     names = arguments["metrics"].split(",") if arguments["metrics"] else None

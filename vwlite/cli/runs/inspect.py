@@ -10,12 +10,15 @@ from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.factors import factors_of, write_factors, write_tsv
 from vwlite.inspection import Inspection, inspect, require_names
+from vwlite.model import is_chain
 from vwlite.readable import write_readable
 
 
 def run(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
+    if is_chain(arguments["model"]):
+        return inspect_chain(arguments)
     inspection = inspect(arguments["model"])
     if arguments["out"] and not arguments["factors"]:
         raise UsageError("--out needs --factors")
@@ -31,6 +34,28 @@ def run(arguments: dict[str, Any]) -> int:
         print(inspection_text(header, top))
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**header, "top": top})
+    return 0
+
+
+def inspect_chain(arguments: dict[str, Any]) -> int:
+    """A model of named labels."""
+    from vwlite.l1.inspection import facts, top
+    from vwlite.l1.store import load
+
+    for name in ("readable_model", "invert_hash", "factors", "out"):
+        if arguments[name]:
+            raise UsageError(f"--{name} does not go with a model of named labels")
+    model = load(arguments["model"])
+    header, strongest = facts(model), top(model, arguments["top"])
+    if arguments["json_path"] != "-":
+        print(inspection_text(header, []))
+        if strongest:
+            print(f"\n{'weight':>12}  {'label':<10} name")
+        for entry in strongest:
+            name = entry["slot"] if entry["name"] is None else entry["name"]
+            print(f"{entry['weight']:12.6g}  {entry['label']:<10} {name}")
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {**header, "top": strongest})
     return 0
 
 
@@ -53,7 +78,9 @@ def write_model_text(path: str, inspection: Inspection, with_names: bool) -> Non
 
 def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
     """The header a fact a line, then a table of weights."""
-    facts = {**header, "options": json.dumps(header["options"]) if header["options"] else "defaults"}
+    facts = dict(header)
+    if "options" in header:
+        facts["options"] = json.dumps(header["options"]) if header["options"] else "defaults"
     width = max(map(len, facts))
     lines = [f"{name:<{width}}  {shown(value)}" for name, value in facts.items()]
     if top:
@@ -67,4 +94,6 @@ def shown(value: Any) -> str:
         return "n.a."
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

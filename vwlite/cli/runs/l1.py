@@ -84,8 +84,6 @@ def configured(typed: dict[str, Any], arguments: dict[str, Any], initial: store.
         for name in SETTLED:
             if name in changes and changes[name] != fields[name]:
                 raise UsageError(f"--{name} contradicts {initial.path}, which was made with {fields[name]}")
-        if "passes" not in changes:
-            fields["passes"] = None
     config = L1Config(**{**fields, **changes})
     for name, (other, needed) in ONLY.items():
         if name in changes and name in typed and getattr(config, other) != needed:
@@ -111,7 +109,7 @@ def report(done: Fit) -> dict[str, Any]:
         **{name: getattr(config, name) for name in names},
         "learning_rate": config.start_rate,
         "examples": done.examples,
-        "weights": len(done.trained.table),
+        "weights": done.trained.table.shape[1],
         "lines": done.lines,
         "bad_lines": done.bad,
         "passes": done.trained.passes,

@@ -3,10 +3,18 @@
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.errors import UsageError
+from vwlite.model import is_chain
 from vwlite.training import predict
 
 
 def run(arguments: dict[str, Any]) -> int:
+    if is_chain(arguments["initial"]):
+        from vwlite.cli.runs import tagging
+
+        return tagging.predict(arguments)
+    if arguments["probabilities"]:
+        raise UsageError("--probabilities needs a model of named labels (vwlite l1 --model multinomial or crf)")
     config, model = build.open_model(arguments, {"link": "identity"} if arguments["raw"] else {})
     quiet, active = arguments["quiet"], arguments["active"]
     session = predict(config, model, build.bad_lines_config(arguments), quiet=quiet, active=active)

@@ -1,0 +1,99 @@
+/* Penalties of whole stretches of weights (see penalties.pxd), without branches: the signs of weights are hard to foresee. */
+
+#ifndef VWL_SHRINK_H
+#define VWL_SHRINK_H
+
+#include <stddef.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+typedef __m128d vwl_two;
+#define VWL_WIDTH 2
+static inline vwl_two vwl_load(const double *p) { return _mm_loadu_pd(p); }
+static inline void vwl_store(double *p, vwl_two x) { _mm_storeu_pd(p, x); }
+static inline vwl_two vwl_all(double x) { return _mm_set1_pd(x); }
+static inline vwl_two vwl_max(vwl_two a, vwl_two b) { return _mm_max_pd(a, b); }
+static inline vwl_two vwl_min(vwl_two a, vwl_two b) { return _mm_min_pd(a, b); }
+static inline vwl_two vwl_add(vwl_two a, vwl_two b) { return _mm_add_pd(a, b); }
+static inline vwl_two vwl_sub(vwl_two a, vwl_two b) { return _mm_sub_pd(a, b); }
+#else
+typedef double vwl_two;
+#define VWL_WIDTH 1
+static inline vwl_two vwl_load(const double *p) { return *p; }
+static inline void vwl_store(double *p, vwl_two x) { *p = x; }
+static inline vwl_two vwl_all(double x) { return x; }
+static inline vwl_two vwl_max(vwl_two a, vwl_two b) { return a > b ? a : b; }
+static inline vwl_two vwl_min(vwl_two a, vwl_two b) { return a < b ? a : b; }
+static inline vwl_two vwl_add(vwl_two a, vwl_two b) { return a + b; }
+static inline vwl_two vwl_sub(vwl_two a, vwl_two b) { return a - b; }
+#endif
+
+/* The weight after a penalty of `up` if it is above 0, of `down` if below: max(0, w - up) + min(0, w + down). */
+static inline vwl_two vwl_shrunk(vwl_two w, vwl_two up, vwl_two down) {
+    const vwl_two zero = vwl_all(0);
+    vwl_two above = vwl_max(vwl_sub(w, vwl_max(up, zero)), zero);
+    vwl_two below = vwl_min(vwl_add(w, vwl_max(down, zero)), zero);
+    return vwl_add(above, below);
+}
+
+static inline void vwl_cumulative(double *weight, double *memory, vwl_two due, vwl_two w, vwl_two q, int both) {
+    vwl_two after = vwl_shrunk(w, vwl_add(due, q), vwl_sub(due, q));
+    q = vwl_add(q, vwl_sub(after, w));
+#if VWL_WIDTH == 2
+    if (!both) {
+        _mm_store_sd(weight, after);
+        _mm_store_sd(memory, q);
+        return;
+    }
+#endif
+    vwl_store(weight, after);
+    vwl_store(memory, q);
+}
+
+/* memory: the penalty each weight has received, with its sign. */
+static inline void vwl_settle_cumulative(double *weight, double *memory, size_t n, double due) {
+    const vwl_two u = vwl_all(due);
+    size_t i = 0;
+    for (; i + VWL_WIDTH <= n; i += VWL_WIDTH)
+        vwl_cumulative(weight + i, memory + i, u, vwl_load(weight + i), vwl_load(memory + i), 1);
+#if VWL_WIDTH == 2
+    if (i < n)
+        vwl_cumulative(weight + i, memory + i, u, _mm_load_sd(weight + i), _mm_load_sd(memory + i), 0);
+#endif
+}
+
+/* memory: what was due when the weight was last settled. */
+static inline void vwl_settle_clipping(double *weight, double *memory, size_t n, double due) {
+    const vwl_two u = vwl_all(due);
+    size_t i = 0;
+    for (; i + VWL_WIDTH <= n; i += VWL_WIDTH) {
+        vwl_two step = vwl_sub(u, vwl_load(memory + i));
+        vwl_store(weight + i, vwl_shrunk(vwl_load(weight + i), step, step));
+        vwl_store(memory + i, u);
+    }
+#if VWL_WIDTH == 2
+    if (i < n) {
+        vwl_two step = vwl_sub(u, _mm_load_sd(memory + i));
+        _mm_store_sd(weight + i, vwl_shrunk(_mm_load_sd(weight + i), step, step));
+        memory[i] = due;
+    }
+#endif
+}
+
+/* The naive penalty: every weight moves by `step` towards 0, and beyond. */
+static inline void vwl_shrink_all(double *weight, size_t n, double step) {
+    size_t i = 0;
+#if VWL_WIDTH == 2
+    const vwl_two zero = vwl_all(0), up = vwl_all(step);
+    for (; i + 2 <= n; i += 2) {
+        vwl_two w = vwl_load(weight + i);
+        vwl_two down = _mm_sub_pd(_mm_and_pd(_mm_cmpgt_pd(w, zero), up), _mm_and_pd(_mm_cmplt_pd(w, zero), up));
+        vwl_store(weight + i, vwl_sub(w, down));
+    }
+#endif
+    for (; i < n; i++)
+        weight[i] -= weight[i] > 0 ? step : weight[i] < 0 ? -step : 0;
+}
+
+#endif

@@ -1,0 +1,47 @@
+"""What ``predict`` and ``evaluate`` do with a model of named labels."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite import metrics
+from vwlite.atomic import atomic_output
+from vwlite.badlines import BadLines
+from vwlite.cli import build
+from vwlite.cli.jsonfile import write_json
+from vwlite.errors import UsageError
+from vwlite.l1 import store
+from vwlite.l1.tagging import Tagger, choose, evaluate, input_for, texts
+from vwlite.predictions import PredictionWriter
+from vwlite.training import say
+
+
+def open_tagger(arguments: dict[str, Any], closing: ExitStack) -> Tagger:
+    """Raises UsageError for options that mean nothing here."""
+    for name in ("raw", "raw_predictions", "active", "qid"):
+        if arguments.get(name):
+            raise UsageError(f"--{name} does not go with a model of named labels")
+    model = store.load(arguments["initial"])
+    config = build.bad_lines_config(arguments)
+    manners = BadLines(None, None if arguments["quiet"] else say, max_ratio=config.max_ratio, strict=config.strict)
+    if config.keep:
+        manners.keep = closing.enter_context(atomic_output(config.keep))
+    return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), manners)
+
+
+def predict(arguments: dict[str, Any]) -> int:
+    with ExitStack() as closing:
+        tagger = open_tagger(arguments, closing)
+        writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
+        for lines in texts(tagger, arguments["probabilities"]):
+            writer.write_bytes(lines)
+    return 141 if writer.broken else 0
+
+
+def measure(arguments: dict[str, Any]) -> int:
+    with ExitStack() as closing:
+        report = evaluate(open_tagger(arguments, closing), choose(arguments["metrics"]))
+    if arguments["json_path"] != "-":
+        print(metrics.as_table(report))
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], metrics.finite(report))
+    return 0

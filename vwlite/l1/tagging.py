@@ -1,0 +1,153 @@
+"""Labels for lines of text, from a model of named labels."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from vwlite.badlines import BadLines
+from vwlite.errors import DataError, UsageError
+from vwlite.inputs import InputConfig, Inputs
+from vwlite.l1 import conlleval
+from vwlite.l1.corpus import BAD, EMPTY, LINE, Collector, Lines, join, plans
+from vwlite.l1.problems import Chains, chains_of
+from vwlite.l1.store import Loaded
+
+METRICS = ("accuracy", "log_loss", "conll")
+
+
+@dataclass(slots=True)
+class Tagged:
+    """Some lines, whole sequences of them, and their labels."""
+
+    lines: Lines
+    chains: Chains
+    best: np.ndarray  # int32[tokens]
+    marginals: np.ndarray | None  # float64[tokens, labels]
+
+
+class Tagger:
+    """Predicts as the text comes; a malformed line is left out and its sequence goes on without it."""
+
+    def __init__(self, model: Loaded, input: InputConfig, manners: BadLines) -> None:
+        self.model, self.manners = model, manners
+        if model.pairs is None:
+            raise ValueError("two classes are predicted as linear models are")
+        self.pairs, self.weights = model.pairs, model.weights
+        self.collector = Collector(*plans(model.features, model.config.edge, model.header["seen"]), list(model.pairs.names))
+        self.input = input
+        self.text = model.features.text_format(strict=True).of_words()
+
+    def parts(self) -> Iterator[Lines]:
+        """Lines that end where a sequence ends. Raises the errors of reading."""
+        waiting: list[Lines] = []
+        inputs = Inputs(self.input, self.text)
+        try:
+            for part in inputs.texts():
+                batch = self.manners.examine(part)
+                lines = self.collector.lines(batch, with_gaps=True)
+                if batch.release:
+                    batch.release()
+                empty = np.flatnonzero(lines.kind == EMPTY)
+                end = len(lines) if not self.pairs.transitions else int(empty[-1]) + 1 if len(empty) else 0
+                every = np.arange(len(lines))
+                if end:
+                    yield join([*waiting, lines.select(every[:end])])
+                    waiting = []
+                if end < len(lines):
+                    waiting.append(lines.select(every[end:]))
+            if waiting:
+                yield join(waiting)
+            self.manners.finish()
+        finally:
+            inputs.close()
+
+    def run(self, marginals: bool = False) -> Iterator[Tagged]:
+        for lines in self.parts():
+            chains = chains_of(lines, self.pairs)
+            yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
+
+
+def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
+    """A line for each line: the label, nothing for an empty one, ``nan`` for a malformed one.
+
+    With ``probabilities`` the label is followed by all labels and their marginal probabilities.
+    """
+    names = tagger.pairs.names
+    for part in tagger.run(probabilities):
+        words = [names[label] for label in part.best.tolist()]
+        if part.marginals is not None:
+            rows = part.marginals.tolist()
+            words = [
+                " ".join((word, *(f"{name}:{chance:.6g}" for name, chance in zip(names, row, strict=True))))
+                for word, row in zip(words, rows, strict=True)
+            ]
+        shown = iter(words)
+        out = [next(shown) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
+        yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+
+
+def choose(metrics: str | None) -> tuple[str, ...]:
+    """The metrics asked for; all when None. Raises UsageError."""
+    names = tuple(metrics.split(",")) if metrics else METRICS
+    for name in names:
+        if name not in METRICS:
+            raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(METRICS)}")
+    return names
+
+
+class Score:
+    """Sums over parts of the text."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        self.tagger = tagger
+        self.tokens = self.right = self.weight = self.right_weight = self.log = self.mass = 0.0
+        self.sequences = self.unknown = 0
+        self.pairs: list[tuple[str, str] | None] = []
+
+    def add(self, part: Tagged) -> None:
+        true, best, chains = part.chains.label, part.best, part.chains
+        weight = np.repeat(chains.weight, np.diff(chains.sequence)) * (true >= 0)
+        self.tokens += int((true >= 0).sum())
+        self.weight += float(weight.sum())
+        self.right_weight += float(weight[true == best].sum())
+        known = np.flatnonzero(chains.labelled)
+        self.log += chains.likelihood(self.tagger.weights, known, None)
+        self.mass += float(chains.weight[known].sum())
+        self.sequences += chains.examples
+        names = self.tagger.collector.names
+        labels = iter(zip(true.tolist(), best.tolist(), strict=True))
+        for kind in part.lines.kind.tolist():
+            if kind == LINE:
+                one, other = next(labels)
+                if one >= 0:
+                    self.pairs.append((names[one], names[other]))
+            elif kind == EMPTY:
+                self.pairs.append(None)
+
+    def report(self, metrics: tuple[str, ...]) -> dict[str, Any]:
+        """Raises DataError when there was no label."""
+        if not self.tokens:
+            raise DataError("there is no labelled example to measure the model on")
+        crf = self.tagger.pairs.transitions
+        report: dict[str, Any] = {"sequences": self.sequences, "tokens": self.tokens} if crf else {"examples": self.tokens}
+        if "accuracy" in metrics:
+            report["accuracy"] = self.right_weight / self.weight if self.weight else float("nan")
+        if "log_loss" in metrics:
+            report["log_loss"] = -self.log / self.mass if self.mass else float("nan")
+        if "conll" in metrics:
+            report |= conlleval.evaluate(self.pairs)
+        return report
+
+
+def evaluate(tagger: Tagger, metrics: tuple[str, ...]) -> dict[str, Any]:
+    """Raises the errors of reading, and DataError when there is no label."""
+    score = Score(tagger)
+    for part in tagger.run():
+        score.add(part)
+    return score.report(metrics)
+
+
+def input_for(model: Loaded, input: InputConfig, kind_typed: bool) -> InputConfig:
+    return input if kind_typed else replace(input, kind=model.header["kind"])
