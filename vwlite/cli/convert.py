@@ -8,17 +8,13 @@ from vwlite.cli import SETTINGS, options
 from vwlite.cli.parser import Command
 
 
-@click.group("convert", context_settings=SETTINGS, short_help="Turn other formats into text to learn from.")
-def command() -> None:
-    """Turn other formats into text to learn from."""
-
-
-@command.command("conll", cls=Command, context_settings=SETTINGS, short_help="Column files, by a template.")
+@click.command("convert", cls=Command, context_settings=SETTINGS, short_help="Turn other formats into text.")
+@click.argument("format", type=click.Choice(["conll"]))
 @options.data_files
 @click.option("--template", metavar="FILE", help="CRF++-style template. [default: words and tags nearby]")
 @click.option("--no-labels", is_flag=True, help="The last column is no label but one more to make features of.")
 @click.option("-o", "--out", metavar="FILE", default="-", help="Where the text goes. [default: stdout]")
-def conll(**arguments: Any) -> int:
+def command(**arguments: Any) -> int:
     """Turn CoNLL column files (last column the label, empty lines between sentences) into text for 'vwlite l1'.
 
     \b
@@ -29,6 +25,6 @@ def conll(**arguments: Any) -> int:
     their bigrams, tags and their bigrams and trigrams, at most two tokens away. In features and labels ':', '|' and '%'
     become %3A, %7C and %25.
     """
-    from vwlite.cli.runs.convert import conll
+    from vwlite.cli.runs.convert import run
 
-    return conll(arguments)
+    return run(arguments)

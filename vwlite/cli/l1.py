@@ -19,7 +19,10 @@ MODELS = ["binary", "multinomial", "crf"]
     help="Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
 )
 @options.number("--l1", help="C of the objective: sum of log p(y|x) - C |w|. [default: 1]", default=1.0)
-@click.option("--solver", type=click.Choice(["sgd", "owlqn"]), default="sgd", help="Stochastic or batch. [default: sgd]")
+@click.option(
+    "--solver", type=click.Choice(["sgd", "owlqn"]), default="sgd", show_default=True,
+    help="Stochastic gradient steps, or batch quasi-Newton (OWL-QN).",
+)
 @click.option(
     "--penalty", type=click.Choice(["naive", "clipping", "cumulative"]), default="cumulative", show_default=True,
     help="On all weights at each step; or on the example's, what is due, never across zero; or what is due in all.",
@@ -32,9 +35,11 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.number("--decay_learning_rate", "decay", help="A of the exponential rate.", default=0.85, show_default=True)
 @options.count("--passes", help="Passes or iterations at most. [default: 30, owlqn: 1000]")
 @options.number("--tolerance", help="owlqn stops when an iteration gains less, relatively.", default=1e-7)
-@options.text("--holdout", help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
-              metavar="X|N|FILE")
-@options.count("--early_terminate", help="Stop after so many passes without held-out gain.", default=3, show_default=True)
+@options.text(
+    "--holdout", metavar="X|N|FILE",
+    help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
+)
+@options.count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True)
 @click.option("--dense-pairs", is_flag=True, help="Pair every feature with every label, not only those seen together.")
 @options.listed("--edge", help="Namespaces (letters) that transitions are conditioned on.", metavar="ABC")
 @click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes, but for stdin]")
@@ -46,7 +51,7 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.bad_line_options
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
-@click.option("--json", "json_path", metavar="FILE", help="Write objective and counts of every pass as JSON; - is stdout.")
+@click.option("--json", "json_path", metavar="FILE", help="Write the figures of every pass as JSON; - is stdout.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(**arguments: Any) -> int:
     """Learn sparse log-linear models: two classes, several classes, label sequences (linear-chain CRFs).

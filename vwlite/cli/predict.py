@@ -29,8 +29,9 @@ def command(**arguments: Any) -> int:
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
     A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines. Empty lines
-    have none. Labels do not matter. A model of labels by name predicts these: for sequences the most likely one (Viterbi),
-    whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in sequences).
+    have none. Labels do not matter. A model of labels by name predicts these: for sequences the most likely one
+    (Viterbi), whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in
+    sequences).
     """
     from vwlite.cli.runs.predict import run
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from vwlite.l1.corpus import Terms
 
-
 OFTEN = 16  # a feature in so many places stands before rarer ones
 
 
@@ -32,7 +31,7 @@ def number(features: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray, 
 
 
 def in_order(hashes: np.ndarray) -> np.ndarray:
-    """uint32[features]: frequent ones first, the others as they come, so that those of one sequence lie close together."""
+    """uint32[features]: frequent ones first, then the others as they come: those of one sequence lie close together."""
     features, first, count = np.unique(hashes, return_index=True, return_counts=True)
     return features[np.lexsort((first, np.where(count >= OFTEN, -count, 0)))]
 
@@ -125,7 +124,8 @@ class Pairs:
     def places_in(self, wider: "Pairs") -> np.ndarray:
         """int64[weights]: where these weights stand among those of ``wider``, which has all of them."""
         labels, own = wider.labels, self.labels
-        state = np.searchsorted(wider.state.keys(wider.state.features, labels), self.state.keys(wider.state.features, labels))
+        features = wider.state.features
+        state = np.searchsorted(wider.state.keys(features, labels), self.state.keys(features, labels))
         moved = self.edges.relabelled(rebased(self.edges.label, own, labels))
         keys = wider.edges.keys(wider.edges.features, labels**2)
         edges = len(wider.state) + np.searchsorted(keys, moved.keys(wider.edges.features, labels**2))

@@ -1,4 +1,4 @@
-"""Phrase precision, recall and F1 as the shared tasks' ``conlleval`` script counts them (Tjong Kim Sang and Buchholz, 2000).
+"""Phrase precision, recall and F1 as the shared tasks' ``conlleval`` counts them (Tjong Kim Sang and Buchholz, 2000).
 
 Labels are ``O`` or a mark, a dash and a type: ``B-NP``. Marks B, I, E, O and brackets are understood.
 """

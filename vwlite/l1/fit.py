@@ -17,8 +17,8 @@ from vwlite.l1.alphabet import Pairs
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import Collector, Lines, join, plans
 from vwlite.l1.problems import Chains
-from vwlite.l1.sgd import Sgd
 from vwlite.l1.setup import Holdout, binary_parts, chain_parts
+from vwlite.l1.sgd import Sgd
 from vwlite.l1.training import Part, Progress, Trained, learn
 from vwlite.labels import LabelCheck
 from vwlite.losses import LossConfig
@@ -119,7 +119,9 @@ def fit(job: Job, progress: Callable[[str], None]) -> Fit:
     if not len(train.rows):
         raise DataError("there is no labelled example to learn from")
     config, initial = job.config, job.initial
-    sgd = Sgd(config, start_table(train, initial), *((float(initial.header["l1"]["due"]), initial.header["passes"]) if initial else ()))
+    sgd = Sgd(config, start_table(train, initial))
+    if initial:
+        sgd.due, sgd.passes = float(initial.header["l1"]["due"]), initial.header["passes"]
     trained = learn(config, sgd, train, Progress(config, train, out, job.patience, progress))
     problem = train.problem
     about = store.Circumstances(

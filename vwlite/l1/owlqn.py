@@ -21,7 +21,7 @@ def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, penalty: float) -
 
 
 class OwlQn:
-    """Minimises ``f(w) + penalty |w|``; ``function`` gives f and its gradient. ``value`` is the objective at ``weights``.
+    """Minimises ``f(w) + penalty |w|``; ``function`` gives f and its gradient. ``value`` is that at ``weights``.
 
     ``iterate`` takes a step; False means that it stands still or improves less than ``tolerance`` per step, relatively.
     """

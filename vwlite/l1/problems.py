@@ -9,6 +9,8 @@ from vwlite._native import chain, logistic_l1
 from vwlite.l1.alphabet import Pairs, number
 from vwlite.l1.corpus import LINE, Lines, sequences_of
 
+Array = np.ndarray
+
 
 class Problem(Protocol):
     """``examples`` of them (sequences, for chains), ``weights`` to learn."""
@@ -16,9 +18,9 @@ class Problem(Protocol):
     examples: int
     weights: int
 
-    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]: ...
+    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]: ...
 
-    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float: ...
+    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float: ...
 
 
 @dataclass(slots=True)
@@ -40,10 +42,10 @@ class Examples:
     def weights(self) -> int:
         return len(self.features)
 
-    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
+    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return logistic_l1.steps(self, table, order, schedule, first, last)
 
-    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
+    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
         return logistic_l1.likelihood(self, weights, rows, gradient)
 
 
@@ -79,10 +81,10 @@ class Chains:
         unknown = np.concatenate(([0], np.cumsum((self.label < 0) | (self.label >= self.pairs.labels))))
         return unknown[self.sequence[1:]] == unknown[self.sequence[:-1]]
 
-    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
+    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return chain.steps(self, self.pairs, table, order, schedule, first, last)
 
-    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
+    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
         return chain.likelihood(self, self.pairs, weights, rows, gradient)
 
     def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
@@ -95,7 +97,7 @@ class Chains:
 
 
 def chains_of(lines: Lines, pairs: Pairs) -> Chains:
-    """Of all lines that are LINE. What the pairs do not know is dropped; a sequence weighs what its first token does."""
+    """Of all lines that are LINE, without what the pairs do not know; a sequence weighs what its first token does."""
     tokens = np.flatnonzero(lines.kind == LINE)
     sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
     if len(tokens) < len(lines):

@@ -86,7 +86,8 @@ def chain_parts(
     mine = np.zeros(len(sequence), bool)
     mine[train] = True
     label = np.where(np.repeat(mine[:-1], np.diff(sequence)), tokens.label, -1).astype(np.int64)
-    pairs = Pairs(names, family(tokens.state, label, len(names), config.dense_pairs), edges_of(config, tokens, label, names, sequence), crf)
+    state = family(tokens.state, label, len(names), config.dense_pairs)
+    pairs = Pairs(names, state, edges_of(config, tokens, label, names, sequence), crf)
     if known:
         pairs = widened(known, pairs)
     problem = chains_of(lines, pairs)

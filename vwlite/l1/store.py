@@ -17,7 +17,6 @@ from vwlite.losses import LossConfig
 from vwlite.namebook import NameBook, book_from_arrays
 
 
-
 @dataclass(slots=True)
 class Loaded:
     """A model to predict with or to go on from. ``pairs`` are of named labels, ``slots`` uint32[n] of two classes."""
@@ -109,7 +108,8 @@ def load(path: str) -> Loaded:
             if table.shape != (2, len(slots)):
                 raise ValueError("its weights do not fit its features")
             return Loaded(path, header, config, features, None, slots, table, names)
-        pairs = Pairs(list(header["labels"]), *(read_family(arrays, name) for name in ("state", "edge")), config.model == "crf")
+        families = (read_family(arrays, name) for name in ("state", "edge"))
+        pairs = Pairs(list(header["labels"]), *families, config.model == "crf")
         table = np.stack((arrays["weight"], arrays["memory"]))
         check(pairs, table)
         return Loaded(path, header, config, features, pairs, None, table, names)

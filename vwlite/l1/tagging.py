@@ -35,7 +35,8 @@ class Tagger:
         if model.pairs is None:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
-        self.collector = Collector(*plans(model.features, model.config.edge, model.header["seen"]), list(model.pairs.names))
+        made = plans(model.features, model.config.edge, model.header["seen"])
+        self.collector = Collector(*made, list(model.pairs.names))
         self.input = input
         self.text = model.features.text_format(strict=True).of_words()
 
@@ -88,9 +89,9 @@ def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
 
-def choose(metrics: str | None) -> tuple[str, ...]:
-    """The metrics asked for; all when None. Raises UsageError."""
-    names = tuple(metrics.split(",")) if metrics else METRICS
+def choose(metrics: str | None, crf: bool) -> tuple[str, ...]:
+    """The metrics asked for; all that apply when None. Raises UsageError."""
+    names = tuple(metrics.split(",")) if metrics else METRICS if crf else METRICS[:2]
     for name in names:
         if name not in METRICS:
             raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(METRICS)}")
@@ -130,8 +131,9 @@ class Score:
         """Raises DataError when there was no label."""
         if not self.tokens:
             raise DataError("there is no labelled example to measure the model on")
-        crf = self.tagger.pairs.transitions
-        report: dict[str, Any] = {"sequences": self.sequences, "tokens": self.tokens} if crf else {"examples": self.tokens}
+        tokens = int(self.tokens)
+        crf = {"sequences": self.sequences, "tokens": tokens}
+        report: dict[str, Any] = crf if self.tagger.pairs.transitions else {"examples": tokens}
         if "accuracy" in metrics:
             report["accuracy"] = self.right_weight / self.weight if self.weight else float("nan")
         if "log_loss" in metrics:

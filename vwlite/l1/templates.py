@@ -1,8 +1,8 @@
-"""CoNLL column files to text, by templates in the manner of CRF++: ``U05:%x[-1,0]/%x[0,0]`` is a feature of every token.
+"""CoNLL column files to text, by templates in the manner of CRF++: ``U05:%x[-1,0]/%x[0,0]`` is a feature of each token.
 
-``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond the sentence. A line's part before the
-colon names the namespace; those that begin with B are meant for ``--edge B``. A line ``B`` stands for the transitions, which
-are there anyway. ``#`` begins a comment.
+``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond the sentence. A line's part before
+the colon names the namespace; those that begin with B are meant for ``--edge B``. A line ``B`` stands for the
+transitions, which are there anyway. ``#`` begins a comment.
 """
 
 import re
@@ -44,7 +44,7 @@ def read_templates(text: str) -> list[Template]:
         if not line or line == "B":
             continue
         name, colon, pattern = line.partition(":")
-        if name[:1] not in ("U", "B") or " " in name or not colon and "%" in name:
+        if name[:1] not in ("U", "B") or " " in name or (not colon and "%" in name):
             raise UsageError(f"line {number} of the template is not like U01:%x[0,0]: {line!r}")
         if "%" in MACRO.sub("", pattern):
             raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
@@ -109,7 +109,7 @@ def lines_of(sentence: Sentence, templates: list[Template], labels: bool = True)
 
 
 def convert(lines: Iterable[bytes], path: str, templates: list[Template], labels: bool = True) -> Iterator[str]:
-    """The text, an empty line after each sentence. Raises DataError when a template needs a column that is not there."""
+    """The text, an empty line after each sentence. Raises DataError when a template needs a column there is not."""
     needed = max((template.columns for template in templates), default=0)
     for number, sentence in sentences(lines, path):
         if needed > len(sentence[0]) - labels:

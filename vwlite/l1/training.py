@@ -50,7 +50,9 @@ class Trained:
 class Progress:
     """Rows of the table and entries of the history; knows the best held-out score."""
 
-    def __init__(self, config: L1Config, train: Part, held: Part | None, patience: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: L1Config, train: Part, held: Part | None, patience: int, say: Callable[[str], None]
+    ) -> None:
         self.config, self.train, self.held, self.patience, self.say = config, train, held, patience, say
         self.history: list[dict[str, Any]] = []
         self.seconds = 0.0

@@ -11,7 +11,7 @@ from vwlite.source import check_inputs
 from vwlite.stream import open_input, shown
 
 
-def conll(arguments: dict[str, Any]) -> int:
+def run(arguments: dict[str, Any]) -> int:
     paths = arguments["files"] or ("-",)
     check_inputs(paths)
     templates, labels = templates_of(arguments["template"]), not arguments["no_labels"]

@@ -39,7 +39,8 @@ def predict(arguments: dict[str, Any]) -> int:
 
 def measure(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
-        report = evaluate(open_tagger(arguments, closing), choose(arguments["metrics"]))
+        tagger = open_tagger(arguments, closing)
+        report = evaluate(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
     if arguments["json_path"] != "-":
         print(metrics.as_table(report))
     if arguments["json_path"]:

@@ -1,0 +1,91 @@
+"""Small corpora in memory, as ``vwlite l1`` sees them, beside their twins."""
+
+import numpy as np
+from hypothesis import strategies as st
+from oracle import l1 as oracle
+
+from vwlite.expand import FeatureConfig
+from vwlite.l1.config import L1Config
+from vwlite.l1.corpus import Collector, plans
+from vwlite.l1.setup import binary_parts, chain_parts
+from vwlite.parsing import TextFormat, parse_text
+
+FEATURES = FeatureConfig(bits=32)
+WORDS = "abcd"
+WORD_LISTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
+TOKEN = st.tuples(st.sampled_from("XYZ"), WORD_LISTS, st.sampled_from("pq"))
+CORPUS = st.lists(st.lists(TOKEN, min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+def text_of(corpus, edge=False):
+    lines = []
+    for number, sequence in enumerate(corpus):
+        for label, words, tag in sequence:
+            features = " ".join(f"{word}:{1 + number / 2}" if word == "a" else word for word in words)
+            lines.append(f"{label} {1 + number % 2} |w {features}" + (f" |e {tag}" if edge else ""))
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def lines_of(text, edge=(), words=True):
+    """``(lines, names)``."""
+    names = [] if words else None
+    collector = Collector(*plans(FEATURES, edge), names)
+    batch = parse_text(text.encode(), TextFormat(words=words))
+    return collector.lines(batch), names
+
+
+def chain_part(text, model="crf", edge=(), dense=False):
+    """The training part of the text."""
+    config = L1Config(model=model, edge=edge, dense_pairs=dense)
+    lines, names = lines_of(text, edge)
+    return chain_parts(config, lines, None, 0, names, None)[0]
+
+
+def binary_part(text):
+    lines, _ = lines_of(text, words=False)
+    return binary_parts(lines, None, 0, np.zeros(0, np.uint32))[0]
+
+
+def weight_numbers(pairs):
+    """Twin's ``place``: numbers of weights by hashes and labels."""
+    state = {}
+    for number, (feature, label) in enumerate(zip(pairs.state.feature, pairs.state.label, strict=True)):
+        state[int(pairs.state.features[feature]), int(label)] = number
+    edge = {}
+    for number, (feature, way) in enumerate(zip(pairs.edges.feature, pairs.edges.label, strict=True)):
+        edge[int(pairs.edges.features[feature]), int(way)] = pairs.first_edge + number
+
+    def place(feature, label, before=None):
+        if before is None:
+            return state.get((feature, label))
+        way = before * pairs.labels + label
+        return pairs.first_transition + way if feature is None else edge.get((feature, way))
+
+    return place
+
+
+def terms_at(terms, features, token):
+    start, feature, value = terms
+    here = slice(int(start[token]), int(start[token + 1]))
+    found = {}
+    for number, size in zip(feature[here], value[here], strict=True):
+        found[int(features[number])] = found.get(int(features[number]), 0.0) + float(size)
+    return found
+
+
+def twins(problem):
+    """An ``oracle.Chain`` for each sequence."""
+    pairs, place = problem.pairs, weight_numbers(problem.pairs)
+    state = (problem.start, problem.feature, problem.value)
+    made = []
+    for start, end in zip(problem.sequence[:-1].tolist(), problem.sequence[1:].tolist(), strict=True):
+        tokens = range(start, end)
+        edge = [terms_at(problem.edge, pairs.edges.features, t) if problem.edge else {} for t in tokens]
+        made.append(
+            oracle.Chain(
+                [terms_at(state, pairs.state.features, t) for t in tokens],
+                edge, pairs.labels, problem.label[start:end].tolist(), place, pairs.transitions,
+            )
+        )
+    return made
