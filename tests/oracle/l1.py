@@ -102,6 +102,3 @@ class Chain:
             for t, label in enumerate(path):
                 out[t, label] += chance
         return out
-
-    def best(self, w):
-        return max(self.paths(w), key=lambda pair: pair[1])[0]

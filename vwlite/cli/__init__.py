@@ -22,8 +22,8 @@ COMMANDS = {
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
     "crr": "Learn to rank and to predict at once.",
-    "l1": "Learn sparse log-linear models: classes, label sequences.",
-    "convert": "Turn other formats into text to learn from.",
+    "l1": "Learn sparse log-linear models.",
+    "convert": "Turn other formats into text.",
     "vw": "Take vw's command line, and behave like it.",
 }
 

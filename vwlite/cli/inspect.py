@@ -10,7 +10,7 @@ from vwlite.cli.parser import Command
 
 @click.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what is in a model.")
 @click.argument("model", type=str)
-@options.count("-n", "--top", help="Show the N strongest weights, or of each named label.", default=20, show_default=True)
+@options.count("-n", "--top", help="Show the N strongest weights (of each named label).", default=20, show_default=True)
 @click.option("--json", "json_path", metavar="FILE", help="Write the same as JSON; - is standard output, without text.")
 @click.option("--readable_model", metavar="FILE", help="Write all weights as text, as vw does.")
 @click.option("--invert_hash", metavar="FILE", help="Write them with the features' names.")

@@ -31,7 +31,7 @@ MODELS = ["binary", "multinomial", "crf"]
     "--rate", type=click.Choice(["harmonic", "exponential"]), default="exponential", show_default=True,
     help="Step sizes after t passes: X/(1+t) or X*A^t.",
 )
-@options.number("-l", "--learning_rate", help="X of the rate. [default: 0.05, multinomial and crf: 0.1]")
+@options.number("-l", "--learning_rate", help="X of the rate. [default: 0.05, multinomial 0.1, crf 0.2]")
 @options.number("--decay_learning_rate", "decay", help="A of the exponential rate.", default=0.85, show_default=True)
 @options.count("--passes", help="Passes or iterations at most. [default: 30, owlqn: 1000]")
 @options.number("--tolerance", help="owlqn stops when an iteration gains less, relatively.", default=1e-7)

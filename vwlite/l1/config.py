@@ -9,7 +9,7 @@ PENALTIES = ("naive", "clipping", "cumulative")  # in the order of core/penaltie
 RATES = ("harmonic", "exponential")
 SOLVERS = ("sgd", "owlqn")
 PASSES = {"sgd": 30, "owlqn": 1000}
-STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.1}  # learning rates where none is given
+STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.2}  # learning rates where none is given
 BITS = {"binary": 18, "multinomial": 32, "crf": 32}
 
 

@@ -1,6 +1,6 @@
 """CoNLL column files to text, by templates in the manner of CRF++: ``U05:%x[-1,0]/%x[0,0]`` is a feature of each token.
 
-``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond the sentence. A line's part before
+``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond it. A line's part before
 the colon names the namespace; those that begin with B are meant for ``--edge B``. A line ``B`` stands for the
 transitions, which are there anyway. ``#`` begins a comment.
 """

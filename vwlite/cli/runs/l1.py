@@ -37,7 +37,7 @@ ONLY = {  # option: what it needs
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
-    check_effects(typed, arguments)
+    check_effects({name: value for name, value in typed.items() if name != "early_terminate"}, arguments)
     with ExitStack() as held:
         if arguments["model"]:
             check_writable(arguments["model"])

@@ -1,0 +1,130 @@
+"""Objective, active features and phrase F1 of five ways to train the same linear-chain CRF, by vwlite's commands.
+
+The last column is the label, empty lines separate sentences. The default template takes words (column 0) and tags
+(column 1) at most two tokens away; without a second column, words only. Beside vwlite's figures stand those of
+Tsuruoka, Tsujii and Ananiadou (ACL 2009) for CoNLL-2000, where their test is repeated.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+STOCHASTIC = {  # row: penalty, rate
+    "naive": ("naive", "harmonic"),
+    "clipping": ("clipping", "harmonic"),
+    "cumulative": ("cumulative", "harmonic"),
+    "cumulative+exponential": ("cumulative", "exponential"),
+}
+PAPER = {  # row: passes, objective, active features, F1
+    "owlqn": (160, -1.583, 18109, 93.62),
+    "naive": (30, -1.671, 455651, 93.64),
+    "clipping": (30, -1.671, 87792, 93.65),
+    "cumulative": (30, -1.653, 28189, 93.68),
+    "cumulative+exponential": (30, -1.622, 23584, 93.66),
+}
+SENTENCES = 8936  # of their training part
+WORDS = "".join(f"U0{n}:%x[{n - 2},0]\n" for n in range(5)) + "U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\nB\n"
+
+
+def vwlite(*arguments):
+    """What the command prints, as JSON data."""
+    done = subprocess.run([sys.executable, "-m", "vwlite", *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def columns_of(path):
+    """How many columns the first token has."""
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    with (gzip.open if packed else open)(path, "rt", encoding="utf-8", errors="surrogateescape") as lines:
+        return next((len(line.split()) for line in lines if line.split()), 0)
+
+
+def convert(options, work):
+    """Text for vwlite of both parts."""
+    template = options.template
+    if not template and columns_of(options.train) < 3:
+        template = work / "template"
+        template.write_text(WORDS)
+    made = []
+    for name in ("train", "test"):
+        made.append(work / f"{name}.vw")
+        source = getattr(options, name)
+        vwlite("convert", "conll", source, "-o", made[-1], *(["--template", template] if template else []))
+    return made
+
+
+def how(row, options):
+    if row == "owlqn":
+        return ["--solver", "owlqn", "--tolerance", options.tolerance, "--passes", options.iterations]
+    penalty, rate = STOCHASTIC[row]
+    steps = ["-l", options.rate]
+    if rate == "exponential":
+        steps = ["-l", options.start, "--decay_learning_rate", options.decay]
+    return ["--penalty", penalty, "--rate", rate, *steps, "--passes", options.passes, "--seed", options.seed]
+
+
+def measured(row, options, train, test, work):
+    model = work / "model"
+    fixed = ["--model", "crf", "--l1", options.l1, "--quiet", "-f", model, "--json", "-"]
+    found = vwlite("l1", train, "--cache_file", work / "cache", *fixed, *how(row, options))
+    score = vwlite("evaluate", "-i", model, test, "--metric", "accuracy,conll", "--json", "-")
+    kept = {name: found[name] for name in ("passes", "objective", "active", "seconds")}
+    return {"row": row, **kept, "f1": score["f1"], "accuracy": 100 * score["accuracy"]}, found["examples"]
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser("conll2000.sh", description=__doc__)
+    parser.add_argument("train", metavar="TRAIN")
+    parser.add_argument("test", metavar="TEST")
+    parser.add_argument("template", metavar="TEMPLATE", nargs="?", help="CRF++-style")
+    parser.add_argument("--json", metavar="OUT", help="write the table as JSON; - is standard output, instead of text")
+    parser.add_argument("--l1", type=float, default=1.0, metavar="C")
+    parser.add_argument("--passes", type=int, default=30)
+    parser.add_argument("--rate", type=float, default=0.3, help="learning rate of the harmonic rows (%(default)s)")
+    parser.add_argument("--start", type=float, default=0.4, help="of the exponential row (%(default)s)")
+    parser.add_argument("--decay", type=float, default=0.87, help="of the exponential row (%(default)s)")
+    parser.add_argument("--tolerance", type=float, default=1e-6, help="where OWL-QN stops (%(default)s)")
+    parser.add_argument("--iterations", type=int, default=500, help="of OWL-QN at most (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", nargs="+", choices=PAPER, default=list(PAPER))
+    return parser.parse_args(arguments)
+
+
+def table(rows, paper):
+    titles = f"{'':<24}{'passes':>7}{'L(w)/N':>10}{'active':>9}{'seconds':>9}{'F':>8}{'accuracy':>10}"
+    print(titles + (f"   | paper:{'passes':>7}{'L(w)/N':>9}{'active':>9}{'F':>8}" if paper else ""))
+    for row in rows:
+        line = f"{row['row']:<24}{row['passes']:7d}{row['objective']:10.3f}{row['active']:9d}{row['seconds']:9.1f}"
+        line += f"{row['f1']:8.2f}{row['accuracy']:10.2f}"
+        if paper:
+            passes, objective, active, f1 = PAPER[row["row"]]
+            line += f"   |       {passes:7d}{objective:9.3f}{active:9d}{f1:8.2f}"
+        print(line)
+
+
+def main(arguments):
+    options = options_of(arguments)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="conll2000-") as folder:
+        work = Path(folder)
+        train, test = convert(options, work)
+        for name in options.rows:
+            row, sentences = measured(name, options, train, test, work)
+            rows.append(row)
+            print(f"{name}: L(w)/N {row['objective']:.4f}, F {row['f1']:.2f}", file=sys.stderr, flush=True)
+    if options.json != "-":
+        table(rows, sentences == SENTENCES)
+    if options.json:
+        text = json.dumps({"rows": rows}, indent=2) + "\n"
+        sys.stdout.write(text) if options.json == "-" else Path(options.json).write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,291 @@
+"""``vwlite l1``."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from vwlite.l1.store import load
+
+CHOICE = random.Random(3)
+BINARY = "".join(
+    f"{CHOICE.choice([0, 1]) if n % 5 == 0 else n % 2} |user u{n % 2} "
+    f"|item x{CHOICE.randrange(6)} y:{CHOICE.random():.3f} {n % 4}\n"
+    for n in range(120)
+)
+NAMED = "".join(f"{['red', 'blue', 'green'][n % 3]} |w {'abc'[n % 3]} {CHOICE.choice('defg')}\n" for n in range(90))
+TAGS = {"the": "B-NP", "cat": "I-NP", "sat": "O", "dog": "I-NP", "a": "B-NP", "ran": "O"}
+SENTENCES = "".join(
+    "".join(f"{TAGS[word]} |w {word} |p {word[0]}\n" for word in sentence.split()) + "\n"
+    for sentence in ["the cat sat", "a dog ran", "the dog sat the cat", "ran", "a cat"] * 8
+)
+
+
+@pytest.fixture(autouse=True)
+def files(write):
+    write("binary.vw", BINARY)
+    write("named.vw", NAMED)
+    write("tags.vw", SENTENCES)
+
+
+def l1(vwlite, data, *options, quiet=True, **more):
+    model = () if {"-f", "--final_regressor"} & set(options) else ("-f", "m")
+    return vwlite("l1", data, *model, *(["--quiet"] if quiet else []), *options, **more)
+
+
+def crf(vwlite, *options, **more):
+    return l1(vwlite, "tags.vw", "--model", "crf", *options, **more)
+
+
+def multinomial(vwlite, *options, **more):
+    return l1(vwlite, "named.vw", "--model", "multinomial", *options, **more)
+
+
+def same(tmp_path, one, two):
+    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+
+
+def figures(done):
+    return json.loads(done.stdout)
+
+
+def test_two_classes_make_an_ordinary_model(vwlite, header):
+    l1(vwlite, "binary.vw", "--names", "--l1", "0.5")
+    assert header("m")["learner"] == "gd" and header("m")["l1"]["l1"] == 0.5
+    assert all(0 <= float(line) <= 1 for line in vwlite("predict", "-i", "m", "binary.vw").lines)
+    scores = json.loads(vwlite("evaluate", "-i", "m", "binary.vw", "--json", "-").stdout)
+    assert scores["accuracy"] > 0.85
+    assert "user^u1" in vwlite("inspect", "m").stdout
+    vwlite("train", "binary.vw", "-i", "m", "-f", "n", "--quiet")
+
+
+def test_sequences(vwlite, header):
+    crf(vwlite, "--names", "--l1", "0.1")
+    lines = vwlite("predict", "-i", "m", "tags.vw").lines
+    assert lines[:5] == ["B-NP", "I-NP", "O", "", "B-NP"] and len(lines) == SENTENCES.count("\n")
+    assert header("m")["labels"] == ["B-NP", "I-NP", "O"]
+    done = vwlite("evaluate", "-i", "m", "tags.vw", "--metric", "conll,accuracy", "--json", "-")
+    assert figures(done)["f1"] == 100 and figures(done)["accuracy"] == 1 and "log_loss" not in figures(done)
+    shown = vwlite("inspect", "m", "--top", "2").stdout
+    assert "w^cat" in shown and "after B-NP" in shown
+    found = figures(vwlite("inspect", "m", "--json", "-"))
+    assert found["active"] <= found["weights"] and {entry["label"] for entry in found["top"]} <= {"B-NP", "I-NP", "O"}
+
+
+def test_marginals_add_up(vwlite):
+    crf(vwlite)
+    for line in filter(None, vwlite("predict", "-i", "m", "tags.vw", "--probabilities").lines):
+        label, *chances = line.split(" ")
+        chances = {name: float(chance) for name, chance in (word.rsplit(":", 1) for word in chances)}
+        assert sum(chances.values()) == pytest.approx(1, abs=1e-4) and len(chances) == 3 and label in chances
+
+
+def test_several_classes(vwlite):
+    multinomial(vwlite, "--l1", "0.1")
+    found = figures(vwlite("evaluate", "-i", "m", "named.vw", "--json", "-"))
+    assert list(found) == ["examples", "accuracy", "log_loss"] and found["accuracy"] == 1
+    assert vwlite("predict", "-i", "m", stdin="|w a\n\nx |w b\n").lines == ["red", "", "blue"]
+
+
+def test_malformed_lines_keep_their_place(vwlite):
+    crf(vwlite)
+    text = "|w the\n|w cat\nsat\n\n|w a\nO |w:x dog\n"
+    done = vwlite("predict", "-i", "m", "--max-bad-ratio", "1", stdin=text)
+    assert done.lines == ["B-NP", "I-NP", "nan", "", "B-NP", "nan"] and done.stderr.count("bad line ") == 2
+
+
+def test_streams_are_cut_where_sequences_end(vwlite):
+    crf(vwlite)
+    whole = vwlite("predict", "-i", "m", "tags.vw").stdout
+    assert vwlite("predict", "-i", "m", "tags.vw", "--block-size", "64").stdout == whole
+
+
+CHANGES = {  # options: options without
+    "--l1 0.1": "--l1 2",
+    "--solver owlqn": "",
+    "--solver owlqn --tolerance 0.1": "--solver owlqn",
+    "--solver owlqn --passes 2": "--solver owlqn",
+    "--penalty clipping": "",
+    "--penalty naive": "",
+    "--rate harmonic": "",
+    "-l 0.3": "",
+    "--learning_rate 0.3": "",
+    "--decay_learning_rate 0.5": "",
+    "--passes 7": "",
+    "--holdout 0.25": "",
+    "--holdout 3": "",
+    "--no-shuffle": "",
+    "--seed 5": "",
+    "--random_seed 5": "",
+    "-b 5": "",
+    "--bit_precision 5": "",
+    "--hash all": "",
+    "--hash_seed 9": "",
+    "--noconstant": "",
+    "-q ui": "",
+    "--quadratic ui": "",
+    "--cubic uii": "",
+    "--interactions user,item": "",
+    "--permutations -q ii": "-q ii",
+    "-q ui -q iu --leave_duplicate_interactions": "-q ui -q iu",
+    "--ignore i": "",
+    "--keep i": "",
+    "--ignore_linear i -q ui": "-q ui",
+    "--redefine x:=i --ignore x": "",
+    "--ngram 2": "",
+    "--ngram 2 --skips 1": "--ngram 2",
+    "--feature_limit 1": "",
+    "--affix +1i": "",
+    "--spelling i": "",
+    "--examples 50": "",
+    "--holdout 3 --early_terminate 1 -l 30 --passes 60": "--holdout 3 --early_terminate 50 -l 30 --passes 60",
+}
+
+
+@pytest.mark.parametrize("options", CHANGES)
+def test_changes_what_is_learned(options, vwlite, tmp_path):
+    l1(vwlite, "binary.vw", *options.split(), "-f", "one")
+    l1(vwlite, "binary.vw", *CHANGES[options].split(), "-f", "two")
+    assert learned("one") != learned("two")
+
+
+def learned(path):
+    """Weights by slot."""
+    model = load(path)
+    return dict(zip(model.slots.tolist(), model.weights.tolist(), strict=True))
+
+
+def test_dense_pairs_and_edges_have_weights_of_their_own(vwlite):
+    sizes = []
+    for options in ([], ["--dense-pairs"], ["--edge", "p"], ["--edge", "p", "--dense-pairs"]):
+        crf(vwlite, *options)
+        sizes.append(figures(vwlite("inspect", "m", "--json", "-"))["weights"])
+    assert sizes[0] < sizes[1] and sizes[2] < sizes[3] and len(set(sizes)) == 4
+    assert "after" in vwlite("inspect", "m").stdout
+
+
+@pytest.mark.parametrize("run", [crf, multinomial])
+@pytest.mark.parametrize("options", ["", "--penalty clipping", "--penalty naive --rate harmonic"])
+def test_going_on_is_exact(run, options, vwlite, tmp_path):
+    run(vwlite, *options.split(), "--passes", "5", "-f", "half")
+    data = "tags.vw" if run is crf else "named.vw"
+    l1(vwlite, data, "--initial_regressor", "half", "--passes", "4", "-f", "whole")
+    run(vwlite, *options.split(), "--passes", "9", "-f", "m")
+    assert same(tmp_path, "whole", "m")
+
+
+def test_going_on_with_two_classes(vwlite, tmp_path):
+    for name, passes, more in (("half", 5, ()), ("whole", 4, ("-i", "half")), ("m", 9, ())):
+        l1(vwlite, "binary.vw", "-f", name, "--passes", passes, *more)
+    assert same(tmp_path, "whole", "m")
+
+
+def test_going_on_with_new_features_and_labels(vwlite, write):
+    crf(vwlite, "--edge", "p")
+    write("more.vw", "B-VP |w jumps |p j\nO |w now |p n\n\n")
+    l1(vwlite, "more.vw", "-i", "m", "-f", "n", "--l1", "0", "--passes", "1", "-l", "1e-9")
+    old, new = load("m"), load("n")
+    np.testing.assert_allclose(new.weights[old.pairs.places_in(new.pairs)], old.weights, atol=1e-6)
+    assert new.pairs.names == [*old.pairs.names, "B-VP"]
+    l1(vwlite, "more.vw", "-i", "m", "-f", "n", "--l1", "0.001", "--passes", "200", "-l", "30", "--rate", "harmonic")
+    assert vwlite("predict", "-i", "n", "more.vw").lines[0] == "B-VP"
+
+
+def test_holding_out_a_file_and_stopping_early(vwlite, write):
+    write("dev.vw", NAMED.replace("red", "blue"))
+    done = multinomial(vwlite, "--holdout", "dev.vw", "--early_terminate", "2", "--json", "-")
+    history = figures(done)["history"]
+    best = min(range(len(history)), key=lambda place: history[place]["held_out"])
+    assert len(history) == best + 3 < 30 and figures(done)["passes"] == best + 1
+
+
+def test_progress_and_json(vwlite):
+    done = l1(vwlite, "binary.vw", "--passes", "3", "--holdout", "0.1", "--json", "-", quiet=False)
+    lines = done.stderr.splitlines()
+    assert lines[0].split() == ["pass", "L(w)/N", "active", "seconds", "held-out"] and len(lines) == 4
+    found = figures(done)
+    assert found["examples"] == 108 and [entry["pass"] for entry in found["history"]] == [1, 2, 3]
+    assert found["objective"] == found["history"][-1]["objective"] < 0
+
+
+def test_nothing_depends_on_cache_threads_or_blocks(vwlite, tmp_path):
+    crf(vwlite, "-f", "one")
+    for name, options in {
+        "two": ["--cache_file", "c"], "three": ["--cache_file", "c"], "four": ["-c"], "five": ["-c", "-k"],
+        "six": ["--threads", "3", "--block-size", "64"], "seven": ["--kill_cache", "--cache"],
+        "eight": ["-d", "tags.vw"],
+    }.items():
+        data = [] if name == "eight" else ["tags.vw"]
+        vwlite("l1", *data, "--model", "crf", "-f", name, "--quiet", *options)
+        assert same(tmp_path, "one", name)
+
+
+def test_standard_input_keeps_its_order(vwlite, tmp_path):
+    vwlite("l1", "-f", "one", "--quiet", stdin=BINARY)
+    l1(vwlite, "binary.vw", "-f", "two", "--no-shuffle")
+    l1(vwlite, "--data=-", "-f", "three", "--shuffle", stdin=BINARY)
+    l1(vwlite, "binary.vw", "-f", "four")
+    assert same(tmp_path, "one", "two") and same(tmp_path, "three", "four") and not same(tmp_path, "one", "three")
+
+
+def test_svmlight(vwlite, write):
+    write("data.svm", "+1 1:1 2:1\n-1 1:1 3:1\n" * 9)
+    l1(vwlite, "data.svm", "--format", "svmlight", "--l1", "0.1")
+    assert [float(line) > 0.5 for line in vwlite("predict", "-i", "m", "data.svm").lines[:2]] == [True, False]
+
+
+def test_bad_lines(vwlite, write, tmp_path):
+    write("bad.vw", NAMED + "red 1 2 3 |w a\nblue nan |w a\n")
+    more = {"--max-bad-ratio": "0.5", "--bad-lines": "kept"}
+    l1(vwlite, "bad.vw", "--model", "multinomial", *[word for pair in more.items() for word in pair])
+    assert len((tmp_path / "kept").read_text().splitlines()) == 2
+    assert l1(vwlite, "bad.vw", "--model", "multinomial", "--strict", status=65).stderr
+
+
+def test_lock(vwlite):
+    l1(vwlite, "binary.vw", "--lock-wait", "0")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--edge p", "crf"),
+        ("--dense-pairs", "multinomial or crf"),
+        ("--tolerance 0.1", "owlqn"),
+        ("--solver owlqn --penalty naive", "sgd"),
+        ("--rate harmonic --decay_learning_rate 0.5", "exponential"),
+        ("--early_terminate 2", "--holdout"),
+        ("--holdout 1", "share"),
+        ("--holdout 2.5", "share"),
+        ("--l1 -1", "--l1"),
+        ("-l 0", "-l"),
+        ("--passes 0", "--passes"),
+        ("--decay_learning_rate 1", "between 0 and 1"),
+        ("--names -c", "--names"),
+        ("--penalty clipped", "penalty"),
+    ],
+)
+def test_refused_options(options, message, vwlite):
+    assert message in l1(vwlite, "binary.vw", *options.split(), status=2).stderr
+
+
+def test_refused_data(vwlite, write):
+    write("mixed.vw", "0 |a b\n-1 |a b\n")
+    assert "0/1" in l1(vwlite, "mixed.vw", status=65).stderr
+    assert "no labelled example" in l1(vwlite, "-", "--model", "crf", stdin="|a b\n", status=65).stderr
+    assert "no example" in l1(vwlite, "-", stdin="", status=65).stderr
+
+
+def test_models_of_other_kinds(vwlite):
+    crf(vwlite)
+    assert "contradicts" in l1(vwlite, "tags.vw", "-i", "m", "--model", "multinomial", status=2).stderr
+    assert "contradicts" in l1(vwlite, "tags.vw", "-i", "m", "-b", "9", status=2).stderr
+    assert "log-linear" in vwlite("train", "tags.vw", "-i", "m", status=76).stderr
+    for options in ("predict --raw", "predict --active", "evaluate --qid tag", "evaluate --metric auc"):
+        command, *rest = options.split()
+        assert vwlite(command, "-i", "m", "tags.vw", *rest, status=2).stderr
+    assert "named labels" in vwlite("inspect", "m", "--readable_model", "r", status=2).stderr
+    vwlite("train", "binary.vw", "-f", "plain", "--quiet")
+    assert "vwlite l1" in l1(vwlite, "binary.vw", "-i", "plain", status=76).stderr
+    assert "named labels" in vwlite("predict", "-i", "plain", "binary.vw", "--probabilities", status=2).stderr
