@@ -19,6 +19,10 @@ cdef enum:                  # in the order of vwlite.l1.config.RATES
     EXPONENTIAL = 1
 
 
+cdef enum:
+    ANEW = 64               # steps between two powers; passes are cut at multiples of it
+
+
 cdef struct Schedule:
     int penalty
     int rate
@@ -28,6 +32,7 @@ cdef struct Schedule:
     double examples         # N
     double share            # C / N
     double due              # u
+    double power, ratio     # of the exponential rate: at the last step, from a step to the next
 
 
 cdef inline Schedule open_schedule(source):
@@ -35,17 +40,27 @@ cdef inline Schedule open_schedule(source):
     cdef Schedule s
     s.penalty, s.rate, s.start, s.decay = source.penalty, source.rate, source.start, source.decay
     s.begin, s.examples, s.share, s.due = source.begin, source.examples, source.share, source.due
+    s.power, s.ratio = 1, pow(s.decay, 1 / s.examples)
     return s
 
 
-cdef inline double rate_of(const Schedule *s, int64_t step) noexcept nogil:
-    """The step size of update ``step`` of this pass, from 0."""
-    cdef double passes = s.begin + <double>step / s.examples
-    return s.start * pow(s.decay, passes) if s.rate == EXPONENTIAL else s.start / (1 + passes)
+cdef inline double rate_of(Schedule *s, int64_t step) noexcept nogil:
+    """The step size of update ``step`` of this pass, from 0; to be called for one after the other.
+
+    Powers are taken now and then and carried on by products in between, at the same steps wherever a run begins.
+    """
+    if s.rate == HARMONIC:
+        return s.start / (1 + s.begin + <double>step / s.examples)
+    if step & (ANEW - 1):
+        s.power *= s.ratio
+    else:
+        s.power = pow(s.decay, s.begin + <double>step / s.examples)
+    return s.start * s.power
 
 
 cdef extern from "core/shrink.h" nogil:
     void settle_cumulative "vwl_settle_cumulative"(double *weight, double *memory, size_t n, double due) noexcept
+    double settle_one "vwl_settle_one"(double *weight, double *memory, double due) noexcept
     void settle_clipping "vwl_settle_clipping"(double *weight, double *memory, size_t n, double due) noexcept
     void shrink_all "vwl_shrink_all"(double *weight, size_t n, double step) noexcept
 

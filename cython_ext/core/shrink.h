@@ -63,6 +63,17 @@ static inline void vwl_settle_cumulative(double *weight, double *memory, size_t 
 #endif
 }
 
+static inline double vwl_settle_one(double *weight, double *memory, double due) {
+    const vwl_two u = vwl_all(due);
+#if VWL_WIDTH == 2
+    const vwl_two w = _mm_load_sd(weight), q = _mm_load_sd(memory);
+#else
+    const vwl_two w = *weight, q = *memory;
+#endif
+    vwl_cumulative(weight, memory, u, w, q, 0);
+    return *weight;
+}
+
 /* memory: what was due when the weight was last settled. */
 static inline void vwl_settle_clipping(double *weight, double *memory, size_t n, double due) {
     const vwl_two u = vwl_all(due);

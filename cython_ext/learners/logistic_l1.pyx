@@ -4,8 +4,12 @@ from libc.math cimport exp, fabs, isfinite, log1p
 from libc.stdint cimport int64_t, uint32_t
 
 from core.bytescan cimport prefetch
-from core.penalties cimport NAIVE, Schedule, open_schedule, rate_of, settle_all, shrink_all
+from core.penalties cimport CUMULATIVE, NAIVE, Schedule, open_schedule, rate_of, settle_all, settle_one, shrink_all
 from core.status cimport OK, UNSTABLE
+
+
+cdef enum:
+    CACHED = 1 << 14          # weights that the processor's cache holds anyway
 
 
 cdef struct Data:
@@ -52,14 +56,19 @@ cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t la
     cdef size_t j, row
     cdef int64_t i
     cdef double eta, margin, push
+    cdef bint large = weights > CACHED
     for j in range(first, last):
         row = order[j]
-        if j + 1 < last:
+        if large and j + 1 < last:
             fetch(d, order[j + 1], weight, memory)
         margin = 0
-        for i in range(d.start[row], d.start[row + 1]):
-            settle_all(weight + d.feature[i], memory + d.feature[i], 1, s.penalty, s.due)
-            margin += weight[d.feature[i]] * d.value[i]
+        if s.penalty == CUMULATIVE:
+            for i in range(d.start[row], d.start[row + 1]):
+                margin += settle_one(weight + d.feature[i], memory + d.feature[i], s.due) * d.value[i]
+        else:
+            for i in range(d.start[row], d.start[row + 1]):
+                settle_all(weight + d.feature[i], memory + d.feature[i], 1, s.penalty, s.due)
+                margin += weight[d.feature[i]] * d.value[i]
         if not isfinite(margin):
             return UNSTABLE
         eta = rate_of(s, j)
