@@ -16,6 +16,12 @@ from core.penalties cimport NAIVE, Schedule, open_schedule, rate_of, shrink_all
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 
 
+cdef struct Steps:
+    const int64_t *order
+    size_t first, last
+    size_t weights
+
+
 cdef struct Slopes:             # where gradients go
     double *out
     double step
@@ -101,26 +107,25 @@ cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field
         out[c.label[first + t - 1] * labels + c.label[first + t]] += s.step
 
 
-cdef int take_steps(const Chain *c, const int64_t *order, size_t first, size_t last, Weights *w, size_t weights, Schedule *s,
-                    Field *f) noexcept nogil:
+cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Field *f) noexcept nogil:
     cdef size_t j, tokens
     cdef int64_t row
     cdef double eta
     cdef Slopes slopes
     slopes.out = w.weight
-    for j in range(first, last):
-        row = order[j]
+    for j in range(steps.first, steps.last):
+        row = steps.order[j]
         tokens = c.sequence[row + 1] - c.sequence[row]
         if not make_room(c, tokens, f):
             return NO_MEMORY
         w.due = s.due
-        w.step = <int32_t>(j - first + 1)
+        w.step = <int32_t>(j - steps.first + 1)
         eta = rate_of(s, j)
         read_scores(c, c.sequence[row], tokens, w, f)
         if not isfinite(forward(c, tokens, f)):
             return UNSTABLE
         if s.penalty == NAIVE:
-            shrink_all(w.weight, weights, eta * s.share)
+            shrink_all(w.weight, steps.weights, eta * s.share)
         slopes.step = eta * c.weight[row]
         take_slopes(c, c.sequence[row], tokens, f, &slopes)
         s.due += eta * s.share
@@ -134,6 +139,7 @@ def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule,
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Schedule s = open_schedule(schedule)
+    cdef Steps stretch
     cdef Weights w
     cdef Field f
     cdef int status
@@ -144,11 +150,12 @@ def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule,
     w.weight, w.memory, w.penalty = &table[0, 0], &table[1, 0], s.penalty
     w.state_step = <int32_t *>calloc(pairs.start.shape[0], sizeof(int32_t))
     w.edge_step = <int32_t *>calloc(pairs.edge_start.shape[0], sizeof(int32_t))
+    stretch.order, stretch.first, stretch.last, stretch.weights = &order[0], first, last, table.shape[1]
     open_field(&f)
     with nogil:
         status = NO_MEMORY
         if w.state_step != NULL and w.edge_step != NULL:
-            status = take_steps(&c, &order[0], first, last, &w, table.shape[1], &s, &f)
+            status = take_steps(&c, &stretch, &w, &s, &f)
         close_field(&f)
         free(w.state_step)
         free(w.edge_step)

@@ -21,6 +21,12 @@ cdef struct Data:
     const double *weight      # (examples,) importance
 
 
+cdef struct Steps:
+    const int64_t *order
+    size_t first, last
+    size_t weights
+
+
 cdef Data open_data(source) except *:
     """From a ``vwlite.l1.binary.Examples``, whose arrays must outlive the call."""
     cdef const int64_t[::1] start = source.start
@@ -51,16 +57,15 @@ cdef inline void fetch(const Data *d, size_t row, const double *weight, const do
         prefetch(memory + d.feature[i])
 
 
-cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t last, double *weight, double *memory,
-                    size_t weights, Schedule *s) noexcept nogil:
+cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *memory, Schedule *s) noexcept nogil:
     cdef size_t j, row
     cdef int64_t i
     cdef double eta, margin, push
-    cdef bint large = weights > CACHED
-    for j in range(first, last):
-        row = order[j]
-        if large and j + 1 < last:
-            fetch(d, order[j + 1], weight, memory)
+    cdef bint large = steps.weights > CACHED
+    for j in range(steps.first, steps.last):
+        row = steps.order[j]
+        if large and j + 1 < steps.last:
+            fetch(d, steps.order[j + 1], weight, memory)
         margin = 0
         if s.penalty == CUMULATIVE:
             for i in range(d.start[row], d.start[row + 1]):
@@ -73,7 +78,7 @@ cdef int take_steps(const Data *d, const int64_t *order, size_t first, size_t la
             return UNSTABLE
         eta = rate_of(s, j)
         if s.penalty == NAIVE:
-            shrink_all(weight, weights, eta * s.share)
+            shrink_all(weight, steps.weights, eta * s.share)
         push = eta * d.weight[row] * descent(margin, d.label[row])
         for i in range(d.start[row], d.start[row + 1]):
             weight[d.feature[i]] += push * d.value[i]
@@ -88,13 +93,15 @@ def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t
     """
     cdef Data d = open_data(data)
     cdef Schedule s = open_schedule(schedule)
+    cdef Steps stretch
     cdef int status
     if table.shape[0] != 2 or last > <size_t>order.shape[0]:
         raise ValueError("the table or the order does not fit")
     if not table.shape[1] or first >= last:
         return OK, s.due
+    stretch.order, stretch.first, stretch.last, stretch.weights = &order[0], first, last, table.shape[1]
     with nogil:
-        status = take_steps(&d, &order[0], first, last, &table[0, 0], &table[1, 0], table.shape[1], &s)
+        status = take_steps(&d, &stretch, &table[0, 0], &table[1, 0], &s)
     return status, s.due
 
 
