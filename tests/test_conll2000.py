@@ -55,4 +55,4 @@ def test_chunks_of_the_shared_task(table, data_dir):
         pytest.skip(f"there is no conll2000 in {data_dir}")
     fast = ["--passes", "3", "--rows", "cumulative+exponential", "--json", "-"]
     (row,) = json.loads(table(folder / "train.txt.gz", folder / "test.txt.gz", *fast).stdout)["rows"]
-    assert row["f1"] > 93 and row["active"] < 60000
+    assert row["f1"] > 91 and row["active"] < 60000
