@@ -58,9 +58,9 @@ def read_header(path) -> dict:
         return _header(archive)
 
 
-def is_chain(path) -> bool:
-    """Whether the model is one of named labels. Raises as ``load`` does."""
-    return read_header(path).get("learner") == CHAIN
+def kind_of(path) -> str:
+    """Which learner made the model. Raises as ``load`` does."""
+    return str(read_header(path).get("learner"))
 
 
 def load(path, *, want: Collection[str] | None = None) -> Model:

@@ -6,7 +6,7 @@ from vwlite import metrics, ranking
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import DataError
-from vwlite.model import is_chain
+from vwlite.model import CHAIN, kind_of
 from vwlite.queries import Queries, QueryConfig
 from vwlite.training import evaluate
 
@@ -14,7 +14,7 @@ ENOUGH = 100  # examples for bins of calibration that nobody asked for
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if is_chain(arguments["initial"]):
+    if kind_of(arguments["initial"]) == CHAIN:
         from vwlite.cli.runs import tagging
 
         return tagging.measure(arguments)

@@ -10,14 +10,14 @@ from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.factors import factors_of, write_factors, write_tsv
 from vwlite.inspection import Inspection, inspect, require_names
-from vwlite.model import is_chain
+from vwlite.model import CHAIN, kind_of
 from vwlite.readable import write_readable
 
 
 def run(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
-    if is_chain(arguments["model"]):
+    if kind_of(arguments["model"]) == CHAIN:
         return inspect_chain(arguments)
     inspection = inspect(arguments["model"])
     if arguments["out"] and not arguments["factors"]:

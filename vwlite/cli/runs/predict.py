@@ -4,12 +4,12 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.errors import UsageError
-from vwlite.model import is_chain
+from vwlite.model import CHAIN, kind_of
 from vwlite.training import predict
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if is_chain(arguments["initial"]):
+    if kind_of(arguments["initial"]) == CHAIN:
         from vwlite.cli.runs import tagging
 
         return tagging.predict(arguments)

@@ -1,0 +1,59 @@
+"""1,000 auxiliary problems in one pass beside as many one-versus-rest fits of scikit-learn's SGDClassifier.
+
+    python tests/bench/aso.py all.vw        all.vw: examples/newsgroups_to_vw.py 20news.txt.gz
+
+Both take one pass over unit-length rows on one thread. scikit-learn fits a sample of the problems, evenly spaced from
+the most to the least frequent; its time for all is the sample's times (problems / sample).
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from vwlite.aso.auxiliary import most_frequent, read_aux, views
+from vwlite.aso.corpus import Corpus
+from vwlite.aso.solver import SolverConfig, solve, zero_weights
+from vwlite.badlines import BadLines
+
+SAMPLE, ROUNDS = 25, 3
+
+
+def main() -> None:
+    corpus = Corpus(BadLines(None, None)).read([sys.argv[1]])
+    words = corpus.vocabulary(2)
+    rows = corpus.rows(words, unit=False)
+    view = views(read_aux("freq"), words, 0)[0]
+    made = most_frequent(rows, view, words, 1000)
+    seen, count = rows.select(view.seen).unit(), len(made.names)
+    print(f"{len(seen)} documents, {int(view.seen.sum())} features, {len(seen.value)} values, {count} problems")
+    config = SolverConfig(passes=1)
+    ours = []
+    for _ in range(ROUNDS):
+        weights = zero_weights(int(view.seen.sum()), 0, count)
+        weights.w += 0  # touch the memory
+        begin = time.perf_counter()
+        solve(config, seen, made, weights)
+        ours.append(time.perf_counter() - begin)
+    print(f"vwlite: {min(ours):.2f} s for all problems")
+    try:
+        from scipy.sparse import csr_matrix
+        from sklearn.linear_model import SGDClassifier
+    except ImportError:
+        sys.exit("scikit-learn is not installed: nothing to compare with")
+    x = csr_matrix((seen.value.astype(np.float64), seen.index, seen.start), (len(seen), int(view.seen.sum())))
+    theirs = 0.0
+    for problem in np.linspace(0, count - 1, SAMPLE).astype(int).tolist():
+        y = np.zeros(len(seen), int)
+        y[made.owner[made.problem == problem]] = 1
+        fit = SGDClassifier(loss="modified_huber", alpha=1e-4, max_iter=1, tol=None)
+        begin = time.perf_counter()
+        fit.fit(x, y)
+        theirs += time.perf_counter() - begin
+    whole = theirs / SAMPLE * count
+    print(f"SGDClassifier: {theirs:.2f} s for {SAMPLE} problems, {whole:.1f} s for {count} (extrapolated)")
+    print(f"ratio {whole / min(ours):.1f}")
+
+
+if __name__ == "__main__":
+    main()
