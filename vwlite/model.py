@@ -17,7 +17,6 @@ from vwlite.table_store import Layout
 MODEL = Kind("vwlite-model", "model", format=1)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 CHUNK = 1 << 18  # items of an array written at once
-CHAIN = "l1"  # the learner of models whose labels are names
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ COMMANDS = {
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",
     "convert": "Turn other formats into text.",
+    "aso": "Learn what many problems have in common.",
     "vw": "Take vw's command line, and behave like it.",
 }
 

@@ -29,6 +29,8 @@ SPELLED = {
     "model": "-f",
     "quadratic": "-q",
     "initial": "-i",
+    "kind": "--format",
+    "metrics": "--metric",
 }
 NOT_FILES = ("model", "readable_model", "invert_hash")
 

@@ -16,6 +16,8 @@ from vwlite.learners.gd import Gd, GdConfig
 from vwlite.losses import LossConfig
 from vwlite.namebook import NameBook, book_from_arrays
 
+CHAIN = "l1"  # the learner of models whose labels are names
+
 
 @dataclass(slots=True)
 class Loaded:
@@ -81,7 +83,7 @@ def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.nda
 
 def save_chain(path: str, about: Circumstances, trained: Trained, pairs: Pairs) -> None:
     """Raises OutputError."""
-    header = {"learner": model.CHAIN, "labels": pairs.names, **header_of(about, trained)}
+    header = {"learner": CHAIN, "labels": pairs.names, **header_of(about, trained)}
     arrays = {"weight": trained.table[0], "memory": trained.table[1]}
     for name, family in (("state", pairs.state), ("edge", pairs.edges)):
         arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}

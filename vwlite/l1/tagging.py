@@ -143,7 +143,7 @@ class Score:
         return report
 
 
-def evaluate(tagger: Tagger, metrics: tuple[str, ...]) -> dict[str, Any]:
+def measure(tagger: Tagger, metrics: tuple[str, ...]) -> dict[str, Any]:
     """Raises the errors of reading, and DataError when there is no label."""
     score = Score(tagger)
     for part in tagger.run():

@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from vwlite.learners.base import Learner
 
 CLASSES = {"gd": "Gd", "dyadic": "Dyadic"}
+ELSEWHERE = {  # learners of other commands
+    "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
+    "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",
+    "aso-theta": "a Theta is for vwlite aso train and vwlite aso inspect",
+}
 
 
 def learner_class(name: Any) -> "type[Learner]":
     """The class of a learner by name. Raises ModelError for an unknown one: a model's header names it."""
-    if name == "l1":
-        raise ModelError("a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect")
+    if name in ELSEWHERE:
+        raise ModelError(ELSEWHERE[name])
     if name not in CLASSES:
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
     return getattr(importlib.import_module(f"vwlite.learners.{name}"), CLASSES[name])

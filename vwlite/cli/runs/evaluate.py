@@ -5,8 +5,8 @@ from typing import Any
 from vwlite import metrics, ranking
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.named import module_for
 from vwlite.errors import DataError
-from vwlite.model import CHAIN, kind_of
 from vwlite.queries import Queries, QueryConfig
 from vwlite.training import evaluate
 
@@ -14,10 +14,8 @@ ENOUGH = 100  # examples for bins of calibration that nobody asked for
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if kind_of(arguments["initial"]) == CHAIN:
-        from vwlite.cli.runs import tagging
-
-        return tagging.measure(arguments)
+    if named := module_for(arguments["initial"]):
+        return named.evaluate(arguments)
     config, model = build.open_model(arguments)
     loss = config.learner.loss
     names = arguments["metrics"].split(",") if arguments["metrics"] else None

@@ -6,19 +6,19 @@ from typing import Any
 
 from vwlite.atomic import atomic_output
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.named import module_for
 from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.factors import factors_of, write_factors, write_tsv
 from vwlite.inspection import Inspection, inspect, require_names
-from vwlite.model import CHAIN, kind_of
 from vwlite.readable import write_readable
 
 
 def run(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
-    if kind_of(arguments["model"]) == CHAIN:
-        return inspect_chain(arguments)
+    if named := module_for(arguments["model"]):
+        return named.inspect(arguments)
     inspection = inspect(arguments["model"])
     if arguments["out"] and not arguments["factors"]:
         raise UsageError("--out needs --factors")
@@ -34,28 +34,6 @@ def run(arguments: dict[str, Any]) -> int:
         print(inspection_text(header, top))
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**header, "top": top})
-    return 0
-
-
-def inspect_chain(arguments: dict[str, Any]) -> int:
-    """A model of named labels."""
-    from vwlite.l1.inspection import facts, top
-    from vwlite.l1.store import load
-
-    for name in ("readable_model", "invert_hash", "factors", "out"):
-        if arguments[name]:
-            raise UsageError(f"--{name} does not go with a model of named labels")
-    model = load(arguments["model"])
-    header, strongest = facts(model), top(model, arguments["top"])
-    if arguments["json_path"] != "-":
-        print(inspection_text(header, []))
-        if strongest:
-            print(f"\n{'weight':>12}  {'label':<10} name")
-        for entry in strongest:
-            name = entry["slot"] if entry["name"] is None else entry["name"]
-            print(f"{entry['weight']:12.6g}  {entry['label']:<10} {name}")
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**header, "top": strongest})
     return 0
 
 

@@ -3,16 +3,14 @@
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
-from vwlite.model import CHAIN, kind_of
 from vwlite.training import predict
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if kind_of(arguments["initial"]) == CHAIN:
-        from vwlite.cli.runs import tagging
-
-        return tagging.predict(arguments)
+    if named := module_for(arguments["initial"]):
+        return named.predict(arguments)
     if arguments["probabilities"]:
         raise UsageError("--probabilities needs a model of named labels (vwlite l1 --model multinomial or crf)")
     config, model = build.open_model(arguments, {"link": "identity"} if arguments["raw"] else {})

@@ -8,18 +8,18 @@ from vwlite.atomic import atomic_output
 from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
-from vwlite.errors import UsageError
+from vwlite.cli.runs.inspect import inspection_text
+from vwlite.cli.runs.named import refuse
 from vwlite.l1 import store
-from vwlite.l1.tagging import Tagger, choose, evaluate, input_for, texts
+from vwlite.l1.inspection import facts, top
+from vwlite.l1.tagging import Tagger, choose, input_for, measure, texts
 from vwlite.predictions import PredictionWriter
 from vwlite.training import say
 
 
 def open_tagger(arguments: dict[str, Any], closing: ExitStack) -> Tagger:
     """Raises UsageError for options that mean nothing here."""
-    for name in ("raw", "raw_predictions", "active", "qid"):
-        if arguments.get(name):
-            raise UsageError(f"--{name} does not go with a model of named labels")
+    refuse("raw_predictions")
     model = store.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
     manners = BadLines(None, None if arguments["quiet"] else say, max_ratio=config.max_ratio, strict=config.strict)
@@ -37,12 +37,28 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
-def measure(arguments: dict[str, Any]) -> int:
+def evaluate(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
         tagger = open_tagger(arguments, closing)
-        report = evaluate(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
+        report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
     if arguments["json_path"] != "-":
         print(metrics.as_table(report))
     if arguments["json_path"]:
         write_json(arguments["json_path"], metrics.finite(report))
+    return 0
+
+
+def inspect(arguments: dict[str, Any]) -> int:
+    refuse()
+    model = store.load(arguments["model"])
+    header, strongest = facts(model), top(model, arguments["top"])
+    if arguments["json_path"] != "-":
+        print(inspection_text(header, []))
+        if strongest:
+            print(f"\n{'weight':>12}  {'label':<10} name")
+        for entry in strongest:
+            name = entry["slot"] if entry["name"] is None else entry["name"]
+            print(f"{entry['weight']:12.6g}  {entry['label']:<10} {name}")
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {**header, "top": strongest})
     return 0

@@ -1,0 +1,157 @@
+"""``vwlite aso``."""
+
+import json
+
+import numpy as np
+import pytest
+
+TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}
+
+
+def documents(count, seed, several=False):
+    rng = np.random.default_rng(seed)
+    lines = []
+    for number in range(count):
+        names = sorted({("sport", "sea")[k] for k in rng.integers(2, size=2 if several else 1)})
+        words = [word for name in names for word in rng.choice(TOPICS[name], 3)]
+        lines.append(f"{','.join(names)} 'd{number}|w {' '.join(words)} |v x{rng.integers(9)}\n")
+    return "".join(lines)
+
+
+def bare(text):
+    return "".join(line.split(" ", 1)[1] for line in text.splitlines(keepends=True))
+
+
+@pytest.fixture(autouse=True)
+def files(write):
+    write("un.vw", bare(documents(150, 1)))
+    write("few.vw", documents(12, 2))
+    write("test.vw", documents(60, 3))
+    write("many.vw", documents(60, 4, several=True))
+
+
+def learn(vwlite, *options, data="un.vw", aux=("--aux", "freq-k:2"), **more):
+    return vwlite("aso", "learn", data, "-f", "theta", *aux, "--quiet", *options, **more)
+
+
+def same(tmp_path, one, two):
+    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+
+
+def test_two_commands_and_the_others_take_the_model(vwlite, header):
+    learn(vwlite, "--dim", "3", "--dim", "v/1=2", "--threads", "1")
+    assert header("theta")["learner"] == "aso-theta"
+    vwlite("aso", "train", "few.vw", "--theta", "theta", "-f", "model", "--quiet", "--json", "facts")
+    scores = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
+    assert scores["accuracy"] > 0.95 and scores["accuracy"] == scores["micro_f1"]
+    predicted = vwlite("predict", "-i", "model", "test.vw", "-r", "raw").lines
+    assert len(predicted) == 60 and predicted[0].split()[0] in TOPICS and predicted[0].endswith(" d0")
+    assert "ball" in vwlite("inspect", "model", "--top", "10").stdout
+
+
+def test_several_labels(vwlite):
+    learn(vwlite)
+    vwlite("aso", "train", "many.vw", "--theta", "theta", "-f", "model", "--multilabel", "--quiet")
+    scores = json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--json", "-").stdout)
+    assert scores["micro_f1"] > 0.95 and scores["micro_recall"] > 0.9 and scores["micro_precision"] > 0.9
+    assert any(line.split()[0] == "sea,sport" for line in vwlite("predict", "-i", "model", "many.vw").lines)
+    learn(vwlite, "--labeled", "many.vw", "--multilabel", aux=("--aux", "multi-k:2"))
+
+
+KINDS = ["top-k:2", "top-1", "multi-k:1", "confidence", "top-k:1:v", "freq", "mask:w", "labels"]
+
+
+@pytest.mark.parametrize("aux", KINDS)
+def test_kinds_of_problems(vwlite, aux):
+    labeled = () if aux in ("freq", "mask:w", "labels") else ("--labeled", "few.vw")
+    learn(vwlite, *labeled, "--json", "facts", data="test.vw", aux=("--aux", aux))
+    shown = vwlite("aso", "inspect", "theta", "--rows", "1", "-n", "3").lines
+    assert "row 1" in shown[0] and shown[1].startswith("  +  ")
+
+
+CHANGES = ["--max-problems 2", "--min-count 40", "--no-positive", "--passes 1", "--loss_function logistic", "--dim 1"]
+CHANGES += ["--lambda 0.1", "--learning_rate 0.01", "--random_seed 5", "--no-unit", "--group w,v", "--iterations 2"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_options_of_learn_change_theta(vwlite, tmp_path, change):
+    learn(vwlite)
+    vwlite("aso", "learn", "un.vw", "--theta", "other", "--aux", "freq-k:2", "--quiet", *change.split())
+    assert not same(tmp_path, "theta", "other")
+
+
+@pytest.mark.parametrize("change", ["--theta-scale 2", "--passes 3", "--lambda 0.1", "-l 0.1", "--seed 3", "--no-unit"])
+def test_options_of_train_change_the_model(vwlite, tmp_path, change):
+    learn(vwlite)
+    for name, options in (("one", ()), ("two", change.split())):
+        vwlite("aso", "train", "few.vw", "--theta", "theta", "--final_regressor", name, "--quiet", *options)
+    assert not same(tmp_path, "one", "two")
+
+
+def test_defaults_may_be_typed(vwlite, tmp_path):
+    learn(vwlite, "--positive", "--unit")
+    vwlite("aso", "learn", "un.vw", "-f", "other", "--aux", "freq-k:2", "--quiet")
+    assert same(tmp_path, "theta", "other")
+
+
+def test_the_same_bytes_again_with_any_threads(vwlite, tmp_path):
+    aux = ("--aux", "freq-k:2", "--aux", "top-k:2", "--labeled", "few.vw", "--quiet")
+    for threads in ("1", "3"):
+        vwlite("aso", "learn", "un.vw", "-f", f"theta{threads}", *aux, "--threads", threads)
+        train = ("aso", "train", "few.vw", "--theta", f"theta{threads}", "-f", f"m{threads}", "--quiet")
+        vwlite(*train, "--threads", threads)
+    assert same(tmp_path, "theta1", "theta3") and same(tmp_path, "m1", "m3")
+
+
+def test_inspect_as_json(vwlite):
+    learn(vwlite)
+    found = json.loads(vwlite("aso", "inspect", "theta", "--top", "2", "--json", "-").stdout)
+    assert found["topics"][0]["row"] == 1 and all(len(one["positive"]) <= 2 for one in found["topics"])
+
+
+def test_memory_is_said_and_limited(vwlite):
+    assert "GiB of memory" in vwlite("aso", "learn", "un.vw", "-f", "t", "--aux", "freq").stderr
+    assert "--max-memory" in learn(vwlite, "--max-memory", "1e-9", status=2).stderr
+
+
+def test_malformed_lines(vwlite, write, tmp_path):
+    write("bad.vw", documents(4, 1) + "sea x1 |w ball\n" + documents(4, 2))
+    learn(vwlite)
+    vwlite("aso", "train", "few.vw", "-f", "m", "--quiet")
+    some = ("--max-bad-ratio", "0.5", "--bad-lines", "kept", "--quiet")
+    predicted = vwlite("predict", "-i", "m", "bad.vw", *some).lines
+    assert predicted[4] == "nan" and len(predicted) == 9
+    vwlite("aso", "train", "bad.vw", "-f", "m", *some)
+    assert (tmp_path / "kept").read_text().endswith(" x1 |w ball\n")
+    assert vwlite("aso", "train", "bad.vw", "-f", "m", "--strict", status=65).stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("learn un.vw -f t", "--aux"),
+        ("learn un.vw -f t --aux top-k:1", "--labeled"),
+        ("learn un.vw -f t --aux freq --labeled few.vw", "--labeled"),
+        ("learn un.vw -f t --aux freq --multilabel", "--multilabel"),
+        ("learn un.vw -f t --aux freq --dim x", "--dim"),
+        ("learn un.vw -f t --aux freq --threads 0", "--threads"),
+        ("learn un.vw -f un.vw --aux freq", "overwritten"),
+        ("learn un.vw -f - --aux freq", "-f -"),
+        ("train few.vw -f m --theta-scale 2", "--theta-scale"),
+        ("inspect theta --rows 0", "--rows"),
+        ("train few.vw -f m --json m", "same name"),
+    ],
+)
+def test_usage(vwlite, typed, said):
+    learn(vwlite)
+    assert said in vwlite("aso", *typed.split(), status=2).stderr
+
+
+def test_models_in_the_wrong_place(vwlite):
+    learn(vwlite)
+    vwlite("aso", "train", "few.vw", "-f", "m", "--quiet")
+    assert "made by vwlite aso learn" in vwlite("aso", "inspect", "m", status=76).stderr
+    assert vwlite("predict", "-i", "theta", "test.vw", status=76).stderr
+    assert "does not go with" in vwlite("predict", "-i", "m", "test.vw", "--active", status=2).stderr
+    assert "does not go with" in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "auc", status=2).stderr
+    assert "two at least" in vwlite("aso", "train", "un.vw", "-f", "n", "--quiet", status=65).stderr

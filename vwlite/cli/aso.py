@@ -1,0 +1,123 @@
+"""``vwlite aso``: learn, train, inspect."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
+
+LOSSES = ["modified_huber", "logistic", "hinge", "squared"]
+
+data = options.family(
+    "Input",
+    options.count("--threads", help="Threads; the result does not depend on it. [default: all cores]"),
+)
+solver = options.family(
+    "Update",
+    click.option("--loss_function", type=click.Choice(LOSSES), default=LOSSES[0], show_default=True, help="Loss."),
+    options.number("--lambda", "penalty", help="L2 regularisation of w.", default=1e-4, show_default=True),
+    options.number("-l", "--learning_rate", help="Learning rate.", default=0.5, show_default=True),
+    options.count("--random_seed", "--seed", "seed", help="Seed of orders and views.", default=0),
+    click.option("--unit/--no-unit", default=True, help="Scale what is seen of an example to length 1. [default: yes]"),
+)
+output = options.family(
+    "Output",
+    options.text("--json", "json_path", help="Write the facts of the training as JSON; - is stdout.", metavar="FILE"),
+    options.flag("--quiet", help="Print nothing but errors."),
+)
+
+
+@click.group("aso", context_settings=SETTINGS, short_help="Learn what many problems have in common.")
+def command() -> None:
+    """Learn what many problems have in common, and use it: alternating structure optimization.
+
+    \b
+    vwlite aso learn unlabeled.vw --aux freq -f theta
+    vwlite aso train labeled.vw --theta theta -f model
+    vwlite predict -i model test.vw
+
+    Labels are names of classes. Ando and Zhang, Journal of Machine Learning Research 6 (2005).
+    """
+
+
+@command.command("learn", cls=Command, context_settings=SETTINGS, short_help="Learn Theta from unlabeled text.")
+@options.data_files
+@click.option("-f", "--theta", "model", metavar="THETA", required=True, help="Write Theta there.")
+@options.listed("--aux", help="Problems, of a kind described below.", metavar="KIND")
+@click.option("--labeled", metavar="FILE", help="Labelled examples, for top-k, multi-k and confidence.")
+@click.option("--multilabel", is_flag=True, help="Their labels are lists: a,b,c.")
+@options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
+@options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
+@options.count("--max-problems", "most", help="Problems kept of each set.", default=1000, show_default=True)
+@options.count("--min-count", "least", help="Examples that must hold a feature.", default=2, show_default=True)
+@options.count("--iterations", help="Rounds of learning and decomposing.", default=1, show_default=True)
+@click.option("--positive/--no-positive", default=True, help="Decompose positive weights only. [default: yes]")
+@options.count("--passes", help="Passes over the data.", default=5, show_default=True)
+@options.number("--max-memory", "memory", help="GiB that weights may take.", default=4.0, show_default=True)
+@solver
+@data
+@options.bad_line_options
+@output
+def learn(**arguments: Any) -> int:
+    """Learn Theta, the structure that problems share, from text without labels.
+
+    \b
+    vwlite aso learn unlabeled.vw --aux freq -f theta
+    vwlite aso learn unlabeled.vw --labeled labeled.vw --aux freq --aux top-k:2 -f theta
+    vwlite aso learn words.vw --aux mask:left --aux mask:word --dim 50 -f theta
+
+    freq[:NS] splits the features into two halves at random and predicts from one which of the other is the most
+    frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the
+    features of the first namespace from all namespaces but those named. top-k:K[:NS] predicts, from one half (or
+    from all but NS), the K best classes in order that a classifier finds by the other; multi-k:K[:NS] the same as a
+    set; confidence[:NS] the best class and the range of its score. labels takes the problems that the examples' labels
+    list: 3,17,204. Kinds may be combined.
+    """
+    from vwlite.cli.runs.aso import run_learn
+
+    return run_learn(arguments)
+
+
+@command.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn classes with Theta's help.")
+@options.data_files
+@click.option("-f", "--final_regressor", "model", metavar="MODEL", required=True, help="Write the model there.")
+@click.option("--theta", metavar="THETA", help="What aso learn made. [default: none, plain one-versus-rest]")
+@click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
+@options.number("--theta-scale", help="Length of each group's shared features. [default: 7/sqrt(labelled), 0.1 to 1]")
+@options.count("--passes", help="Passes over the data.", default=20, show_default=True)
+@solver
+@data
+@options.bad_line_options
+@output
+def train(**arguments: Any) -> int:
+    """Learn classes from labelled text, one-versus-rest, with the features that Theta makes of it.
+
+    \b
+    vwlite aso train labeled.vw --theta theta -f model
+    vwlite evaluate -i model test.vw
+
+    The label is the name of the class; with --multilabel a list of names. Weights of Theta's features are not
+    regularised.
+    """
+    from vwlite.cli.runs.aso import run_train
+
+    return run_train(arguments)
+
+
+@command.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what Theta's rows are about.")
+@click.argument("model", type=str, metavar="THETA")
+@options.count("-n", "--top", help="Show N features of either sign.", default=10, show_default=True)
+@options.count("--rows", help="Show the first N rows of each group.", default=5, show_default=True)
+@options.text("--json", "json_path", help="Write the same as JSON; - is standard output, without text.", metavar="FILE")
+def inspect(**arguments: Any) -> int:
+    """Show what Theta's rows are about: their strongest positive and negative features, by name.
+
+    \b
+    vwlite aso inspect theta --rows 5
+
+    A feature is shown in the row where it counts most.
+    """
+    from vwlite.cli.runs.aso import run_inspect
+
+    return run_inspect(arguments)

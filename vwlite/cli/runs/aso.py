@@ -1,0 +1,141 @@
+"""What ``vwlite aso learn``, ``train`` and ``inspect`` do."""
+
+import os
+from typing import Any
+
+from vwlite.aso import files
+from vwlite.aso.auxiliary import SUPERVISED, read_aux
+from vwlite.aso.corpus import Corpus
+from vwlite.aso.learning import GIB, LearnConfig, learn
+from vwlite.aso.solver import SolverConfig
+from vwlite.aso.target import TargetConfig, train
+from vwlite.aso.topics import as_text, topics
+from vwlite.atomic import atomic_output, check_writable
+from vwlite.badlines import BadLines
+from vwlite.cli import build
+from vwlite.cli.jsonfile import write_json
+from vwlite.errors import UsageError
+from vwlite.lock import lock
+from vwlite.training import say
+
+
+def run_learn(arguments: dict[str, Any]) -> int:
+    config = learn_config(arguments)
+    if (arguments["labeled"] is None) != all(aux.kind not in SUPERVISED for aux in config.aux):
+        raise UsageError(f"--labeled goes with --aux {', '.join(SUPERVISED)}, and they need it")
+    if arguments["multilabel"] and not arguments["labeled"]:
+        raise UsageError("--multilabel does nothing without --labeled")
+    more = (arguments["labeled"],) if arguments["labeled"] else ()
+    check_outputs(arguments, more)
+    speak = (lambda line: None) if arguments["quiet"] else say
+    with lock(arguments["model"]):
+        corpus = read(arguments, paths_of(arguments))
+        labelled = read({**arguments, "bad_lines": None}, more) if more else None
+        learned = learn(config, corpus, labelled, speak)
+        theta = learned.theta
+        facts = {
+            "aux": list(arguments["aux"]),
+            "problems": [len(one.made.names) for one in learned.problems],
+            "groups": {name: values.tolist() for name, values in zip(theta.names, theta.values, strict=True)},
+            "objective": learned.objectives if config.iterations > 1 else [],
+            "examples": len(corpus.label),
+        }
+        files.save_theta(arguments["model"], theta, {**facts, "seed": arguments["seed"]})
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], facts)
+    return 0
+
+
+def learn_config(arguments: dict[str, Any]) -> LearnConfig:
+    dim, dims = 50, []
+    for text in arguments["dim"]:
+        name, _, number = text.rpartition("=")
+        if not number.isdigit():
+            raise UsageError(f"--dim takes N or GROUP=N, not {text!r}")
+        if name:
+            dims.append((name, int(number)))
+        else:
+            dim = int(number)
+    same = {name: arguments[name] for name in ("most", "least", "iterations", "positive", "unit")}
+    target = solver_config({**arguments, "passes": TargetConfig().solver.passes})
+    return LearnConfig(
+        aux=tuple(map(read_aux, arguments["aux"])),
+        groups=tuple(tuple(text.split(",")) for text in arguments["group"]),
+        dim=dim,
+        dims=tuple(dims),
+        several=arguments["multilabel"],
+        memory=arguments["memory"] * GIB,
+        solver=solver_config(arguments),
+        target=target,
+        **same,
+    )
+
+
+def solver_config(arguments: dict[str, Any]) -> SolverConfig:
+    if arguments["threads"] is not None and arguments["threads"] < 1:
+        raise UsageError(f"--threads takes 1 or more, not {arguments['threads']}")
+    return SolverConfig(
+        loss=arguments["loss_function"],
+        rate=arguments["learning_rate"],
+        threads=arguments["threads"] or build.available_cores(),
+        **{name: arguments[name] for name in ("penalty", "passes", "seed")},
+    )
+
+
+def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(arguments["files"]) or ("-",)
+
+
+def check_outputs(arguments: dict[str, Any], more: tuple[str, ...] = ()) -> None:
+    """Before anything is learned: can the results be written, and is none of them an input?"""
+    if arguments["model"] == "-":
+        raise UsageError("-f - would be a file called -: name a file, or /dev/stdout")
+    sources = {os.path.realpath(path) for path in (*paths_of(arguments), *more) if path != "-"}
+    wanted = [arguments["model"], arguments["bad_lines"], arguments["json_path"]]
+    targets = [path for path in wanted if path and path != "-"]
+    if len({os.path.realpath(path) for path in targets}) < len(targets):
+        raise UsageError("two outputs have the same name")
+    for path in targets:
+        check_writable(path)
+        if os.path.realpath(path) in sources:
+            raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
+
+
+def read(arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False) -> Corpus:
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
+    manners = BadLines(None, None if arguments["quiet"] else say, **tolerance)
+    corpus = Corpus(manners, tags=tags)
+    if not arguments["bad_lines"]:
+        return corpus.read(paths)
+    with atomic_output(arguments["bad_lines"]) as file:
+        manners.keep = file
+        return corpus.read(paths)
+
+
+def run_train(arguments: dict[str, Any]) -> int:
+    scale = arguments["theta_scale"]
+    if scale is not None and not arguments["theta"]:
+        raise UsageError("--theta-scale does nothing without --theta")
+    config = TargetConfig(solver_config(arguments), scale, arguments["unit"])
+    theta = files.load_theta(arguments["theta"])[0] if arguments["theta"] else None
+    check_outputs(arguments, (arguments["theta"],) if theta else ())
+    with lock(arguments["model"]):
+        corpus = read(arguments, paths_of(arguments))
+        target = train(corpus, theta, config, arguments["multilabel"])
+        facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names}
+        files.save_target(arguments["model"], target, facts)
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], facts)
+    return 0
+
+
+def run_inspect(arguments: dict[str, Any]) -> int:
+    if arguments["top"] < 1 or arguments["rows"] < 1:
+        raise UsageError("--top and --rows take 1 or more")
+    theta, facts = files.load_theta(arguments["model"])
+    found = topics(theta, arguments["rows"], arguments["top"])
+    if arguments["json_path"] != "-":
+        print(as_text(found))
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {**facts, "topics": found})
+    return 0
