@@ -1,0 +1,9 @@
+#!/bin/sh
+# Named entities of CoNLL-2003 with few labelled words: plain, and with what Reuters-21578 teaches without labels.
+#
+#   sh examples/conll2003.sh CONLL REUTERS [--words 10000] [--unlabeled 150000] [--json OUT]
+#
+# CONLL holds eng.train.gz and eng.testb.gz, REUTERS reuters21578.tar.gz. PYTHON=... names an interpreter that has vwlite.
+
+set -eu
+exec "${PYTHON:-python3}" "$(dirname "$0")/conll2003.py" "$@"

@@ -1,0 +1,190 @@
+"""Ando and Zhang's figures 4(a) and 8 (2005) on 20 newsgroups: accuracy by labelled examples, and by h.
+
+1,000 documents are for testing, 2,000 to draw labelled ones from, the rest is unlabelled. Each run draws anew.
+"""
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from vwlite.aso.auxiliary import read_aux
+from vwlite.aso.corpus import Corpus
+from vwlite.aso.learning import LearnConfig, learn
+from vwlite.aso.solver import SolverConfig
+from vwlite.aso.structure import Theta
+from vwlite.aso.target import TargetConfig, labels_of, train
+from vwlite.aso.topics import as_text, topics
+from vwlite.badlines import BadLines
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from newsgroups_to_vw import documents, line
+
+METHODS = {
+    "supervised": (),
+    "freq": ("freq",),
+    "top-1": ("top-k:1",),
+    "top-2": ("top-k:2",),
+    "top-2+freq": ("top-k:2", "freq"),
+    "freq-10": ("freq-k:10",),
+    "top-2+freq-10": ("top-k:2", "freq-k:10"),
+}
+PENALTY = {"freq-10": 1e-4, "top-2+freq-10": 1e-4}  # lambda of the auxiliary problems, 1e-3 elsewhere
+PAPER = {
+    "supervised": (32.0, 42.7, 56.9, 66.0),
+    "freq": (53.6, 60.0, 65.8, 69.1),
+    "top-1": (46.6, 55.9, 67.6, 72.9),
+    "top-2": (47.4, 58.4, 68.3, 72.5),
+    "top-2+freq": (54.1, 61.6, 68.5, 72.3),
+}
+COLUMNS = (100, 200, 500, 1000)
+DIMS = range(20, 101, 10)
+
+
+def corpus(lines: list[str]) -> Corpus:
+    with tempfile.NamedTemporaryFile("w", suffix=".vw", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+        file.flush()
+        return Corpus(BadLines(None, None)).read([file.name])
+
+
+class Experiment:
+    """The split, and what is learned of it."""
+
+    def __init__(self, lines: list[str], options: argparse.Namespace) -> None:
+        lines = random.Random(options.seed).sample(lines, len(lines))
+        unit = len(lines) / 18846  # a smaller collection is split in the same proportions
+        tests, pool = min(1000, int(1000 * unit)), min(2000, int(2000 * unit))
+        self.test, self.pool = corpus(lines[:tests]), lines[tests : tests + pool]
+        self.unlabelled = corpus(lines[tests + pool :])
+        self.solver = SolverConfig(penalty=1e-3, threads=options.threads)
+        self.most, self.dim = options.max_problems, options.dim
+
+    def theta(self, method: str, labelled: Corpus | None = None) -> Theta:
+        solver = replace(self.solver, penalty=PENALTY.get(method, self.solver.penalty))
+        aux = tuple(map(read_aux, METHODS[method]))
+        config = LearnConfig(aux, dim=self.dim, most=self.most, least=3, solver=solver)
+        return learn(config, self.unlabelled, labelled).theta
+
+    def draw(self, run: int, count: int) -> Corpus:
+        return corpus(random.Random(f"{run} {count}").sample(self.pool, min(count, len(self.pool))))
+
+    def accuracy(self, labelled: Corpus, theta: Theta | None) -> float:
+        """Percent of the test documents."""
+        target = train(labelled, theta, TargetConfig())
+        rows, true = labels_of(self.test, target.classes)
+        best = target.scores(self.test)[rows].argmax(1)
+        return 100 * float((true.problem == best[true.owner]).sum()) / len(rows)
+
+
+def cut(theta: Theta, h: int) -> Theta:
+    """Theta with the first ``h`` rows of each group: what --dim h gives."""
+    values = [v[:h] for v in theta.values]
+    return Theta(theta.words, theta.group, theta.matrix[:, :h], theta.names, values)
+
+
+def table(experiment: Experiment, ready: dict[str, Theta], options: argparse.Namespace) -> list[dict]:
+    """``ready``: what does not depend on labels."""
+    rows = []
+    for count in options.labeled:
+        found: dict[str, list[float]] = {method: [] for method in options.methods}
+        for run in range(options.runs):
+            labelled = experiment.draw(run, count)
+            for method in options.methods:
+                theta = experiment.theta(method, labelled) if method.startswith("top") else ready.get(method)
+                found[method].append(experiment.accuracy(labelled, theta))
+        for method, values in found.items():
+            std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+            rows.append({"labeled": count, "method": method, "mean": float(np.mean(values)), "std": std})
+        print(f"newsgroups: {count} labelled done", file=sys.stderr)
+    return rows
+
+
+def shown(rows: list[dict], options: argparse.Namespace) -> str:
+    """Mean, deviation and the paper's figure."""
+    lines = [f"{'labeled':<14}" + "".join(f"{count:>22}" for count in options.labeled)]
+    for method in options.methods:
+        cells = []
+        for row in rows:
+            if row["method"] == method:
+                known = row["labeled"] in COLUMNS and method in PAPER
+                paper = f"{PAPER[method][COLUMNS.index(row['labeled'])]:.1f}" if known else "-"
+                cells.append(f"{row['mean']:.1f} +- {row['std']:.1f} ({paper})".rjust(22))
+        lines.append(f"{method:<14}" + "".join(cells))
+    return "\n".join(lines)
+
+
+def by_dimension(experiment: Experiment, theta: Theta, options: argparse.Namespace) -> list[dict]:
+    rows = []
+    for count in (min(options.labeled), max(options.labeled)):
+        draws = [experiment.draw(run, count) for run in range(options.runs)]
+        for h in DIMS:
+            values = [experiment.accuracy(labelled, cut(theta, h)) for labelled in draws]
+            rows.append({"labeled": count, "h": h, "mean": float(np.mean(values))})
+    return rows
+
+
+def plot(rows: list[dict], dims: list[dict], path: str) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("newsgroups: no plot without matplotlib: pip install 'vwlite[plot]'", file=sys.stderr)
+        sys.exit(69)
+    figure = Figure(figsize=(11, 4))
+    left, right = figure.subplots(1, 2)
+    for axis, data, key, line_of in ((left, rows, "labeled", "method"), (right, dims, "h", "labeled")):
+        for name in dict.fromkeys(row[line_of] for row in data):
+            points = [(row[key], row["mean"], row.get("std", 0)) for row in data if row[line_of] == name]
+            axis.errorbar(*zip(*points, strict=True), label=str(name), capsize=2)
+        axis.set_xlabel("labelled examples" if key == "labeled" else "h")
+        axis.set_ylabel("accuracy, %")
+        axis.legend()
+    figure.savefig(path)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="newsgroups.sh", description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--labeled", type=lambda text: [int(n) for n in text.split(",")], default=list(COLUMNS))
+    parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
+    parser.add_argument("--json", metavar="OUT", help="write the table as JSON")
+    parser.add_argument("--plot", nargs="?", const="newsgroups.png", metavar="PNG", help="draw it (vwlite[plot])")
+    parser.add_argument("--dim", type=int, default=100, help="h of each view")
+    parser.add_argument("--max-problems", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="of the split")
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    if unknown := set(options.methods) - METHODS.keys():
+        parser.error(f"--methods: no {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
+    return options
+
+
+def main() -> None:
+    options = arguments()
+    path = options.data / "20news.txt.gz" if options.data.is_dir() else options.data
+    experiment = Experiment([line(group, words) for group, words in documents(str(path)) if words], options)
+    ready = {method: experiment.theta(method) for method in ("freq", "freq-10")}
+    freq = ready["freq"]
+    rows = table(experiment, ready, options)
+    dims = by_dimension(experiment, freq, options)
+    print("Accuracy in %, mean and standard deviation, the paper's beside it")
+    print(shown(rows, options))
+    print("\nfreq by h\n" + f"{'h':<12}" + "".join(f"{h:>7}" for h in DIMS))
+    for count in dict.fromkeys(row["labeled"] for row in dims):
+        cells = (f"{row['mean']:7.1f}" for row in dims if row["labeled"] == count)
+        print(f"{count:<12}" + "".join(cells))
+    print("\nTheta's first rows\n" + as_text(topics(freq, 5, 10)))
+    if options.json:
+        Path(options.json).write_text(json.dumps({"rows": rows, "h": dims}, indent=2) + "\n")
+    if options.plot:
+        plot(rows, dims, options.plot)
+
+
+if __name__ == "__main__":
+    main()
