@@ -3,7 +3,17 @@
 from libc.math cimport exp
 from libc.stdint cimport int32_t, int64_t
 
+from core.bytescan cimport prefetch
+
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")
+
+
+cdef inline void prefetch_row(const float *weight) noexcept nogil:
+    """The beginning of a row; the processor fetches on by itself once it sees the row read."""
+    prefetch(weight)
+    prefetch(weight + 16)
+    prefetch(weight + 32)
+    prefetch(weight + 48)
 
 
 cdef inline void add_times(float factor, const float *source, float *target, Py_ssize_t m) noexcept nogil:
@@ -41,9 +51,26 @@ cdef inline void pulls(int loss, float *score, const float *sign, Py_ssize_t m) 
 
 cdef inline void add_scores(const int32_t *index, const float *value, Py_ssize_t count, const float *weight,
                             Py_ssize_t stride, float *score, Py_ssize_t m) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(count):
+    """Four rows at a time: scores are loaded and stored less often, and rows come from memory side by side."""
+    cdef Py_ssize_t j = 0, k
+    cdef const float *a
+    cdef const float *b
+    cdef const float *c
+    cdef const float *d
+    cdef float va, vb, vc, vd
+    while j + 4 <= count:
+        a, b = weight + index[j] * stride, weight + index[j + 1] * stride
+        c, d = weight + index[j + 2] * stride, weight + index[j + 3] * stride
+        if j + 8 <= count:
+            for k in range(4):
+                prefetch_row(weight + index[j + 4 + k] * stride)
+        va, vb, vc, vd = value[j], value[j + 1], value[j + 2], value[j + 3]
+        for k in range(m):
+            score[k] += (va * a[k] + vb * b[k]) + (vc * c[k] + vd * d[k])
+        j += 4
+    while j < count:
         add_times(value[j], weight + index[j] * stride, score, m)
+        j += 1
 
 
 def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):

@@ -92,7 +92,7 @@ def learn(
             u, own = solved(config, rows, one, theta, kept[number], say)
             total += own
             kept[number] = u if config.iterations > 1 else None
-            parts.append((one.seen, np.maximum(u.w, 0) if config.positive else u.w))
+            parts.append((one.seen, positive_part(u.w, kept[number] is None) if config.positive else u.w))
         objectives.append(total)
         theta = decomposed(config, parts, theta, say)
         if config.iterations > 1:
@@ -144,6 +144,10 @@ def decomposed(
     for own, left in tables:
         matrix[own, : left.shape[1]] = left
     return Theta(old.words, old.group, matrix, old.names, values)
+
+
+def positive_part(u: np.ndarray, in_place: bool) -> np.ndarray:
+    return np.maximum(u, 0, out=u if in_place else None)
 
 
 def gathered(parts: list[tuple[np.ndarray, np.ndarray]], own: np.ndarray) -> np.ndarray:
