@@ -3,7 +3,7 @@
 from libc.string cimport memchr
 
 from core.labels cimport Words, note_tag, read_simple_label, split_words
-from core.name_labels cimport read_name_label
+from core.name_labels cimport note_name, read_name_label
 from core.namespaces cimport Reader, note, read_block, trouble
 from core.numbers cimport POWERS, fill_powers
 from core.plain cimport read_plain_block
@@ -50,19 +50,19 @@ cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexc
         if reader.strict:
             note(out, reader, p, p, NO_BAR)
             return NO_BAR
-    words.tag = words.tag_end = bar
+    split_words(p, bar, &words)
     if reader.words:
-        status = read_name_label(p, bar, reader, out, &where)
+        status = read_name_label(&words, reader, out, &where)
     else:
-        split_words(p, bar, &words)
         status = read_simple_label(&words, reader.powers, reader.strict, out, &where)
     if status != OK:
         note(out, reader, where, p, status)
         if reader.strict:
             return status
     status = read_namespaces(reader, bar, out)
-    if not reader.words:
-        note_tag(&words, reader.text, out.segments == first_segment, out)
+    note_tag(&words, reader.text, out.segments == first_segment, out)
+    if reader.words:
+        note_name(&words, reader.text, out)
     return status
 
 

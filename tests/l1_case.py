@@ -8,6 +8,7 @@ from vwlite.expand import FeatureConfig
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import Collector, plans
 from vwlite.l1.setup import binary_parts, chain_parts
+from vwlite.labelbook import LabelBook
 from vwlite.parsing import TextFormat, parse_text
 
 FEATURES = FeatureConfig(bits=32)
@@ -29,10 +30,10 @@ def text_of(corpus, edge=False):
 
 def lines_of(text, edge=(), words=True):
     """``(lines, names)``."""
-    names = [] if words else None
-    collector = Collector(*plans(FEATURES, edge), names)
+    book = LabelBook() if words else None
+    collector = Collector(*plans(FEATURES, edge), book)
     batch = parse_text(text.encode(), TextFormat(words=words))
-    return collector.lines(batch), names
+    return collector.lines(batch), book.texts if book else None
 
 
 def chain_part(text, model="crf", edge=(), dense=False):

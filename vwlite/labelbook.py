@@ -1,41 +1,42 @@
-"""Labels that are names: every distinct text a label may be gets a number, in order of appearance."""
+"""Labels that are names: every distinct one gets a number, in order of appearance.
 
-from dataclasses import replace
+Where a text format is ``of_words``, the span of a row's tag in a batch begins with the label's name, if ``label`` is
+not NaN; what follows is the importance, which counts, and the tag, if the row is TAGGED.
+"""
+
+from collections.abc import Iterable
 
 import numpy as np
 
-from vwlite.source import Block
-
-SLACK = bytes(64)
+from vwlite.batch import TAGGED, Batch
 
 
 class LabelBook:
-    """Rewrites blocks so that labels are the numbers of their texts; ``texts[number]`` tells what they were.
+    """Names and their numbers: ``texts[number]``."""
 
-    A line's label is its first word, unless that is a tag (it begins with ``'`` or touches the bar).
-    """
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts = list(texts)
+        self.known = {text.encode("utf-8", "surrogateescape"): number for number, text in enumerate(self.texts)}
 
-    def __init__(self) -> None:
-        self.numbers: dict[bytes, int] = {}
+    def numbers(self, batch: Batch) -> np.ndarray:
+        """int32[rows]: the labels' numbers, -1 without a label; new names get the next ones."""
+        found = np.full(len(batch), -1, np.int32)
+        places = np.flatnonzero(~np.isnan(batch.label))
+        known = self.known
+        for place in places.tolist():
+            name = batch.tag(place).split(None, 1)[0]
+            number = known.get(name)
+            if number is None:
+                number = known[name] = len(known)
+                self.texts.append(name.decode("utf-8", "surrogateescape"))
+            found[place] = number
+        return found
 
-    @property
-    def texts(self) -> list[str]:
-        return [text.decode("utf-8", "surrogateescape") for text in self.numbers]
 
-    def __call__(self, block: Block) -> Block:
-        lines = bytes(block.data[: block.size]).split(b"\n")
-        data = b"\n".join(map(self.numbered, lines))
-        return replace(block, data=bytearray(data + SLACK), size=len(data))
-
-    def numbered(self, line: bytes) -> bytes:
-        bar = line.find(b"|")
-        head = line[:bar] if bar >= 0 else line
-        words = head.split(None, 1)
-        if not words or words[0].startswith(b"'") or (bar >= 0 and head.endswith(words[0])):
-            return line
-        number = self.numbers.setdefault(words[0], len(self.numbers))
-        at = head.index(words[0])
-        return b"%s%d%s" % (line[:at], number, line[at + len(words[0]) :])
+def tag_of(batch: Batch, row: int) -> bytes:
+    """The tag of a row whose label is a name, empty when it has none."""
+    words = batch.tag(row).rsplit(None, 1)
+    return words[-1].removeprefix(b"'") if batch.flags[row] & TAGGED else b""
 
 
 class Classes:

@@ -43,7 +43,7 @@ class TextFormat:
     hash_seed: int = 0
     strict: bool = True
     names: bool = False
-    words: bool = False  # labels are names, which batches hold in the place of tags
+    words: bool = False  # labels are names (see vwlite/labelbook.py)
     affix: np.ndarray = field(default_factory=lambda: _table(np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: _table(np.uint8))  # uint8[256]
     redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]

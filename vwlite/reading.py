@@ -1,7 +1,7 @@
 """Parsed batches in input order, parsed in as many threads as asked for."""
 
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -84,22 +84,12 @@ def _number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
 
 
 def read(
-    paths: Sequence[str],
-    format: TextFormat,
-    kind: str = "vw",
-    *,
-    threads: int = 1,
-    block_size: int = 1 << 20,
-    rewrite: Callable[[Block], Block] | None = None,
+    paths: Sequence[str], format: TextFormat, kind: str = "vw", *, threads: int = 1, block_size: int = 1 << 20
 ) -> Iterator[Parsed]:
     """The inputs' batches in order; the same ones for any number of threads.
-
-    ``rewrite`` gets every block, in order, before it is parsed (``vwlite.labelbook`` makes numbers of labels).
 
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 3`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
     source, parser = blocks(paths, block_size, LONGEST_LINE), Parser(format, kind)
-    if rewrite:
-        source = map(rewrite, source)
     return _number_lines(in_order(source, parser, threads))

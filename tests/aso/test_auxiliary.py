@@ -7,8 +7,7 @@ from vwlite.aso.auxiliary import Aux, View, behaviour, most_frequent, most_posit
 from vwlite.aso.corpus import Corpus
 from vwlite.badlines import BadLines
 from vwlite.errors import UsageError
-from vwlite.labelbook import Classes, LabelBook
-from vwlite.source import Block
+from vwlite.labelbook import Classes
 
 
 def read(tmp_path, text):
@@ -102,14 +101,6 @@ WRONG = ["freq:a:b", "mask", "top-k", "top-k:0", "multi-k:x", "labels:w", "word"
 def test_wrong_kinds(text):
     with pytest.raises(UsageError, match="--aux"):
         read_aux(text)
-
-
-def test_labels_become_numbers_and_tags_do_not():
-    book = LabelBook()
-    lines = b"sci.space |w a\n'tag |w b\nrec 2 'tag|w c\n|w d\nsci.space |w e\n\nrec\ntouching|w f\n"
-    block = book(Block(bytearray(lines + bytes(64)), len(lines), "x", 0))
-    expected = b"0 |w a\n'tag |w b\n1 2 'tag|w c\n|w d\n0 |w e\n\n1\ntouching|w f\n"
-    assert bytes(block.data[: block.size]) == expected and book.texts == ["sci.space", "rec"]
 
 
 def test_classes():

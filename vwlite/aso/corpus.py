@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.aso.rows import Rows
 from vwlite.badlines import BadLines
 from vwlite.batch import BLANK, Batch, Names
-from vwlite.labelbook import LabelBook
+from vwlite.labelbook import LabelBook, tag_of
 from vwlite.parsing import TextFormat
 from vwlite.reading import read
 
@@ -40,8 +40,8 @@ class Corpus:
     importance too.
     """
 
-    def __init__(self, manners: BadLines, book: LabelBook | None = None, tags: bool = False) -> None:
-        self.manners, self.book = manners, book or LabelBook()
+    def __init__(self, manners: BadLines, tags: bool = False) -> None:
+        self.manners, self.book = manners, LabelBook()
         self.keep_tags, self.tags = tags, []
         self.gaps: list[int] = []  # rows in front of which a malformed line was left out
         self.known: dict[int, tuple[str, str]] = {}
@@ -49,7 +49,7 @@ class Corpus:
         self.columns: list[tuple[np.ndarray, np.ndarray]] = []
 
     def read(self, paths: Sequence[str], threads: int = 1, strict: bool = True) -> "Corpus":
-        for part in read(paths, TextFormat(strict=strict, names=True), threads=threads, rewrite=self.book):
+        for part in read(paths, TextFormat(strict=strict, names=True).of_words(), threads=threads):
             batch = self.manners.examine(part)
             self.add(batch)
             batch.release()
@@ -72,12 +72,12 @@ class Corpus:
             change = (owner[1:] != owner[:-1]) | (keys[1:] != keys[:-1])
             new = np.flatnonzero(np.concatenate(([True], change)))
             owner, keys, values = owner[new], keys[new], np.add.reduceat(values, new).astype(np.float32)
-        label = np.where(np.isnan(batch.label[rows]), -1, batch.label[rows]).astype(np.int64)
+        label = self.book.numbers(batch)[rows].astype(np.int64)
         self.parts.append((np.bincount(owner, minlength=len(rows)), keys.copy(), values.copy()))
         self.columns.append((label, batch.importance[rows].copy()))
         if self.keep_tags:
             self.gaps += [len(self.tags) + int(np.searchsorted(rows, gap)) for gap in batch.gaps]
-            self.tags += [batch.tag(row) for row in rows.tolist()]
+            self.tags += [tag_of(batch, row) for row in rows.tolist()]
 
     def learn_names(self, batch: Batch, keys: np.ndarray, places: np.ndarray) -> None:
         unique, first = np.unique(keys, return_index=True)

@@ -1,6 +1,6 @@
 """The lines of batches as flat arrays: terms by their hash, labels by number, where sequences end."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from vwlite._native.flatten import flatten
 from vwlite.batch import BLANK, Batch
 from vwlite.expand import FeatureConfig, Plan
+from vwlite.labelbook import LabelBook
 from vwlite.loop import new_namespaces
 from vwlite.parsing import FULL
 
@@ -86,16 +87,11 @@ def join(parts: list[Lines]) -> Lines:
 
 @dataclass(slots=True)
 class Collector:
-    """Turns batches into ``Lines``. ``names`` are the labels met so far; None: labels are numbers."""
+    """Turns batches into ``Lines``. ``book`` has the labels met so far; None: labels are numbers."""
 
     plan: Plan
     edge_plan: Plan | None = None
-    names: list[str] | None = None
-    number: dict[bytes, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for place, name in enumerate(self.names or ()):
-            self.number[name.encode("utf-8", "surrogateescape")] = place
+    book: LabelBook | None = None
 
     def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
         """With ``with_gaps`` malformed lines have a place."""
@@ -104,24 +100,9 @@ class Collector:
                 self.plan.see(characters)
         kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
-        label: Any = batch.label.copy() if self.names is None else self.numbers(batch)
+        label = self.book.numbers(batch) if self.book else batch.label.copy()
         lines = Lines(terms_of(batch, self.plan), edge, kind, label, batch.importance.astype(np.float64))
         return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
-
-    def numbers(self, batch: Batch) -> np.ndarray:
-        """int32[rows]: the labels' numbers; new names get the next ones."""
-        text, known, names = memoryview(batch.text), self.number, self.names
-        found = np.full(len(batch), -1, np.int32)
-        places = np.flatnonzero(batch.tag_end > batch.tag_start)
-        spans = zip(batch.tag_start[places].tolist(), batch.tag_end[places].tolist(), strict=True)
-        for place, (start, end) in zip(places.tolist(), spans, strict=True):
-            name = bytes(text[start:end])
-            number = known.get(name)
-            if number is None:
-                number = known[name] = len(names)
-                names.append(name.decode("utf-8", "surrogateescape"))
-            found[place] = number
-        return found
 
 
 def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:

@@ -20,6 +20,7 @@ from vwlite.l1.problems import Chains
 from vwlite.l1.setup import Holdout, binary_parts, chain_parts
 from vwlite.l1.sgd import Sgd
 from vwlite.l1.training import Part, Progress, Trained, learn
+from vwlite.labelbook import LabelBook
 from vwlite.labels import LabelCheck
 from vwlite.losses import LossConfig
 from vwlite.namebook import NameBook
@@ -68,9 +69,9 @@ class Texts:
     def __init__(self, job: Job) -> None:
         self.job, initial = job, job.initial
         config = job.config
-        named = list(initial.pairs.names) if initial and initial.pairs else []
+        book = LabelBook(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
         seen = initial.header["seen"] if initial else ()
-        self.collector = Collector(*plans(job.features, config.edge, seen), named if config.words else None)
+        self.collector = Collector(*plans(job.features, config.edge, seen), book)
         negative = initial.header["negative_label"] if initial else None
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
@@ -113,7 +114,8 @@ def fit(job: Job, progress: Callable[[str], None]) -> Fit:
         if job.bad_lines.keep:
             texts.manners.keep = closing.enter_context(atomic_output(job.bad_lines.keep))
         lines = texts.read(job.input)
-    names = list(texts.collector.names or ())
+    book = texts.collector.book
+    names = list(book.texts) if book else []
     held = texts.read(InputConfig(paths=(job.holdout.path,), kind=job.input.kind)) if job.holdout.path else None
     train, out = parts_of(job, lines, held, names)
     if not len(train.rows):

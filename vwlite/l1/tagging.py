@@ -13,6 +13,7 @@ from vwlite.l1 import conlleval
 from vwlite.l1.corpus import BAD, EMPTY, LINE, Collector, Lines, join, plans
 from vwlite.l1.problems import Chains, chains_of
 from vwlite.l1.store import Loaded
+from vwlite.labelbook import LabelBook
 
 METRICS = ("accuracy", "log_loss", "conll")
 
@@ -36,7 +37,7 @@ class Tagger:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
         made = plans(model.features, model.config.edge, model.header["seen"])
-        self.collector = Collector(*made, list(model.pairs.names))
+        self.collector = Collector(*made, LabelBook(model.pairs.names))
         self.input = input
         self.text = model.features.text_format(strict=True).of_words()
 
@@ -117,7 +118,7 @@ class Score:
         self.log += chains.likelihood(self.tagger.weights, known, None)
         self.mass += float(chains.weight[known].sum())
         self.sequences += chains.examples
-        names = self.tagger.collector.names
+        names = self.tagger.collector.book.texts
         labels = iter(zip(true.tolist(), best.tolist(), strict=True))
         for kind in part.lines.kind.tolist():
             if kind == LINE:

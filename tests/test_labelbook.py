@@ -1,0 +1,24 @@
+import pytest
+
+from vwlite.labelbook import LabelBook, tag_of
+from vwlite.parsing import TextFormat, parse_text
+
+TEXT = (
+    b"sci.space |w a\n'tag |w b\nrec 2 'tag|w c\n|w d\nsci.space |w e\n\n"
+    b"rec touching|w f\n\xff\xc3 0.5 |w\ntag|w g\n"
+)
+FORMAT = TextFormat().of_words()
+
+
+def test_labels_are_numbered_as_they_come_and_tags_are_not_labels():
+    book, batch = LabelBook(["rec"]), parse_text(TEXT, FORMAT)
+    assert book.numbers(batch).tolist() == [1, -1, 0, -1, 1, -1, 0, 2, -1]
+    assert book.texts == ["rec", "sci.space", "\udcff\udcc3"]
+    assert [tag_of(batch, row) for row in range(9)] == [b"", b"tag", b"tag", b"", b"", b"", b"touching", b"", b"tag"]
+    assert batch.importance.tolist() == [1, 1, 2, 1, 1, 1, 1, 0.5, 1]
+
+
+@pytest.mark.parametrize("head", [b"a -1", b"a b", b"a 1 2", b"a nan"])
+def test_what_follows_the_name_is_one_importance(head):
+    assert not len(parse_text(head + b" |w x\n", FORMAT))
+    assert len(parse_text(head + b" |w x\n", TextFormat(strict=False).of_words())) == 1
