@@ -77,6 +77,24 @@ def run_cli(tmp_path, cli_env):
     return run
 
 
+@pytest.fixture
+def example(tmp_path, cli_env):
+    """Runs ``sh examples/NAME ARGUMENTS`` in ``tmp_path``."""
+
+    def run(name, *arguments, status=0):
+        done = subprocess.run(
+            ["sh", PROJECT / "examples" / name, *map(str, arguments)],
+            cwd=tmp_path,
+            env={**cli_env, "PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == status, done.stderr
+        return done
+
+    return run
+
+
 @dataclass(frozen=True)
 class Done:
     """What a command left behind."""

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import random
-import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -18,24 +17,6 @@ from newsgroups_to_vw import documents, line  # noqa: E402
 
 sys.path.remove(str(EXAMPLES))
 GROUPS = {"rec.sport": "ball goal team win score", "sci.space": "orbit moon rocket launch star", "misc": "sale price"}
-
-
-@pytest.fixture
-def example(tmp_path, cli_env):
-    """Runs ``sh examples/NAME ARGUMENTS`` in ``tmp_path``."""
-
-    def run(name, *arguments, status=0):
-        done = subprocess.run(
-            ["sh", EXAMPLES / name, *map(str, arguments)],
-            cwd=tmp_path,
-            env={**cli_env, "PYTHON": sys.executable},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == status, done.stderr
-        return done
-
-    return run
 
 
 @pytest.fixture

@@ -3,32 +3,10 @@
 import gzip
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 METHODS = ["regression", "ranking", "crr"]
-
-
-@pytest.fixture
-def example(tmp_path, cli_env):
-    """Runs ``sh examples/NAME ARGUMENTS`` in ``tmp_path``."""
-
-    def run(name, *arguments, status=0):
-        done = subprocess.run(
-            ["sh", EXAMPLES / name, *map(str, arguments)],
-            cwd=tmp_path,
-            env={**cli_env, "PYTHON": sys.executable},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == status, done.stderr
-        return done
-
-    return run
 
 
 def letor_text(rng, queries):

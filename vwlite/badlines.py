@@ -1,10 +1,12 @@
 """Malformed lines are left out, counted and shown (vwlite's manners)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 import numpy as np
 
+from vwlite.atomic import atomic_output
 from vwlite.batch import SAVE, Batch
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
@@ -39,6 +41,15 @@ class BadLines:
         self.keep: BinaryIO | None = None
         self.lines = self.bad = 0
         self.first = ""  # what is wrong with the first malformed line, and where
+
+    @contextmanager
+    def keeping(self, path: str | None) -> Iterator[None]:
+        """Within, malformed lines go to a file that appears at the end; None keeps none. Raises OutputError."""
+        if path is None:
+            yield
+            return
+        with atomic_output(path) as self.keep:
+            yield
 
     def examine(self, part: Parsed) -> Batch:
         """The part's batch, its labels checked. Raises DataError."""

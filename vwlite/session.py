@@ -1,7 +1,6 @@
 """One run: learner, inputs, counters and outputs, and what happens between batches."""
 
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
@@ -9,15 +8,15 @@ from typing import Protocol
 
 import numpy as np
 
-from vwlite.atomic import atomic_output, check_writable
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
-from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.errors import DataError, Diverged
 from vwlite.expand import Plan
 from vwlite.holdout import Holdout
 from vwlite.inputs import Inputs
 from vwlite.learners.base import Learner
+from vwlite.outputs import check_outputs
 from vwlite.place import Place
 from vwlite.predictions import PredictionWriter
 from vwlite.reading import Parsed
@@ -88,7 +87,7 @@ class Session:
             self.predictions = open_predictions(opening, output.predictions)
             self.raw = open_predictions(opening, output.raw_predictions)
             if self.bad_lines:
-                self.manners.keep = opening.enter_context(atomic_output(self.bad_lines))
+                opening.enter_context(self.manners.keeping(self.bad_lines))
             self.closing = opening.pop_all()
         self.report.note(self.inputs.remade)
         self.report.start(self.inputs.size())
@@ -100,19 +99,9 @@ class Session:
         self.closing.__exit__(*error)
 
     def check_outputs(self) -> None:
-        """Before anything is learned: can the results be written?"""
-        output = self.config.output
-        files = (output.model, output.readable_model, output.invert_hash, self.config.input.cache)
-        for path in filter(None, files):
-            check_writable(path)
-        named = [path for path in (*files, output.predictions, output.raw_predictions) if path]
-        targets = ["-" if path == "-" else os.path.realpath(path) for path in named]
-        if len(set(targets)) < len(targets):
-            raise UsageError("two outputs have the same name")
-        sources = {os.path.realpath(path) for path in self.config.input.paths if path != "-"}
-        for path, target in zip(named, targets, strict=True):
-            if target in sources:
-                raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
+        output, input = self.config.output, self.config.input
+        files = (output.model, output.readable_model, output.invert_hash, input.cache)
+        check_outputs(files, input.paths, (output.predictions, output.raw_predictions))
 
     def cache_line(self) -> str:
         named = self.config.input.cache

@@ -1,12 +1,10 @@
 """``vwlite l1`` as a function: text in, a trained model out."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
 
-from vwlite.atomic import atomic_output
 from vwlite.badlines import BadLines
 from vwlite.batch import Batch
 from vwlite.errors import DataError
@@ -110,9 +108,7 @@ class Texts:
 def fit(job: Job, progress: Callable[[str], None]) -> Fit:
     """Read, learn, tell ``progress`` of it. Raises the errors of ``vwlite.errors``."""
     texts = Texts(job)
-    with ExitStack() as closing:
-        if job.bad_lines.keep:
-            texts.manners.keep = closing.enter_context(atomic_output(job.bad_lines.keep))
+    with texts.manners.keeping(job.bad_lines.keep):
         lines = texts.read(job.input)
     book = texts.collector.book
     names = list(book.texts) if book else []

@@ -1,6 +1,5 @@
 """What ``vwlite aso learn``, ``train`` and ``inspect`` do."""
 
-import os
 from typing import Any
 
 from vwlite.aso import files
@@ -10,12 +9,12 @@ from vwlite.aso.learning import GIB, LearnConfig, learn
 from vwlite.aso.solver import SolverConfig
 from vwlite.aso.target import TargetConfig, train
 from vwlite.aso.topics import as_text, topics
-from vwlite.atomic import atomic_output, check_writable
 from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.lock import lock
+from vwlite.outputs import check_outputs
 from vwlite.training import say
 
 
@@ -26,7 +25,7 @@ def run_learn(arguments: dict[str, Any]) -> int:
     if arguments["multilabel"] and not arguments["labeled"]:
         raise UsageError("--multilabel does nothing without --labeled")
     more = (arguments["labeled"],) if arguments["labeled"] else ()
-    check_outputs(arguments, more)
+    check(arguments, more)
     speak = (lambda line: None) if arguments["quiet"] else say
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
@@ -86,29 +85,18 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
-def check_outputs(arguments: dict[str, Any], more: tuple[str, ...] = ()) -> None:
-    """Before anything is learned: can the results be written, and is none of them an input?"""
+def check(arguments: dict[str, Any], more: tuple[str, ...] = ()) -> None:
     if arguments["model"] == "-":
         raise UsageError("-f - would be a file called -: name a file, or /dev/stdout")
-    sources = {os.path.realpath(path) for path in (*paths_of(arguments), *more) if path != "-"}
-    wanted = [arguments["model"], arguments["bad_lines"], arguments["json_path"]]
-    targets = [path for path in wanted if path and path != "-"]
-    if len({os.path.realpath(path) for path in targets}) < len(targets):
-        raise UsageError("two outputs have the same name")
-    for path in targets:
-        check_writable(path)
-        if os.path.realpath(path) in sources:
-            raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
+    wanted = (arguments["model"], arguments["bad_lines"], arguments["json_path"])
+    check_outputs(wanted, (*paths_of(arguments), *more))
 
 
 def read(arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False) -> Corpus:
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
     manners = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     corpus = Corpus(manners, tags=tags)
-    if not arguments["bad_lines"]:
-        return corpus.read(paths)
-    with atomic_output(arguments["bad_lines"]) as file:
-        manners.keep = file
+    with manners.keeping(arguments["bad_lines"]):
         return corpus.read(paths)
 
 
@@ -118,7 +106,7 @@ def run_train(arguments: dict[str, Any]) -> int:
         raise UsageError("--theta-scale does nothing without --theta")
     config = TargetConfig(solver_config(arguments), scale, arguments["unit"])
     theta = files.load_theta(arguments["theta"])[0] if arguments["theta"] else None
-    check_outputs(arguments, (arguments["theta"],) if theta else ())
+    check(arguments, (arguments["theta"],) if theta else ())
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
         target = train(corpus, theta, config, arguments["multilabel"])

@@ -3,7 +3,6 @@
 from contextlib import ExitStack, closing
 from typing import Any
 
-from vwlite.atomic import atomic_output
 from vwlite.badlines import BadLines
 from vwlite.census import LARGEST, SMALLEST, Census
 from vwlite.cli import build
@@ -41,8 +40,7 @@ def read(census: Census, manners: BadLines, arguments: dict[str, Any], tolerance
     features = FeatureConfig(**build.feature_changes(build.typed()))
     inputs = Inputs(build.input_config(arguments), features.text_format(strict=True, names=True))
     with ExitStack() as held:
-        if tolerance.keep:
-            manners.keep = held.enter_context(atomic_output(tolerance.keep))
+        held.enter_context(manners.keeping(tolerance.keep))
         for part in held.enter_context(closing(inputs.texts())):
             batch = manners.examine(part)
             census.add(batch)

@@ -8,11 +8,11 @@ from vwlite import metrics
 from vwlite.aso import files
 from vwlite.aso.scores import agreement
 from vwlite.aso.target import Target, labels_of
-from vwlite.atomic import check_writable
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.named import refuse
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import DataError
+from vwlite.outputs import check_outputs
 from vwlite.predictions import PredictionWriter
 
 WITHOUT = ("kind", "metrics", "probabilities")
@@ -22,11 +22,7 @@ def predict(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
     target = files.load_target(arguments["initial"])
     outputs = [arguments["predictions"], arguments["raw_predictions"]]
-    if outputs[0] == outputs[1]:
-        raise UsageError("two outputs have the same name")
-    for path in outputs:
-        if path and path != "-":
-            check_writable(path)
+    check_outputs(outputs, paths_of(arguments))
     corpus = read(arguments, paths_of(arguments), tags=True)
     scores = target.scores(corpus)
     broken = False

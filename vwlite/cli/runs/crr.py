@@ -1,9 +1,7 @@
 """What ``vwlite crr`` does."""
 
-import os
 from typing import Any
 
-from vwlite.atomic import atomic_output, check_writable
 from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
@@ -15,6 +13,7 @@ from vwlite.graded import GradedLabels
 from vwlite.inputs import InputConfig, Inputs
 from vwlite.losses import LossConfig
 from vwlite.namebook import NameBook
+from vwlite.outputs import check_outputs
 from vwlite.progress import tell
 from vwlite.queries import Queries, QueryConfig
 from vwlite.training import say
@@ -29,7 +28,7 @@ def run(arguments: dict[str, Any]) -> int:
     config = crr_config(arguments, typed)
     features = FeatureConfig(**build.feature_changes(typed))
     input = build.input_config(arguments)
-    check_outputs(arguments, input)
+    check_outputs(outputs(arguments, input), input.paths)
     if config.pair_buffer and input.cache:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
     if arguments["names"] and input.cache:
@@ -74,22 +73,9 @@ def read(data: TrainingSet, inputs: Inputs, manners: BadLines, bad_lines: str | 
         else:
             data.read(inputs, manners)
 
-    if not bad_lines:
-        return go()
-    with atomic_output(bad_lines) as file:
-        manners.keep = file
+    with manners.keeping(bad_lines):
         go()
 
 
-def check_outputs(arguments: dict[str, Any], input: InputConfig) -> None:
-    """Before anything is learned: can the results be written, and is none of them an input?"""
-    sources = {os.path.realpath(path) for path in input.paths if path != "-"}
-    targets = [arguments["model"], input.cache, arguments["bad_lines"], arguments["json_path"]]
-    targets = [path for path in targets if path and path != "-"]
-    if len({os.path.realpath(path) for path in targets}) < len(targets):
-        raise UsageError("two outputs have the same name")
-    for path in targets:
-        check_writable(path)
-        if os.path.realpath(path) in sources:
-            raise UsageError(f"{path} is the input and would be overwritten: give the output another name")
-
+def outputs(arguments: dict[str, Any], input: InputConfig) -> tuple[str | None, ...]:
+    return (arguments["model"], input.cache, arguments["bad_lines"], arguments["json_path"])

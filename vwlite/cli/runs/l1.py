@@ -7,7 +7,7 @@ from vwlite.atomic import check_writable
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.crr import check_outputs
+from vwlite.cli.runs.crr import outputs
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.l1 import store
@@ -15,6 +15,7 @@ from vwlite.l1.config import BITS, L1Config
 from vwlite.l1.fit import Fit, Job, fit
 from vwlite.l1.setup import read_holdout
 from vwlite.lock import lock
+from vwlite.outputs import check_outputs
 from vwlite.progress import tell
 from vwlite.training import BadLinesConfig, say
 
@@ -54,7 +55,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     initial = store.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, arguments, initial)
     input = build.input_config({**arguments, "shuffle": None})
-    check_outputs(arguments, input)
+    check_outputs(outputs(arguments, input), input.paths)
     if arguments["early_terminate"] < 1:
         raise UsageError("--early_terminate takes 1 or more")
     if "early_terminate" in typed and not arguments["holdout"]:

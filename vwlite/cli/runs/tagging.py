@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite import metrics
-from vwlite.atomic import atomic_output
 from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
@@ -23,8 +22,7 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack) -> Tagger:
     model = store.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
     manners = BadLines(None, None if arguments["quiet"] else say, max_ratio=config.max_ratio, strict=config.strict)
-    if config.keep:
-        manners.keep = closing.enter_context(atomic_output(config.keep))
+    closing.enter_context(manners.keeping(config.keep))
     return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), manners)
 
 
