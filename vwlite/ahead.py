@@ -7,12 +7,12 @@ from typing import Any
 
 
 def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:
-    """``map(work, source)``, with ``threads`` > 1 in as many threads, and one more that goes through ``source``.
+    """``map(work, source)``, worked in ``threads`` beside the caller's, and one more that goes through ``source``.
 
     At most ``threads + 3`` results are made ahead of the caller. An exception of the source comes after the results
     before it, one of the work in its place.
     """
-    return map(work, source) if threads == 1 else _ahead(source, work, threads)
+    return _ahead(source, work, threads) if threads else map(work, source)
 
 
 def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:

@@ -92,4 +92,4 @@ def read(
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
     source, parser = blocks(paths, block_size, LONGEST_LINE), Parser(format, kind)
-    return _number_lines(in_order(source, parser, threads))
+    return _number_lines(in_order(source, parser, threads if threads > 1 else 0))

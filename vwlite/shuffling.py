@@ -10,7 +10,7 @@ from vwlite.ahead import in_order
 from vwlite.batch import Batch
 from vwlite.parsing import FULL, Workspace
 
-ROWS = 4096  # of a shuffled batch
+ROWS, FEATURES = 1 << 14, 1 << 18  # of a shuffled batch, about
 PASS_SEED, MASK = 0xA0761D6478BD642F, 2**64 - 1
 
 
@@ -30,6 +30,8 @@ class Rows:
         self.address = np.array(
             [[getattr(batch, name).__array_interface__["data"][0] for name in COLUMNS] for batch in batches], np.uint64
         ).reshape(len(batches), len(COLUMNS))
+        features = sum(len(batch.value) for batch in batches)
+        self.rows = max(min(ROWS, FEATURES * len(self) // max(features, 1)), 1)
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
 
     def __len__(self) -> int:
@@ -55,5 +57,5 @@ class Rows:
     def shuffled(self, seed: int, number: int, threads: int = 1) -> Iterator[Batch]:
         """All rows, in the order of pass ``number``; with ``threads`` > 1 gathered while earlier ones are in use."""
         order = order_of(len(self), seed, number)
-        pieces = (order[begin : begin + ROWS] for begin in range(0, len(order), ROWS))
-        return in_order(pieces, self.take, min(threads, 2))
+        pieces = (order[begin : begin + self.rows] for begin in range(0, len(order), self.rows))
+        return in_order(pieces, self.take, min(threads, 2) - 1)
