@@ -12,12 +12,14 @@ from vwlite.parsing import TextFormat, parse_text
 NAMES = st.one_of(
     st.text("abz019", min_size=1, max_size=9),
     st.text("0123456789", min_size=1, max_size=22),
+    st.integers(0, 999).map(str),
     st.text("aé_.-|:\x01\x7f", min_size=0, max_size=20),
     st.just("a" * 40),
 )
 NUMBERS = st.one_of(
     st.integers(-(10**9), 10**9).map(str),
     st.decimals(-1000, 1000, places=4).map(str),
+    st.from_regex(r"[0-9]\.[0-9]{0,9}", fullmatch=True),
     st.sampled_from(["0", "-0", "5.", ".5", "1e3", "16777160", "16777161", "0.12345678", "12345678.1234567"]),
     st.sampled_from(["1.0000000", "+", "-", "1x", "00000001.5", "nan"]),
 )

@@ -27,13 +27,31 @@ cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bin
     return murmur3(p, length, seed)
 
 
+cdef inline uint32_t first_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
+    """``plain_hash`` where nothing tells whether the name is a number: both are made, which costs less than a wrong guess."""
+    cdef uint32_t named, whole, mask
+    if unlikely(length > 8):
+        return plain_hash(p, length, seed, hash_all)
+    named = murmur3(p, length, seed)
+    whole = <uint32_t>digits(p, <int>length) + seed
+    mask = <uint32_t>0 - <uint32_t>(hash_all or (nondigits(p) & <uint32_t>((1 << length) - 1)) != 0)
+    return (named & mask) | (whole & ~mask)
+
+
 cdef inline const char *plain_number(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
     """A number of up to 15 characters, digits with at most one point between; NULL for any other."""
-    cdef bint negative = p[0] == 45
+    cdef bint negative
     cdef uint32_t rest
     cdef uint64_t whole
     cdef int length, fraction = 0
     cdef float value
+    if <unsigned char>(p[0] - 48) <= 9:
+        if p[1] == 32:
+            out[0] = <float>(p[0] - 48)
+            return p + 1
+        if p[1] == 46:
+            return short_decimal(p, end, powers, out)
+    negative = p[0] == 45
     p += negative
     rest = nondigits(p) | 0x10000
     length = first_bit(rest)
@@ -56,26 +74,67 @@ cdef inline const char *plain_number(const char *p, const char *end, const float
     return p
 
 
+cdef inline const char *short_decimal(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
+    """A digit, the point and up to seven digits, as they pass by: their number is mostly the last one's, and so foreseen."""
+    cdef uint64_t whole = <uint64_t>(p[0] - 48)
+    cdef const char *start = p + 2
+    p += 2
+    while <unsigned char>(p[0] - 48) <= 9:
+        whole = whole * 10 + <uint64_t>(p[0] - 48)
+        p += 1
+    if unlikely(p - start > 7 or whole > 16777160 or not (p[0] == 32 or p[0] == 10 or p == end)):
+        return NULL
+    out[0] = <float>whole * powers[128 - (p - start)]
+    return p
+
+
+cdef inline const char *digit_name(const char *p, uint64_t *number) noexcept nogil:
+    """The end of a name of up to 15 digits, read as they pass by; NULL for any other."""
+    cdef const char *start = p
+    cdef uint64_t whole = 0
+    while <unsigned char>(p[0] - 48) <= 9:
+        whole = whole * 10 + <uint64_t>(p[0] - 48)
+        p += 1
+    number[0] = whole
+    if unlikely(p == start or p - start > 15 or not (p[0] == 58 or p[0] == 32)):
+        return NULL
+    return p
+
+
 cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed, Sink *out) noexcept nogil:
     """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain."""
     cdef uint32_t *hash = out.hash
     cdef float *value = out.value
     cdef size_t n = out.features, room = out.max_features, length
     cdef uint32_t mask
+    cdef uint64_t number
+    cdef bint numeric = False  # the last name was a number: the next is likely one, too
     cdef const char *name
+    cdef const char *stop
     while p[0] == 32:
         p += 1
         name = p
-        mask = delimiters(p)
-        length = <size_t>first_bit(mask) if likely(mask != 0) else name_length(p)
-        p += length
-        if unlikely(length == 0):
-            if p[0] == 58 or p[0] == 9:
+        stop = digit_name(p, &number) if numeric else NULL
+        if stop != NULL:
+            if unlikely(n == room):
                 return NULL
-            continue
-        if unlikely(n == room or <unsigned char>name[0] <= 32 or <unsigned char>(p - 1)[0] <= 32):
-            return NULL
-        hash[n] = plain_hash(name, length, seed, reader.hash_all)
+            p = stop
+            hash[n] = <uint32_t>number + seed
+        else:
+            mask = delimiters(p)
+            length = <size_t>first_bit(mask) if likely(mask != 0) else name_length(p)
+            p += length
+            if unlikely(length == 0):
+                if p[0] == 58 or p[0] == 9:
+                    return NULL
+                continue
+            if unlikely(n == room or <unsigned char>name[0] <= 32 or <unsigned char>(p - 1)[0] <= 32):
+                return NULL
+            if n == out.features:
+                hash[n] = first_hash(name, length, seed, reader.hash_all)
+            else:
+                hash[n] = plain_hash(name, length, seed, reader.hash_all)
+            numeric = not reader.hash_all and <unsigned char>(name[0] - 48) <= 9
         value[n] = 1
         if p[0] == 58:
             p = plain_number(p + 1, reader.end, reader.powers, value + n)
@@ -92,12 +151,13 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
 
 cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
     """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read."""
-    cdef size_t length = name_length(p), first = out.features, segment = out.segments
+    cdef size_t length, first = out.features, segment = out.segments
     cdef const char *name = p
     cdef uint32_t seed = reader.anonymous_hash
     cdef uint8_t char = ANONYMOUS_CHAR
     if unlikely(segment + 4 > out.max_segments):
         return NULL
+    length = 1 if p[1] == 32 and <unsigned char>(p[0] - 97) < 26 else name_length(p)
     if length:
         char = <uint8_t>name[0]
         if unlikely(char <= 32 or <unsigned char>name[length - 1] <= 32):
