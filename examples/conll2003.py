@@ -8,11 +8,12 @@ import json
 import random
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from vwlite.aso.auxiliary import read_aux
 from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import LearnConfig, learn
+from vwlite.aso.learning import GIB, LearnConfig, learn
 from vwlite.aso.solver import SolverConfig
 from vwlite.aso.target import TargetConfig, train
 from vwlite.badlines import BadLines
@@ -83,13 +84,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("conll", type=Path)
     parser.add_argument("reuters", type=Path)
     parser.add_argument("--words", type=int, default=10_000, help="labelled words")
-    parser.add_argument("--unlabeled", type=int, default=150_000, help="words without labels")
+    parser.add_argument("--unlabeled", type=int, default=300_000, help="words without labels")
     parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
-    parser.add_argument("--max-problems", type=int, default=500)
+    parser.add_argument("--max-problems", type=int, default=1000)
+    parser.add_argument("--max-memory", type=float, default=8.0, help="GiB that weights may take")
     parser.add_argument("--dim", type=int, default=50)
-    parser.add_argument("--scale", type=float, default=0.3, help="--theta-scale of aso train")
+    parser.add_argument("--scale", type=float, default=0.1, help="--theta-scale of aso train")
     parser.add_argument("--min-count", type=int, default=10)
-    parser.add_argument("--lambda", dest="penalty", type=float, default=1e-4, help="of the auxiliary problems")
+    parser.add_argument("--lambda", dest="penalty", type=float, default=1e-5, help="of all problems")
+    parser.add_argument("--passes", type=int, default=3, help="over the words without labels")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", metavar="OUT")
     return parser.parse_args()
@@ -104,17 +107,17 @@ def main() -> None:
     unlabelled = corpus(text)
     tests = list(sentences(str(options.conll / "eng.testb.gz")))
     test = corpus([line for words, tags in tests for line in lines(words, tags)])
-    solver = SolverConfig(penalty=options.penalty, threads=options.threads)
+    solver = SolverConfig(penalty=options.penalty, passes=options.passes, threads=options.threads)
+    final = replace(TargetConfig().solver, penalty=options.penalty)
     rows = []
     for method in options.methods:
         theta = None
         if METHODS[method]:
             aux = tuple(map(read_aux, METHODS[method]))
-            config = LearnConfig(
-                *(aux,), dim=options.dim, most=options.max_problems, least=options.min_count, solver=solver
-            )
+            same = {"dim": options.dim, "most": options.max_problems, "least": options.min_count}
+            config = LearnConfig(aux, **same, memory=options.max_memory * GIB, solver=solver)
             theta = learn(config, unlabelled, labelled).theta
-        target = train(labelled, theta, TargetConfig(theta_scale=options.scale))
+        target = train(labelled, theta, TargetConfig(final, options.scale))
         names = target.classes.names
         said = iter([names[best] for best in target.scores(test).argmax(1).tolist()])
         f = f_measure([tags for _, tags in tests], [[next(said) for _ in words] for words, _ in tests])

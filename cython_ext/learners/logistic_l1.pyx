@@ -10,6 +10,7 @@ from core.status cimport OK, UNSTABLE
 
 cdef enum:
     CACHED = 1 << 14          # weights that the processor's cache holds anyway
+    AHEAD = 3                 # rows
 
 
 cdef struct Data:
@@ -57,6 +58,14 @@ cdef inline void fetch(const Data *d, size_t row, const double *weight, const do
         prefetch(memory + d.feature[i])
 
 
+cdef inline void fetch_terms(const Data *d, size_t row) noexcept nogil:
+    """Rows come in random order."""
+    prefetch(d.feature + d.start[row])
+    prefetch(d.value + d.start[row])
+    prefetch(d.label + row)
+    prefetch(d.weight + row)
+
+
 cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *memory, Schedule *s) noexcept nogil:
     cdef size_t j, row
     cdef int64_t i
@@ -64,6 +73,8 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
     cdef bint large = steps.weights > CACHED
     for j in range(steps.first, steps.last):
         row = steps.order[j]
+        if j + AHEAD < steps.last:
+            fetch_terms(d, steps.order[j + AHEAD])
         if large and j + 1 < steps.last:
             fetch(d, steps.order[j + 1], weight, memory)
         margin = 0
