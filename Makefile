@@ -25,8 +25,13 @@ test: build  ## run the tests; ARGS='-k parser -x' goes to pytest
 lint: build  ## check style and imports
 	$(BIN)/ruff check .
 
-bench: build  ## training speed beside other tools; ARGS='--mb 500'
-	$(BIN)/python tests/bench/training.py $(ARGS)
+bench: build $(if $(VW),,$(VENV)-vw/installed)  ## speed beside vw (VW=COMMAND, or PyPI's); ARGS='FOLDER --rounds 9'
+	VW="$(or $(VW),$(abspath $(VENV)-vw)/bin/python -m vowpalwabbit)" $(BIN)/python tests/bench/speed.py $(ARGS)
+
+$(VENV)-vw/installed:
+	$(PYTHON) -m venv $(VENV)-vw
+	$(VENV)-vw/bin/pip install --quiet vowpalwabbit
+	@touch $@
 
 annotate: build  ## Cython's HTML: which lines of the kernels touch Python
 	VWLITE_ANNOTATE=1 $(BIN)/python setup.py --name >build/annotate.log
@@ -42,7 +47,7 @@ soak: build  ## train on 20 GB from a pipe and watch the memory; ARGS='--gb 5'
 	$(BIN)/python tests/bench/soak.py $(ARGS)
 
 clean:  ## remove everything that make made
-	rm -rf build dist demo-out $(VENV) *.egg-info .pytest_cache .hypothesis .ruff_cache vwlite/_native/*.so
+	rm -rf build dist demo-out $(VENV) $(VENV)-vw *.egg-info .pytest_cache .hypothesis .ruff_cache vwlite/_native/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## print this list; PYTHON=python3.12 and VENV=folder choose the interpreter and where it installs

@@ -3,7 +3,7 @@
 import bz2
 import gzip
 import json
-import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -139,8 +139,12 @@ def test_predicting_imports_no_more_than_it_needs(model, tmp_path, cli_env):
     assert HEAVY & set(done.stderr.split()) == set()
 
 
-def test_the_benchmark_finds_its_converter():
-    source = Path(__file__).parent / "bench" / "training.py"
-    found = {}
-    exec(compile(source.read_text().split("OPTIONS")[0], source, "exec"), {"__file__": str(source)}, found)
-    assert found["CONVERTER"].exists() and os.access(found["CONVERTER"], os.R_OK)
+def test_the_benchmark_measures_what_is_there(tmp_path, cli_env):
+    (tmp_path / "text.vw").write_text("1 |w a b\n-1 |w c\n" * 50)
+    command = [sys.executable, Path(__file__).parent / "bench/speed.py", tmp_path, "--rounds", "1"]
+    env = {**cli_env, "PYTHONSAFEPATH": "", "VW": shlex.join([sys.executable, "-m", "vwlite", "vw"])}
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    *_, row = done.stdout.splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[0] == "text" and min(map(float, cells[1:9])) > 0 and cells[9] == cells[10] != "-"
