@@ -15,16 +15,17 @@ cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bin
     """``hash_name`` for names without control characters at their ends."""
     cdef uint64_t number = 0
     cdef size_t i
+    if hash_all or likely(<unsigned char>(p[0] - 48) > 9):
+        return murmur3(p, length, seed)
     if length <= 8:
-        if not hash_all and nondigits(p) & <uint32_t>((1 << length) - 1) == 0:
+        if nondigits(p) & <uint32_t>((1 << length) - 1) == 0:
             return <uint32_t>digits(p, <int>length) + seed
-    elif not hash_all and unlikely(<unsigned char>(p[0] - 48) <= 9):
-        for i in range(length):
-            if <unsigned char>(p[i] - 48) > 9:
-                return murmur3(p, length, seed)
-            number = number * 10 + <uint64_t>(p[i] - 48)
-        return <uint32_t>number + seed
-    return murmur3(p, length, seed)
+        return murmur3(p, length, seed)
+    for i in range(length):
+        if <unsigned char>(p[i] - 48) > 9:
+            return murmur3(p, length, seed)
+        number = number * 10 + <uint64_t>(p[i] - 48)
+    return <uint32_t>number + seed
 
 
 cdef inline uint32_t first_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
