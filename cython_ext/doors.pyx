@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t
 
 from core.bytescan cimport delimiters as find_delimiters
-from core.bytescan cimport delimiters_scalar, nondigits, nondigits_scalar
+from core.bytescan cimport breaks, breaks_scalar, delimiters_scalar, nondigits, nondigits_scalar
 from core.hashing cimport hash_name as hash_of
 from core.hashing cimport murmur3 as murmur3_of
 from core.numbers cimport POWERS, fill_powers
@@ -34,9 +34,11 @@ def hash_name(const unsigned char[::1] padded, Py_ssize_t length, uint32_t seed,
 
 
 def scan(const unsigned char[::1] padded):
-    """What ends a name among the first 16 bytes, then what is no digit: two bit masks, each by vector and by scalar code."""
+    """What ends a name among the first 16 bytes, what no plain name holds, and what is no digit: bit masks, each by vector
+    and by scalar code.
+    """
     cdef const char *p = start_of(padded, 0, 16)
-    return (find_delimiters(p), delimiters_scalar(p)), (nondigits(p), nondigits_scalar(p))
+    return (find_delimiters(p), delimiters_scalar(p)), (breaks(p), breaks_scalar(p)), (nondigits(p), nondigits_scalar(p))
 
 
 def read_number(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t end):

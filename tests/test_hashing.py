@@ -42,8 +42,9 @@ def test_a_number_is_its_own_hash(number, around, seed):
 
 @given(st.binary(min_size=16, max_size=16))
 def test_scans(sixteen):
-    (ends, ends_scalar), (others, others_scalar) = doors.scan(sixteen + SLACK)
+    (ends, ends_scalar), (breaks, breaks_scalar), (others, others_scalar) = doors.scan(sixteen + SLACK)
     assert ends == ends_scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte in DELIMITERS)
+    assert breaks == breaks_scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte <= 32 or byte in b":|")
     assert others == others_scalar == sum(1 << i for i, byte in enumerate(sixteen) if not 48 <= byte <= 57)
 
 
@@ -52,8 +53,9 @@ def test_scans_know_every_byte_in_every_place():
         for place in range(16):
             sixteen = bytearray(b"5" * 16)
             sixteen[place] = byte
-            (ends, ends_scalar), (others, others_scalar) = doors.scan(bytes(sixteen) + SLACK)
+            (ends, ends_scalar), (breaks, breaks_scalar), (others, others_scalar) = doors.scan(bytes(sixteen) + SLACK)
             assert ends == ends_scalar == (byte in DELIMITERS) << place
+            assert breaks == breaks_scalar == (byte <= 32 or byte in b":|") << place
             assert others == others_scalar == (not 48 <= byte <= 57) << place
 
 

@@ -1,5 +1,5 @@
 /* Finding the end of a name, 16 bytes at a time: SSE2 on x86-64, NEON on 64-bit ARM, plain C elsewhere.
- * Both functions look at p[0..15]; bit i of the answer stands for p[i]. */
+ * The functions look at p[0..15]; bit i of the answer stands for p[i]. */
 #ifndef VWLITE_BYTESCAN_H
 #define VWLITE_BYTESCAN_H
 
@@ -28,6 +28,16 @@ static inline uint32_t vwl_delimiters_scalar(const char *p) {
     for (int i = 0; i < 16; i++) {
         char c = p[i];
         mask |= (uint32_t)(c == ' ' || c == ':' || c == '|' || c == '\n' || c == '\t' || c == '\r') << i;
+    }
+    return mask;
+}
+
+/* What a plain name cannot hold: blanks, control characters, colon and bar. */
+static inline uint32_t vwl_breaks_scalar(const char *p) {
+    uint32_t mask = 0;
+    for (int i = 0; i < 16; i++) {
+        unsigned char c = (unsigned char)p[i];
+        mask |= (uint32_t)(c <= ' ' || c == ':' || c == '|') << i;
     }
     return mask;
 }
@@ -70,6 +80,13 @@ static inline uint32_t vwl_delimiters(const char *p) {
     return (uint32_t)_mm_movemask_epi8(hit);
 }
 
+static inline uint32_t vwl_breaks(const char *p) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)p);
+    const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(' ')), x);
+    const __m128i other = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(':')), _mm_cmpeq_epi8(x, _mm_set1_epi8('|')));
+    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(low, other));
+}
+
 static inline uint32_t vwl_nondigits(const char *p) {
     const __m128i x = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi8('0'));
     const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(9)), x);
@@ -94,12 +111,19 @@ static inline uint32_t vwl_delimiters(const char *p) {
     return vwl_bits(hit);
 }
 
+static inline uint32_t vwl_breaks(const char *p) {
+    const uint8x16_t x = vld1q_u8((const uint8_t *)p);
+    const uint8x16_t other = vorrq_u8(vceqq_u8(x, vdupq_n_u8(':')), vceqq_u8(x, vdupq_n_u8('|')));
+    return vwl_bits(vorrq_u8(vcleq_u8(x, vdupq_n_u8(' ')), other));
+}
+
 static inline uint32_t vwl_nondigits(const char *p) {
     return vwl_bits(vcgtq_u8(vsubq_u8(vld1q_u8((const uint8_t *)p), vdupq_n_u8('0')), vdupq_n_u8(9)));
 }
 
 #else
 static inline uint32_t vwl_delimiters(const char *p) { return vwl_delimiters_scalar(p); }
+static inline uint32_t vwl_breaks(const char *p) { return vwl_breaks_scalar(p); }
 static inline uint32_t vwl_nondigits(const char *p) { return vwl_nondigits_scalar(p); }
 #endif
 

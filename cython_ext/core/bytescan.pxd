@@ -5,6 +5,8 @@ from libc.stdint cimport uint32_t, uint64_t
 cdef extern from "core/bytescan.h" nogil:
     uint32_t delimiters "vwl_delimiters"(const char *p) noexcept
     uint32_t delimiters_scalar "vwl_delimiters_scalar"(const char *p) noexcept
+    uint32_t breaks "vwl_breaks"(const char *p) noexcept
+    uint32_t breaks_scalar "vwl_breaks_scalar"(const char *p) noexcept
     uint32_t nondigits "vwl_nondigits"(const char *p) noexcept
     uint32_t nondigits_scalar "vwl_nondigits_scalar"(const char *p) noexcept
     uint64_t digits "vwl_digits"(const char *p, int n) noexcept

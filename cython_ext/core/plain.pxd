@@ -5,7 +5,7 @@ Whatever is less plain is left to ``core/namespaces.pxd``, which must give the s
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from core.bytescan cimport POWER, delimiters, digits, first_bit, likely, nondigits, unlikely
+from core.bytescan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
 from core.hashing cimport murmur3
 from core.namespaces cimport Reader, name_length
 from core.rows cimport ANONYMOUS_CHAR, Sink
@@ -37,6 +37,12 @@ cdef inline uint32_t first_hash(const char *p, size_t length, uint32_t seed, bin
     whole = <uint32_t>digits(p, <int>length) + seed
     mask = <uint32_t>0 - <uint32_t>(hash_all or (nondigits(p) & <uint32_t>((1 << length) - 1)) != 0)
     return (named & mask) | (whole & ~mask)
+
+
+cdef inline uint32_t name_hash(const char *p, size_t length, uint32_t seed, bint hash_all, bint first) noexcept nogil:
+    if first:
+        return first_hash(p, length, seed, hash_all)
+    return plain_hash(p, length, seed, hash_all)
 
 
 cdef inline const char *plain_number(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
@@ -103,51 +109,65 @@ cdef inline const char *digit_name(const char *p, uint64_t *number) noexcept nog
 
 
 cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed, Sink *out) noexcept nogil:
-    """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain."""
-    cdef uint32_t *hash = out.hash
+    """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain.
+
+    The ends of several names are found at once, in a window of 32 bytes: the next name need not wait for this one.
+    """
     cdef float *value = out.value
-    cdef size_t n = out.features, room = out.max_features, length
-    cdef uint32_t mask
+    cdef size_t n = out.features, room = out.max_features
+    cdef uint32_t ends = 0           # breaks of the window that are still ahead
+    cdef uint32_t hash
     cdef uint64_t number
-    cdef bint numeric = False  # the last name was a number: the next is likely one, too
-    cdef const char *name
-    cdef const char *stop
-    while p[0] == 32:
-        p += 1
-        name = p
+    cdef bint numeric = False        # the last name was a number: the next is likely one, too
+    cdef const char *window = p
+    cdef const char *stop = p
+    while stop[0] == 32:
+        p = stop + 1
         stop = digit_name(p, &number) if numeric else NULL
         if stop != NULL:
-            if unlikely(n == room):
-                return NULL
-            p = stop
-            hash[n] = <uint32_t>number + seed
+            ends = 0
+            hash = <uint32_t>number + seed
         else:
-            mask = delimiters(p)
-            length = <size_t>first_bit(mask) if likely(mask != 0) else name_length(p)
-            p += length
-            if unlikely(length == 0):
-                if p[0] == 58 or p[0] == 9:
+            if ends == 0:
+                window, ends = p, window_of(p)
+            if likely(ends != 0):
+                stop = window + first_bit(ends)
+                ends &= ends - 1
+            else:
+                stop = p + name_length(p)
+                if <unsigned char>(stop - 1)[0] <= 32:
+                    return NULL
+            if unlikely(stop == p):
+                if stop[0] == 58 or stop[0] == 9:
                     return NULL
                 continue
-            if unlikely(n == room or <unsigned char>name[0] <= 32 or <unsigned char>(p - 1)[0] <= 32):
-                return NULL
-            if n == out.features:
-                hash[n] = first_hash(name, length, seed, reader.hash_all)
-            else:
-                hash[n] = plain_hash(name, length, seed, reader.hash_all)
-            numeric = not reader.hash_all and <unsigned char>(name[0] - 48) <= 9
+            hash = name_hash(p, <size_t>(stop - p), seed, reader.hash_all, n == out.features)
+            numeric = not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
+        if unlikely(n == room):
+            return NULL
+        out.hash[n] = hash
         value[n] = 1
-        if p[0] == 58:
-            p = plain_number(p + 1, reader.end, reader.powers, value + n)
-            if unlikely(p == NULL):
+        if stop[0] == 58:
+            stop = plain_number(stop + 1, reader.end, reader.powers, value + n)
+            if unlikely(stop == NULL):
                 return NULL
+            ends = behind(ends, stop - window)
             n += value[n] != 0
         else:
             n += 1
-    if unlikely(p[0] != 124 and p != reader.end):
+    if unlikely(stop[0] != 124 and stop != reader.end):
         return NULL
     out.features = n
-    return p
+    return stop
+
+
+cdef inline uint32_t window_of(const char *p) noexcept nogil:
+    return breaks(p) | breaks(p + 16) << 16
+
+
+cdef inline uint32_t behind(uint32_t ends, Py_ssize_t place) noexcept nogil:
+    """Those of the breaks that are behind ``place`` in the window."""
+    return ends & <uint32_t>(<uint64_t>0xfffffffe << place) if place < 32 else 0
 
 
 cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
