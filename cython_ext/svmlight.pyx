@@ -10,7 +10,7 @@ from core.namespaces cimport Reader, Space, close_segment, emit, is_blank, note,
 from core.numbers cimport POWERS, fill_powers, is_decimal, is_digit, read_number
 from core.rows cimport ANONYMOUS_CHAR, NAMED, TAGGED, Sink
 from core.sink cimport fill_blank, open_reader, open_sink, parse_lines
-from core.status cimport BAD_INDEX, BAD_VALUE, COMMENT, EXPECTED_COLON, FULL, NOT_FINITE, OK
+from core.status cimport BAD_INDEX, BAD_LABEL_NUMBER, BAD_VALUE, COMMENT, EXPECTED_COLON, FULL, NOT_FINITE, OK
 
 from vwlite.errors import UsageError
 
@@ -36,7 +36,11 @@ cdef inline const char *read_label(const Reader *reader, const char *p, const ch
     cdef size_t row = out.rows
     out.importance[row] = 1
     out.base[row] = 0
-    status[0] = read_word(p, stop, reader.powers, True, out.label + row)
+    if reader.words:
+        out.label[row] = 1
+        status[0] = BAD_LABEL_NUMBER if memchr(p, 58, <size_t>(stop - p)) != NULL else OK
+    else:
+        status[0] = read_word(p, stop, reader.powers, True, out.label + row)
     return stop
 
 
@@ -117,6 +121,7 @@ cdef inline int read_row(const Reader *reader, const char *p, const char *end, S
     """Label, query and features; the features form one anonymous namespace block."""
     cdef Space space
     cdef const char *start = p
+    cdef const char *stop
     cdef int status = OK
     if out.segments == out.max_segments:
         return FULL
@@ -124,7 +129,11 @@ cdef inline int read_row(const Reader *reader, const char *p, const char *end, S
     if status != OK:
         p = start
     else:
+        stop = p
         p = read_query(reader, skip_blanks(p, end), end, out, &status)
+        if reader.words:                     # see vwlite/labelbook.py; a query tells nothing here
+            out.flags[out.rows] = 0
+            out.tag_start[out.rows], out.tag_end[out.rows] = <uint32_t>(start - reader.text), <uint32_t>(stop - reader.text)
     if status == OK:
         space.hash = murmur3(p, 0, reader.seed)
         space.name = space.name_end = p

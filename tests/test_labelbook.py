@@ -1,7 +1,7 @@
 import pytest
 
 from vwlite.labelbook import LabelBook, tag_of
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.parsing import TextFormat, parse_text, parser_of
 
 TEXT = (
     b"sci.space |w a\n'tag |w b\nrec 2 'tag|w c\n|w d\nsci.space |w e\n\n"
@@ -22,3 +22,10 @@ def test_labels_are_numbered_as_they_come_and_tags_are_not_labels():
 def test_what_follows_the_name_is_one_importance(head):
     assert not len(parse_text(head + b" |w x\n", FORMAT))
     assert len(parse_text(head + b" |w x\n", TextFormat(strict=False).of_words())) == 1
+
+
+def test_labels_of_svmlight_are_names_too():
+    text = b"sci 1:2\n\n3 qid:7 1:1 # x\n1:2 2:1\nsci 4:1\n"
+    book, batch = LabelBook(), parse_text(text, FORMAT, parser_of("svmlight"))
+    assert book.numbers(batch).tolist() == [0, -1, 1, 0] and book.texts == ["sci", "3"]
+    assert not any(tag_of(batch, row) for row in range(4))

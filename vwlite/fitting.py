@@ -1,8 +1,10 @@
-"""Do values read from a file fit the fields of a configuration class?"""
+"""Do values and arrays read from a file fit what is declared of them?"""
 
 from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 LARGEST = 3e38  # kernels take numbers as float32
 
@@ -30,3 +32,15 @@ def fits(value: Any, declared: Any) -> bool:
     if is_dataclass(declared):
         return isinstance(value, declared) and bool(check_types(value))
     return type(value) is declared
+
+
+def numbers(arrays: dict[str, Any], name: str, like: type, shape: tuple[int, ...]) -> np.ndarray:
+    """A C-contiguous array of this type and shape, finite if of floats; -1 stands for any length.
+
+    Raises ValueError, KeyError.
+    """
+    array = np.ascontiguousarray(arrays[name])
+    fits = len(array.shape) == len(shape) and all(one in (-1, is_) for one, is_ in zip(shape, array.shape, strict=True))
+    if array.dtype != like or not fits or not np.isfinite(array).all():
+        raise ValueError(f"the array {name}")
+    return array

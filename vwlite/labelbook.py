@@ -24,7 +24,7 @@ class LabelBook:
         places = np.flatnonzero(~np.isnan(batch.label))
         known = self.known
         for place in places.tolist():
-            name = batch.tag(place).split(None, 1)[0]
+            name = batch.tag(place).partition(b" ")[0]
             number = known.get(name)
             if number is None:
                 number = known[name] = len(known)
@@ -35,8 +35,7 @@ class LabelBook:
 
 def tag_of(batch: Batch, row: int) -> bytes:
     """The tag of a row whose label is a name, empty when it has none."""
-    words = batch.tag(row).rsplit(None, 1)
-    return words[-1].removeprefix(b"'") if batch.flags[row] & TAGGED else b""
+    return batch.tag(row).rpartition(b" ")[2].removeprefix(b"'") if batch.flags[row] & TAGGED else b""
 
 
 class Classes:

@@ -65,6 +65,8 @@ def restore(
             feature_changes = {}
         forgotten = {} if header["resumable"] else (dropped or {})
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
+        if getattr(config, "pairs", 0) != pairs:
+            raise ValueError("pairs of latent vectors that nothing is said of")
         features = change_features(path, features, feature_changes, strict)
         learner = kind(config, features.bits, learning=learning, strict=strict, start=False)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))

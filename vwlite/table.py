@@ -12,7 +12,8 @@ import numpy as np
 from vwlite.errors import UsageError
 
 SMALL = 1 << 20  # bytes; below this an ordinary array is as good
-HUGE_SHARE = 4  # a huge page is filled by its first weight: only for tables below RAM / HUGE_SHARE
+# A huge page is filled by its first weight, and few of a very large table's slots are ever written.
+HUGE_SHARE, HUGE_MOST = 4, 1 << 30  # only for tables below RAM / HUGE_SHARE and this many bytes
 # Python names this flag only since 3.13; the number holds for Linux on these machines.
 _NORESERVE_HERE = 0x4000 if platform.machine() in ("x86_64", "aarch64", "riscv64") else 0
 MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
@@ -50,7 +51,7 @@ def _pages(nbytes: int, huge: bool) -> mmap.mmap:
     if platform.system() == "Linux":
         flags |= MAP_NORESERVE
     pages = mmap.mmap(-1, nbytes, flags=flags)
-    if huge and hasattr(mmap, "MADV_HUGEPAGE") and nbytes <= _memory() // HUGE_SHARE:
+    if huge and hasattr(mmap, "MADV_HUGEPAGE") and nbytes <= min(_memory() // HUGE_SHARE, HUGE_MOST):
         with contextlib.suppress(OSError):  # a kernel without transparent huge pages
             pages.madvise(mmap.MADV_HUGEPAGE)
     return pages

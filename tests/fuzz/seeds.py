@@ -4,6 +4,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from fuzz import named
 from fuzz.sealing import unsealed_model
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.expand import FeatureConfig
@@ -43,14 +44,16 @@ def made() -> dict[str, list[bytes]]:
             output = OutputConfig(model=model, names=True, quiet=True)
             train(RunConfig(InputConfig((data,)), features, learner, output))
             models.append(Path(model).read_bytes())
+        models += named.models(folder)
         Path(data).write_bytes(VW[0] + VW[5] * 3)
         train(RunConfig(InputConfig((data,), cache=cache_file, block_size=100), output=OutputConfig(quiet=True)))
         caches.append(Path(cache_file).read_bytes())
     return {
-        "vw": [bytes([choice]) + text for choice, text in enumerate(VW * 5)],
+        "vw": [*(bytes([choice]) + text for choice, text in enumerate(VW * 5)), b"\x20" + named.LINES],
         "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
         "model": models,
         "cache": caches,
+        "columns": [named.COLUMNS],
         "sealed_model": [unsealed_model(model) for model in models],
         "sealed_cache": caches,
     }

@@ -8,15 +8,19 @@ from functools import cache
 
 import numpy as np
 
+from fuzz.named import LINES as NAMED_LINES
+from fuzz.named import LOADERS, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
 from vwlite.badlines import BadLines
 from vwlite.batch import Batch
 from vwlite.cache import Cache
 from vwlite.errors import VwliteError
 from vwlite.expand import FeatureConfig, Plan
+from vwlite.labelbook import LabelBook, tag_of
 from vwlite.learners.dyadic import Dyadic, DyadicConfig
 from vwlite.learners.gd import Gd, GdConfig
 from vwlite.loop import stretches
+from vwlite.model import kind_of
 from vwlite.names import term_names
 from vwlite.reading import Parser, _number_lines
 from vwlite.restore import restore
@@ -57,10 +61,15 @@ def text(data: bytes, kind: str) -> None:
     if not data.endswith(b"\n"):
         data += b"\n"
     format = features.text_format(strict=strict, names=names)
+    if choice & 32:
+        format = format.of_words()
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
     part = next(_number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
+    if choice & 32:
+        LabelBook().numbers(part.batch)
+        any(tag_of(part.batch, row) for row in range(len(part.batch)))
     plan = Plan(features)
     for row in range(min(len(part.batch), 3)) if names else ():
         plan.see(part.batch.seg_char.tolist())
@@ -79,6 +88,9 @@ def read_svmlight(data: bytes) -> None:
 def load_model(data: bytes) -> None:
     """As it is, to go on learning and to predict; one line through what was loaded."""
     path = in_memory("model", data)
+    other = LOADERS.get(kind_of(path))
+    if other:
+        return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):
         model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
         part = Parser(model.features.text_format(strict=True), "vw")(Block(bytearray(LINES + SLACK), len(LINES), "", 0))
@@ -115,6 +127,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "svmlight": read_svmlight,
     "model": load_model,
     "cache": load_cache,
+    "columns": read_columns,
     "sealed_model": load_sealed_model,
     "sealed_cache": load_sealed_cache,
 }

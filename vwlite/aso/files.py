@@ -11,7 +11,8 @@ from vwlite.aso.corpus import Vocabulary
 from vwlite.aso.solver import SolverConfig, Weights
 from vwlite.aso.structure import Theta
 from vwlite.aso.target import Target, TargetConfig
-from vwlite.errors import ModelError
+from vwlite.errors import ModelError, UsageError
+from vwlite.fitting import check_types, numbers
 from vwlite.labelbook import Classes
 
 THETA, TARGET = "aso-theta", "aso"
@@ -29,15 +30,25 @@ def word_arrays(prefix: str, words: Vocabulary) -> dict[str, np.ndarray]:
     return {f"{prefix}_{name}": array for name, array in arrays.items()}
 
 
-def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabulary:
-    key, space, ends, text = (arrays[f"{prefix}_{name}"] for name in ("key", "space", "end", "text"))
-    edges, raw = [0, *ends.tolist()], text.tobytes()
-    if len(edges) != len(key) + 1 or len(space) != len(key) or edges[-1] != len(raw):
+def texts_of(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ValueError("a list of names")
+    return value
+
+
+def words_from(prefix: str, arrays: dict[str, Any], spaces: Any) -> Vocabulary:
+    count = len(arrays[f"{prefix}_key"])
+    key = numbers(arrays, f"{prefix}_key", np.uint32, (count,))
+    space = numbers(arrays, f"{prefix}_space", np.int32, (count,))
+    ends = numbers(arrays, f"{prefix}_end", np.int64, (count,))
+    raw = arrays[f"{prefix}_text"].tobytes()
+    edges = np.concatenate(([0], ends))
+    if (np.diff(edges) < 0).any() or edges[-1] != len(raw) or (key[1:] <= key[:-1]).any():
         raise ValueError("the names of its features")
-    if len(space) and not 0 <= int(space.min()) <= int(space.max()) < len(spaces):
+    if count and not 0 <= int(space.min()) <= int(space.max()) < len(texts_of(spaces)):
         raise ValueError("the namespaces of its features")
-    names = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(edges)]
-    return Vocabulary(key, space, names, list(map(str, spaces)))
+    names = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(edges.tolist())]
+    return Vocabulary(key, space, names, texts_of(spaces))
 
 
 def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -48,14 +59,16 @@ def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def theta_from(header: dict[str, Any], arrays: dict[str, Any]) -> Theta:
-    words = words_from("theta", arrays, header["theta_spaces"])
-    h = [int(one) for one in header["h"]]
-    matrix, group, values = arrays["theta"], arrays["theta_group"], arrays["theta_values"]
-    if matrix.shape != (len(words), max(h, default=0)) or len(group) != len(words) or len(values) != sum(h):
-        raise ValueError("the shapes of Theta")
-    if len(group) and int(group.max()) >= len(h):
+    words, names = words_from("theta", arrays, header["theta_spaces"]), texts_of(header["groups"])
+    h = header["h"]
+    if len(h) != len(names) or not all(type(one) is int and one >= 0 for one in h):
         raise ValueError("the groups of Theta")
-    return Theta(words, group, matrix, list(map(str, header["groups"])), np.split(values, np.cumsum(h)[:-1]))
+    matrix = numbers(arrays, "theta", np.float32, (len(words), max(h, default=0)))
+    group = numbers(arrays, "theta_group", np.int32, (len(words),))
+    values = numbers(arrays, "theta_values", np.float64, (sum(h),))
+    if len(group) and not -1 <= int(group.min()) <= int(group.max()) < len(h):
+        raise ValueError("the groups of Theta")
+    return Theta(words, group, matrix, names, np.split(values, np.cumsum(h)[:-1]) if h else [])
 
 
 def save_theta(path: str, theta: Theta, facts: dict[str, Any]) -> None:
@@ -98,12 +111,18 @@ def load_target(path: str) -> Target:
         words, theta = words_from("word", arrays, header["spaces"]), None
         if "groups" in header:
             theta = theta_from(header, arrays)
-        config = TargetConfig(**{**header["config"], "solver": SolverConfig(**header["config"]["solver"])})
-        weights = Weights(*(np.ascontiguousarray(arrays[name]) for name in ("w", "v", "bias")))
-        classes = Classes(list(map(str, header["classes"])), bool(header["several"]))
-        shared = sum(len(v) for v in theta.values) if theta else 0
-        if weights.w.shape != (len(words), len(classes.names)) or len(weights.v) != shared:
-            raise ValueError("the shapes of its weights")
+        config = check_types(TargetConfig(**{**header["config"], "solver": SolverConfig(**header["config"]["solver"])}))
+        classes = Classes(texts_of(header["classes"]), bool(header["several"]))
+        shared, count = sum(len(v) for v in theta.values) if theta else 0, len(classes.names)
+        weights = Weights(
+            numbers(arrays, "w", np.float32, (len(words), count)),
+            numbers(arrays, "v", np.float32, (shared, count)),
+            numbers(arrays, "bias", np.float32, (count,)),
+        )
+        if theta and config.theta_scale is None:
+            raise ValueError("the scale of Theta")
+        if not count or len(classes.place) < count:
+            raise ValueError("the names of its classes")
         return Target(classes, words, weights, theta, config)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, UsageError) as error:
         raise ModelError(f"{path} is no model of this version's aso train ({error})") from error

@@ -18,6 +18,8 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
     found = []
     for number, values in enumerate(theta.values):
         own = np.flatnonzero(theta.group == number)
+        if not len(own):
+            continue
         matrix = theta.matrix[own][:, : len(values)]
         sizes = np.abs(matrix)
         home = (sizes / np.maximum(sizes.max(0), 1e-30)).argmax(1) if len(values) else np.zeros(0, int)

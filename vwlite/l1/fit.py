@@ -68,9 +68,9 @@ class Texts:
         self.job, initial = job, job.initial
         config = job.config
         book = LabelBook(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
-        seen = initial.header["seen"] if initial else ()
+        seen = initial.past.seen if initial else ()
         self.collector = Collector(*plans(job.features, config.edge, seen), book)
-        negative = initial.header["negative_label"] if initial else None
+        negative = initial.past.negative_label if initial else None
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
         self.manners = BadLines(self.labels, job.say, **tolerance)
@@ -119,7 +119,7 @@ def fit(job: Job, progress: Callable[[str], None]) -> Fit:
     config, initial = job.config, job.initial
     sgd = Sgd(config, start_table(train, initial))
     if initial:
-        sgd.due, sgd.passes = float(initial.header["l1"]["due"]), initial.header["passes"]
+        sgd.due, sgd.passes = initial.past.due, initial.past.passes
     trained = learn(config, sgd, train, Progress(config, train, out, job.patience, progress))
     problem = train.problem
     about = store.Circumstances(

@@ -5,26 +5,26 @@ from typing import Any
 import numpy as np
 
 from vwlite.l1.alphabet import Family
-from vwlite.l1.store import Loaded
+from vwlite.l1.store import CHAIN, Loaded
 
 
 def facts(model: Loaded) -> dict[str, Any]:
     """Plain facts about the model, as JSON data."""
-    header, pairs, config = model.header, model.pairs, model.config
+    past, pairs, config = model.past, model.pairs, model.config
     active = model.weights != 0
     state, transitions = active[: pairs.first_edge], active[pairs.first_transition :]
     return {
         "path": model.path,
-        "learner": header["learner"],
+        "learner": CHAIN,
         "model": config.model,
         "labels": pairs.labels,
         "l1": config.l1,
         "solver": config.solver,
         **({"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}),
         "bits": model.features.bits,
-        "examples": header["counters"]["example_number"],
-        "passes": header["passes"],
-        "objective": header["l1"]["objective"],
+        "examples": past.examples,
+        "passes": past.passes,
+        "objective": past.objective,
         "features": len(pairs.state.features) + len(pairs.edges.features),
         "active_features": len(np.unique(pairs.state.feature[state])),
         "weights": pairs.weights,

@@ -6,8 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from vwlite._native import chain, logistic_l1
+from vwlite.errors import Diverged
 from vwlite.l1.alphabet import Pairs, number
 from vwlite.l1.corpus import LINE, Lines, sequences_of
+from vwlite.learners.base import UNSTABLE
 
 Array = np.ndarray
 
@@ -88,10 +90,16 @@ class Chains:
         return chain.likelihood(self, self.pairs, weights, rows, gradient)
 
     def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """int32[tokens], the most likely sequences' labels; float64[tokens, labels], their probabilities, if wanted."""
+        """int32[tokens], the most likely sequences' labels; float64[tokens, labels], their probabilities, if wanted.
+
+        Raises MemoryError, Diverged.
+        """
         best = np.zeros(len(self.label), np.int32)
         chances = np.zeros((len(self.label), self.pairs.labels)) if marginals else None
-        if chain.decode(self, self.pairs, weights, best, chances):
+        status = chain.decode(self, self.pairs, weights, best, chances)
+        if status == UNSTABLE:
+            raise Diverged("probabilities are not finite numbers: a feature's value is too large for its weights")
+        if status:
             raise MemoryError("a sequence is too long for the memory there is")
         return best, chances
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from vwlite import model
 from vwlite.counters import Counters
-from vwlite.errors import ModelError
+from vwlite.errors import ModelError, UsageError
 from vwlite.expand import FeatureConfig
+from vwlite.fitting import check_types, numbers
 from vwlite.l1.alphabet import Family, Pairs
 from vwlite.l1.config import L1Config
 from vwlite.l1.training import Trained
@@ -19,12 +20,30 @@ from vwlite.namebook import NameBook, book_from_arrays
 CHAIN = "l1"  # the learner of models whose labels are names
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a model says of its training."""
+
+    examples: float
+    passes: int
+    due: float
+    objective: float | None
+    seen: tuple[int, ...]
+    kind: str
+    negative_label: float | None
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if self.passes < 0 or not all(0 <= character < 256 for character in self.seen):
+            raise ValueError("what it says of its training cannot be")
+
+
 @dataclass(slots=True)
 class Loaded:
     """A model to predict with or to go on from. ``pairs`` are of named labels, ``slots`` uint32[n] of two classes."""
 
     path: str
-    header: dict[str, Any]
+    past: Past
     config: L1Config
     features: FeatureConfig
     pairs: Pairs | None
@@ -102,37 +121,59 @@ def load(path: str) -> Loaded:
         if "l1" not in header:
             raise ModelError(f"{path} was not made by 'vwlite l1' (its learner is {header.get('learner')})")
         options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
-        config = L1Config(**{**options, "edge": tuple(options["edge"])})
-        features = FeatureConfig(**{k: tuple(v) if isinstance(v, list) else v for k, v in header["features"].items()})
+        config = check_types(L1Config(**{**options, "edge": tuple(options["edge"])}))
+        frozen = {k: tuple(v) if isinstance(v, list) else v for k, v in header["features"].items()}
+        features = check_types(FeatureConfig(**frozen))
+        past = past_of(header)
         names = book_from_arrays(arrays) if header["names"] else None
         if config.model == "binary":
-            slots, table = arrays["l1_slot"], arrays["l1_table"]
-            if table.shape != (2, len(slots)):
+            slots = numbers(arrays, "l1_slot", np.uint32, (-1,))
+            table = numbers(arrays, "l1_table", np.float64, (2, len(slots)))
+            if int(slots.max(initial=0)) >= 1 << features.bits:
                 raise ValueError("its weights do not fit its features")
-            return Loaded(path, header, config, features, None, slots, table, names)
+            return Loaded(path, past, config, features, None, slots, table, names)
         families = (read_family(arrays, name) for name in ("state", "edge"))
-        pairs = Pairs(list(header["labels"]), *families, config.model == "crf")
-        table = np.stack((arrays["weight"], arrays["memory"]))
-        check(pairs, table)
-        return Loaded(path, header, config, features, pairs, None, table, names)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        pairs = Pairs(names_of(header["labels"]), *families, config.model == "crf")
+        table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
+        check(pairs)
+        return Loaded(path, past, config, features, pairs, None, table, names)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UsageError) as error:
         raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
 
 
+def past_of(header: dict[str, Any]) -> Past:
+    told = header["l1"]
+    return Past(
+        examples=header["counters"]["example_number"],
+        due=told["due"],
+        objective=told["objective"],
+        seen=tuple(header["seen"]),
+        **{name: header[name] for name in ("passes", "kind", "negative_label")},
+    )
+
+
 def read_family(arrays: dict[str, np.ndarray], name: str) -> Family:
-    features, start, label = (np.array(arrays[f"{name}_{part}"]) for part in ("feature", "start", "label"))
+    features = numbers(arrays, f"{name}_feature", np.uint32, (-1,))
+    start = numbers(arrays, f"{name}_start", np.int64, (len(features) + 1,))
+    label = numbers(arrays, f"{name}_label", np.uint32, (-1,))
     sizes = np.diff(start)
-    if len(start) != len(features) + 1 or start[0] != 0 or start[-1] != len(label) or (sizes < 0).any():
+    if start[0] != 0 or start[-1] != len(label) or (sizes < 0).any():
         raise ValueError(f"its {name} features do not fit together")
     if len(np.unique(features)) < len(features):
         raise ValueError(f"one of its {name} features is there twice")
-    return Family(features.astype(np.uint32), np.repeat(np.arange(len(features)), sizes), label.astype(np.uint32))
+    return Family(features, np.repeat(np.arange(len(features)), sizes), label)
 
 
-def check(pairs: Pairs, table: np.ndarray) -> None:
-    """Raises ValueError for labels or weights that the kernel must not see."""
+def names_of(labels: Any) -> list[str]:
+    if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
+        raise ValueError("the names of its labels are none")
+    if len(set(labels)) < len(labels):
+        raise ValueError("two of its labels have the same name")
+    return labels
+
+
+def check(pairs: Pairs) -> None:
+    """Raises ValueError for labels that the kernel must not see."""
     labels = pairs.labels
     if not labels or (pairs.label >= labels).any() or (pairs.edge_label >= labels**2).any():
         raise ValueError("a label has no name")
-    if table.shape != (2, pairs.weights) or not np.isfinite(table).all():
-        raise ValueError("its weights do not fit its pairs")

@@ -36,7 +36,7 @@ class Tagger:
         if model.pairs is None:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
-        made = plans(model.features, model.config.edge, model.header["seen"])
+        made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelBook(model.pairs.names))
         self.input = input
         self.text = model.features.text_format(strict=True).of_words()
@@ -153,4 +153,4 @@ def measure(tagger: Tagger, metrics: tuple[str, ...]) -> dict[str, Any]:
 
 
 def input_for(model: Loaded, input: InputConfig, kind_typed: bool) -> InputConfig:
-    return input if kind_typed else replace(input, kind=model.header["kind"])
+    return input if kind_typed else replace(input, kind=model.past.kind)

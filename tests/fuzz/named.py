@@ -1,0 +1,73 @@
+"""Models and texts whose labels are names: what loads and reads them, and good ones to begin with."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vwlite.aso import files
+from vwlite.aso.auxiliary import read_aux
+from vwlite.aso.corpus import Corpus
+from vwlite.aso.learning import LearnConfig
+from vwlite.aso.learning import learn as learn_theta
+from vwlite.aso.target import TargetConfig, train
+from vwlite.aso.topics import as_text, topics
+from vwlite.badlines import BadLines
+from vwlite.expand import FeatureConfig
+from vwlite.inputs import InputConfig
+from vwlite.l1 import store
+from vwlite.l1.config import L1Config
+from vwlite.l1.fit import Job, fit
+from vwlite.l1.inspection import facts, top
+from vwlite.l1.setup import read_holdout
+from vwlite.l1.tagging import Tagger, texts
+from vwlite.l1.templates import convert, read_templates
+from vwlite.training import BadLinesConfig
+
+LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
+COLUMNS = b"U1:%x[-1,0]/%x[0,1]\nU2:%x[0,0]\nB\n\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"
+
+
+def reading() -> BadLines:
+    return BadLines(None, len, max_ratio=1)
+
+
+def tag(path: str, text: str) -> None:
+    model = store.load(path)
+    facts(model), top(model, 3)
+    b"".join(texts(Tagger(model, InputConfig((text,)), reading()), True))
+
+
+def score(path: str, text: str) -> None:
+    target = files.load_target(path)
+    target.chosen(target.scores(Corpus(reading(), tags=True).read([text])))
+
+
+def describe(path: str, text: str) -> None:
+    as_text(topics(files.load_theta(path)[0], 3, 3))
+
+
+LOADERS = {"l1": tag, "aso": score, "aso-theta": describe}  # by learner
+
+
+def read_columns(data: bytes) -> None:
+    """A template, a zero byte, and a file of columns."""
+    template, _, columns = data.partition(b"\0")
+    made = read_templates(template.decode("utf-8", "surrogateescape"))
+    "".join(convert(columns.splitlines(keepends=True), "fuzz", made)).encode("utf-8", "surrogateescape")
+
+
+def models(folder: str) -> Iterator[bytes]:
+    """Of both commands."""
+    text, made = Path(folder, "named.vw"), Path(folder, "named")
+    text.write_bytes(LINES)
+    for config in (L1Config(model="multinomial", passes=2), L1Config(model="crf", passes=2, edge=("w",))):
+        input = InputConfig((str(text),))
+        job = Job(config, FeatureConfig(), input, BadLinesConfig(), read_holdout(None), 3, True, None, None)
+        fit(job, len).save(str(made))
+        yield made.read_bytes()
+    text.write_bytes(LINES * 4)
+    corpus = Corpus(reading()).read([str(text)])
+    theta = learn_theta(LearnConfig((read_aux("freq-k:2"),), dim=2, least=1), corpus, None).theta
+    files.save_theta(str(made), theta, {})
+    yield made.read_bytes()
+    files.save_target(str(made), train(corpus, theta, TargetConfig()), {})
+    yield made.read_bytes()
