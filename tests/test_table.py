@@ -1,14 +1,18 @@
 """The weight table: lazily allocated, and scanned for the rows that are set."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vwlite._native.table import all_finite, nonzero_rows
 
 from vwlite import table
 from vwlite.errors import UsageError
-from vwlite.table import zeros
-from vwlite.table_store import nonzero_rows
+from vwlite.table import Table, stretches, zeros
+from vwlite.table_store import is_finite
 
 
 @pytest.mark.parametrize("huge", [True, False])
@@ -59,3 +63,37 @@ def test_nonzero_rows(rows, columns, data):
 def test_nonzero_rows_stays_inside(begin, end, columns, room):
     with pytest.raises(IndexError):
         nonzero_rows(np.zeros((4, 2), np.uint32), begin, end, columns, np.empty(room, np.uint32))
+
+
+@given(pages=st.lists(st.booleans(), min_size=1, max_size=6), size=st.integers(1, 5), data=st.data())
+def test_pages_never_written_are_passed_over(pages, size, data):
+    rows = len(pages) * size
+    kinds = st.sampled_from([0, 1, 0x7F7FFFFF, 0x7F800000, 0xFFC00000])
+    bits = np.array(data.draw(st.lists(kinds, min_size=2 * rows, max_size=2 * rows)), np.uint32).reshape(-1, 2)
+    mask, out = np.array(pages, np.uint8), np.empty(rows, np.uint32)
+    seen = np.repeat(mask, size).astype(bool)
+    found = nonzero_rows(bits, 0, rows, 1, out, mask)
+    assert out[:found].tolist() == np.flatnonzero(bits[:, 0] * seen).tolist()
+    assert all_finite(bits, 0, rows, 2, mask) == np.isfinite(bits.view(np.float32)[seen]).all()
+    with pytest.raises(IndexError):
+        nonzero_rows(bits, 0, rows, 1, out, np.ones(rows + 1, np.uint8))
+
+
+def test_stretches_hold_whatever_was_written():
+    values = zeros(1 << 20, 4, huge=False)
+    written = np.array([0, 70_000, 70_255, 999_999])
+    values[written, 1] = -0.0
+    rows = np.zeros(len(values), bool)
+    for begin, end, pages in stretches(values):
+        rows[begin:end] = True if pages is None else np.repeat(pages, (end - begin) // len(pages)).astype(bool)
+    assert rows[written].all()
+    if sys.platform == "linux":
+        assert rows.sum() <= 4 * os.sysconf("SC_PAGE_SIZE") // 16
+    assert is_finite(Table(values, ("w", "adaptive")))
+    values[written[-1], 1] = np.nan
+    assert not is_finite(Table(values, ("w", "adaptive"))) and is_finite(Table(values, ("w",)))
+
+
+def test_stretches_of_small_or_odd_arrays_are_whole():
+    for shape in ((5, 4), (1 << 19, 3)):
+        assert sum(end - begin for begin, end, pages in stretches(zeros(*shape)) if pages is None) == shape[0]

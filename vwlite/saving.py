@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from vwlite.table import Table
 
 
-CHUNK = 1 << 16  # slots looked at together
-
-
 def new_name_book() -> "NameBook":
     from vwlite.namebook import NameBook
 
@@ -104,11 +101,10 @@ class Saver:
     def check_finite(self, scalars: np.ndarray, tables: dict[str, "Table"]) -> None:
         """Raises Diverged for a model of which nothing good can come."""
         finite = bool(np.isfinite(scalars).all())
-        for table in tables.values() if self.config.strict else ():
-            columns, values = len(table.names), table.values
-            finite = finite and all(
-                np.isfinite(values[begin : begin + CHUNK, :columns]).all() for begin in range(0, len(values), CHUNK)
-            )
+        if self.config.strict:
+            from vwlite.table_store import is_finite
+
+            finite = finite and all(map(is_finite, tables.values()))
         if not finite:
             raise Diverged(
                 "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "

@@ -5,7 +5,9 @@ import math
 import mmap
 import os
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import numpy as np
 
@@ -55,6 +57,33 @@ def _pages(nbytes: int, huge: bool) -> mmap.mmap:
         with contextlib.suppress(OSError):  # a kernel without transparent huge pages
             pages.madvise(mmap.MADV_HUGEPAGE)
     return pages
+
+
+def stretches(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, int, np.ndarray | None]]:
+    """``(begin, end, pages)``: rows of an array, ``chunk`` at a time, those left out that were never written to.
+
+    ``pages`` is uint8[n], 0 for each nth part of the stretch that never was; None where the system does not tell. To
+    look at such a page would take no memory, but as much time as to look at one that was written.
+    """
+    page, address, row = os.sysconf("SC_PAGE_SIZE"), values.__array_interface__["data"][0], values.strides[0]
+    odd = address % page or page % row or chunk * row % page or values.nbytes % page
+    with contextlib.ExitStack() as closing:
+        pagemap = None
+        if values.nbytes >= SMALL and not odd:
+            with contextlib.suppress(OSError):
+                pagemap = closing.enter_context(open("/proc/self/pagemap", "rb", buffering=0))
+        for begin in range(0, len(values), chunk):
+            end = min(begin + chunk, len(values))
+            pages = _written(pagemap, (address + begin * row) // page, (end - begin) * row // page) if pagemap else None
+            if pages is None or pages.any():
+                yield begin, end, pages
+
+
+def _written(pagemap: BinaryIO, first: int, count: int) -> np.ndarray | None:
+    """uint8[count]: whether pages are in memory or swapped out."""
+    pagemap.seek(first * 8)
+    told = pagemap.read(count * 8)
+    return (np.frombuffer(told, np.uint64) >> np.uint64(62) != 0).view(np.uint8) if len(told) == count * 8 else None
 
 
 def _memory() -> int:

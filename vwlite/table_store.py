@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vwlite._native.table import nonzero_rows
+from vwlite._native.table import all_finite, nonzero_rows
 from vwlite.archive import Source, Spec
 from vwlite.archive_reader import Archive
 from vwlite.errors import ModelError, UsageError
-from vwlite.table import Table, zeros
+from vwlite.table import Table, stretches, zeros
 
 SLOTS = "slots"
 MAX_SLOTS = 1 << 32
@@ -43,6 +43,12 @@ def pack(name: str, table: Table) -> tuple[dict, list[Source]]:
     if not rows.dense:
         sources.append(_source(f"{name}.{SLOTS}", "<u4", count, rows))
     return {"slots": len(values), "stride": values.shape[1], "columns": list(names)}, sources
+
+
+def is_finite(table: Table) -> bool:
+    """Whether there is neither NaN nor infinity in its named columns."""
+    bits, columns = table.values.view(np.uint32), len(table.names)
+    return all(all_finite(bits, begin, end, columns, pages) for begin, end, pages in stretches(bits))
 
 
 def _source(name: str, dtype: str, count: int, pieces: Iterable[np.ndarray]) -> Source:
@@ -84,9 +90,8 @@ class _SetRows:
 
     def _scan(self) -> Iterator[np.ndarray]:
         out = np.empty(CHUNK, np.uint32)
-        for begin in range(0, len(self._bits), CHUNK):
-            end = min(begin + CHUNK, len(self._bits))
-            found = nonzero_rows(self._bits, begin, end, self._columns, out)
+        for begin, end, pages in stretches(self._bits, CHUNK):
+            found = nonzero_rows(self._bits, begin, end, self._columns, out, pages)
             if found:
                 yield out[:found]
 
