@@ -26,6 +26,7 @@ OPTIONS = {  # of the learner, of the features
     "l1 and l2": ({"l1": 1e-4, "l2": 1e-3}, {}),
     "sgd, l1": ({"sgd": True, "l1": 1e-3, "learning_rate": 0.1}, {}),
     "sparse_l2": ({"sparse_l2": 1e-3}, {}),
+    "ftrl": ({"ftrl": True, "ftrl_alpha": 0.1, "l1": 0.01, "l2": 0.1}, {}),
     "wildcards": ({}, {"quadratic": ("::",)}),
     "ngram": ({}, {"ngram": ("2",), "skips": ("1",)}),
     "affix": ({}, {"affix": "+2a,-1b", "spelling": ("b",)}),

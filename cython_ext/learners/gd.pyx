@@ -47,6 +47,8 @@ cdef struct Learner:
     bint strict            # a number that is not finite ends the run
     double l1, l2          # float32 values
     float sparse_l2
+    bint ftrl              # columns of the table: w, z, n
+    float ftrl_alpha, ftrl_beta
 
 
 cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
@@ -208,6 +210,32 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, s
     return status
 
 
+cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """FTRL-proximal (McMahan et al., 2013, algorithm 1): z sums gradients, n their squares, w follows from both."""
+    cdef float slope = m.loss.slope(&m.params, p, y) * weight, g, n, root, l1 = <float>m.l1, l2 = <float>m.l2
+    cdef float *slot
+    cdef size_t i
+    if not isfinite(slope):
+        return UNSTABLE
+    for i in range(s.terms):
+        if m.mask != NULL and not m.mask[s.index[i]]:
+            continue
+        slot = m.table + 4 * <size_t>s.index[i]
+        g = slope * s.value[i]
+        n = slot[2] + g * g
+        root = sqrtf(n)
+        slot[1] += g - (root - sqrtf(slot[2])) / m.ftrl_alpha * slot[0]
+        slot[2] = n
+        if fabsf(slot[1]) <= l1:
+            slot[0] = 0
+        else:
+            g = l1 - slot[1] if slot[1] > 0 else -l1 - slot[1]
+            slot[0] = g / (l2 + (m.ftrl_beta + root) / m.ftrl_alpha)
+        if not isfinite(slot[0]):
+            return UNSTABLE
+    return OK
+
+
 cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:
     m.scalars[TIME] += weight
     if labeled and held:
@@ -230,7 +258,7 @@ cdef inline int visit(Learner *m, const Rows *rows, size_t row, Scratch *s, Resu
     if unlikely(not isfinite(out.raw[row])):
         status = UNSTABLE
     if learn and weight > 0 and not (m.strict and status != OK):
-        status |= update(m, s, p, y, weight, slots)
+        status |= update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, slots)
     out.loss[row] = m.loss.value(&m.params, p, y) * weight if labeled and weight > 0 else 0
     out.prediction[row] = apply_link(m.link, p)
     out.features[row] = <uint32_t>s.count
@@ -296,6 +324,7 @@ cdef Learner open_learner(state, config):
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
+    m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     return m
 
 

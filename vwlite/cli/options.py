@@ -128,6 +128,9 @@ update_options = family(
     number("--sparse_l2", help="Shrink the weights of the example's features only."),
     number("--initial_weight", help="Start value of every weight."),
     number("-C", "--constant", help="Start value of the constant's weight."),
+    flag("--ftrl", help="FTRL-proximal updates instead, with --l1 and --l2 as it has them."),
+    number("--ftrl_alpha", help="Its learning rate. [default: 0.5]"),
+    number("--ftrl_beta", help="What it adds to the root of the squared gradients' sum. [default: 1]"),
     number("--min_prediction", help="Smallest prediction."),
     number("--max_prediction", help="Largest prediction."),
 )

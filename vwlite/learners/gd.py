@@ -54,6 +54,9 @@ class GdConfig:
     max_prediction: float | None = None
     initial_weight: float = 0.0
     constant: float = 0.0
+    ftrl: bool = False
+    ftrl_alpha: float | None = None  # 0.5
+    ftrl_beta: float | None = None  # 1
 
     learner: ClassVar[str] = "gd"
 
@@ -63,10 +66,24 @@ class GdConfig:
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):
                 raise UsageError(f"--{name} takes a number of 0 or more, not {value:g}")
+        self.check_ftrl()
+
+    def check_ftrl(self) -> None:
+        for name in ("ftrl_alpha", "ftrl_beta"):
+            if getattr(self, name) is not None and not self.ftrl:
+                raise UsageError(f"--{name} needs --ftrl")
+        if self.ftrl_alpha is not None and not 0 < self.ftrl_alpha < float("inf"):
+            raise UsageError(f"--ftrl_alpha takes a number above 0, not {self.ftrl_alpha:g}")
+        if self.ftrl_beta is not None and not 0 <= self.ftrl_beta < float("inf"):
+            raise UsageError(f"--ftrl_beta takes a number of 0 or more, not {self.ftrl_beta:g}")
+        if self.ftrl and (self.sgd or self.adaptive or self.normalized or self.invariant or self.sparse_l2):
+            raise UsageError("--ftrl does not go with --sgd, --adaptive, --normalized, --invariant and --sparse_l2")
 
     @property
     def modes(self) -> tuple[bool, bool, bool]:
         """Whether updates are adaptive, normalized, invariant."""
+        if self.ftrl:  # a table with the same columns
+            return True, True, True
         named = (self.adaptive, self.normalized, self.invariant)
         return named if self.sgd or any(named) else (True, True, True)
 
@@ -101,6 +118,9 @@ class KernelConfig(CommonConfig):
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
         self.l1, self.l2, self.sparse_l2 = map(float, np.float32((config.l1, config.l2, config.sparse_l2)))
+        self.ftrl = config.ftrl
+        self.ftrl_alpha = 0.5 if config.ftrl_alpha is None else config.ftrl_alpha
+        self.ftrl_beta = 1.0 if config.ftrl_beta is None else config.ftrl_beta
 
 
 class Gd(Learner):
@@ -130,13 +150,13 @@ class Gd(Learner):
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
         self.set(time=float(np.float32(config.start_time)), rate=config.start_rate)
-        if config.initial_t:
+        if config.initial_t and not config.ftrl:
             self.set(norm_sum=self.get("time"), norm_weight=self.get("time"))
 
     def set_weights(self) -> None:
         """The table before the first example. In a table that is not empty only slots of zeros are set."""
         config, constant = self.config, CONSTANT & ((1 << self.bits) - 1)
-        initial_t = config.initial_t if self.stride == 4 and config.modes[0] else None
+        initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
         if not (initial_t or config.initial_weight or config.constant):
             return
         if not self.weights.flags.writeable:

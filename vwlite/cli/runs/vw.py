@@ -25,7 +25,7 @@ from vwlite.vwlog import VwLog
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
 NOT_KEPT = (
     *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
-    *("initial_t", "initial_weight", "constant"),
+    *("initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
 )
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
