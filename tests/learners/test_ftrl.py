@@ -1,12 +1,14 @@
 """FTRL-proximal beside its plain-Python twin."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from tests.oracle.ftrl import Ftrl
 from vwlite.errors import UsageError
 from vwlite.learners.gd import GdConfig
-from vwlite.cli import main
 
 
 @pytest.mark.parametrize("l1,l2", [(0.0, 0.0), (0.3, 0.1)])
@@ -22,7 +24,8 @@ def test_predictions_are_those_of_the_twin(tmp_path, l1, l2):
     data, out = tmp_path / "data", tmp_path / "out"
     data.write_text("".join(lines))
     options = f"--ftrl --ftrl_alpha 0.3 --ftrl_beta 0.7 --l1 {l1} --l2 {l2} --noconstant -b 3 --quiet"
-    assert main(["vw", "-d", str(data), "-p", str(out), *options.split()]) == 0
+    command = [sys.executable, "-m", "vwlite", "vw", "-d", str(data), "-p", str(out), *options.split()]
+    subprocess.run(command, check=True)
     np.testing.assert_allclose([float(row) for row in out.read_text().split()], expected, rtol=1e-4, atol=1e-5)
 
 
