@@ -9,6 +9,7 @@ from vwlite.expand import FeatureConfig
 SHORT = {"bits": "-b", "quadratic": "-q", "constant": "-C", "learning_rate": "-l"}
 SETTLED = (
     *("sgd", "adaptive", "normalized", "invariant", "initial_t", "initial_weight", "constant", "link", "sparse_l2"),
+    *("ftrl", "ftrl_alpha", "ftrl_beta"),
     *("rank", "dot_init", "dot_init_kind", "dot_offset", "no_dot_linear", "random_seed"),
 )  # options of the learner that are settled when a model is begun
 

@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 import pytest
+from oracle.ftrl import Ftrl
 
-from tests.oracle.ftrl import Ftrl
 from vwlite.errors import UsageError
 from vwlite.learners.gd import GdConfig
 
@@ -30,8 +30,13 @@ def test_predictions_are_those_of_the_twin(tmp_path, l1, l2):
 
 
 @pytest.mark.parametrize(
-    "options", [{"ftrl_alpha": 0.1}, {"ftrl": True, "ftrl_alpha": 0.0}, {"ftrl": True, "ftrl_beta": -1.0},
-                {"ftrl": True, "sgd": True}],
+    "options",
+    [
+        {"ftrl_alpha": 0.1},
+        {"ftrl": True, "ftrl_alpha": 0.0},
+        {"ftrl": True, "ftrl_beta": -1.0},
+        {"ftrl": True, "sgd": True},
+    ],
 )
 def test_bad_values_are_refused(options):
     with pytest.raises(UsageError, match="--ftrl"):
