@@ -49,7 +49,9 @@ cdef struct Learner:
 
 cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const Scratch *s) noexcept nogil:
     cdef int where = s.where[m.group[pair][side]]
-    return NULL if where < 0 else &s.group[where]
+    if where < 0:
+        return NULL
+    return &s.group[where]
 
 
 cdef inline void add_side(Learner *m, Work *work, size_t pair, int which, const uint32_t *index, const float *value,

@@ -95,6 +95,14 @@ def test_malformed_lines_keep_their_place(vwlite):
     assert done.lines == ["B-NP", "I-NP", "nan", "", "B-NP", "nan"] and done.stderr.count("bad line ") == 2
 
 
+def test_tags_are_said_again(vwlite):
+    crf(vwlite)
+    text = "|w the\n'second|w cat\nsat\n\nB-NP 1 third|w a\n|w the\n"
+    done = vwlite("predict", "-i", "m", "--max-bad-ratio", "1", "--block-size", "16", stdin=text)
+    assert done.lines[1:5] == ["I-NP second", "nan", "", "B-NP third"]
+    assert [len(line.split()) for line in done.lines] == [1, 2, 1, 0, 2, 1]
+
+
 def test_streams_are_cut_where_sequences_end(vwlite):
     crf(vwlite)
     whole = vwlite("predict", "-i", "m", "tags.vw").stdout

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.flatten import flatten
-from vwlite.batch import BLANK, Batch
+from vwlite.batch import BLANK, TAGGED, Batch
 from vwlite.expand import FeatureConfig, Plan
-from vwlite.labelbook import LabelBook
+from vwlite.labelbook import LabelBook, tag_of
 from vwlite.loop import new_namespaces
 from vwlite.parsing import FULL
 
@@ -40,6 +40,7 @@ class Lines:
     kind: np.ndarray  # uint8[lines], LINE, EMPTY or BAD
     label: np.ndarray  # int32[lines], number of the label's name, -1 without; or float32, NaN without
     weight: np.ndarray  # float64[lines], importance
+    tag: np.ndarray | None = None  # object[lines], bytes
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -49,6 +50,7 @@ class Lines:
             self.state.select(lines),
             self.edge.select(lines) if self.edge else None,
             *(column[lines] for column in (self.kind, self.label, self.weight)),
+            tag=None if self.tag is None else self.tag[lines],
         )
 
 
@@ -80,8 +82,12 @@ def join(parts: list[Lines]) -> Lines:
     """One after the other; there must be one."""
     edges = [part.edge for part in parts if part.edge]
     columns = ([getattr(part, name) for part in parts] for name in ("kind", "label", "weight"))
+    tags = [np.full(len(part), b"", object) if part.tag is None else part.tag for part in parts]
     return Lines(
-        join_terms([part.state for part in parts]), join_terms(edges) if edges else None, *map(np.concatenate, columns)
+        join_terms([part.state for part in parts]),
+        join_terms(edges) if edges else None,
+        *map(np.concatenate, columns),
+        tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
     )
 
 
@@ -94,7 +100,7 @@ class Collector:
     book: LabelBook | None = None
 
     def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
-        """With ``with_gaps`` malformed lines have a place."""
+        """With ``with_gaps`` malformed lines have a place, and tags are kept."""
         if self.plan.wild:
             for characters in new_namespaces(batch, self.plan).values():
                 self.plan.see(characters)
@@ -102,6 +108,9 @@ class Collector:
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
         label = self.book.numbers(batch) if self.book else batch.label.copy()
         lines = Lines(terms_of(batch, self.plan), edge, kind, label, batch.importance.astype(np.float64))
+        if with_gaps and (batch.flags & TAGGED).any():
+            lines.tag = np.empty(len(batch), object)
+            lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
         return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
 
 
@@ -115,6 +124,7 @@ def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
         np.insert(lines.kind, gaps, BAD),
         np.insert(lines.label, gaps, -1),
         np.insert(lines.weight, gaps, 1.0),
+        tag=None if lines.tag is None else np.insert(lines.tag, gaps, b""),
     )
 
 

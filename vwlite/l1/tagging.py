@@ -72,7 +72,7 @@ class Tagger:
 
 
 def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
-    """A line for each line: the label, nothing for an empty one, ``nan`` for a malformed one.
+    """A line for each line: the label and the line's tag, nothing for an empty one, ``nan`` for a malformed one.
 
     With ``probabilities`` the label is followed by all labels and their marginal probabilities.
     """
@@ -87,6 +87,9 @@ def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
             ]
         shown = iter(words)
         out = [next(shown) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
+        if part.lines.tag is not None:
+            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag.tolist())
+            out = [f"{line} {tag}" if tag else line for line, tag in zip(out, tags, strict=True)]
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
 
