@@ -155,3 +155,13 @@ def test_models_in_the_wrong_place(vwlite):
     assert "does not go with" in vwlite("predict", "-i", "m", "test.vw", "--active", status=2).stderr
     assert "does not go with" in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "auc", status=2).stderr
     assert "two at least" in vwlite("aso", "train", "un.vw", "-f", "n", "--quiet", status=65).stderr
+
+
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_no_examples_are_one_sentence(vwlite, write, text):
+    write("none.vw", text)
+    assert "no example" in learn(vwlite, data="none.vw", status=65).stderr
+    assert "name 0 classes" in vwlite("aso", "train", "none.vw", "-f", "m", status=65).stderr
+    vwlite("aso", "train", "few.vw", "-f", "m", "--quiet")
+    assert vwlite("predict", "-i", "m", "none.vw").stdout == ""
+    assert "no labelled example" in vwlite("evaluate", "-i", "m", "none.vw", status=65).stderr

@@ -45,8 +45,9 @@ class Corpus:
         self.keep_tags, self.tags = tags, []
         self.gaps: list[int] = []  # rows in front of which a malformed line was left out
         self.known: dict[int, tuple[str, str]] = {}
-        self.parts: list[tuple[np.ndarray, ...]] = []
-        self.columns: list[tuple[np.ndarray, np.ndarray]] = []
+        none, number = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
+        self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
 
     def read(self, paths: Sequence[str], threads: int = 1, strict: bool = True) -> "Corpus":
         for part in read(paths, TextFormat(strict=strict, names=True).of_words(), threads=threads):

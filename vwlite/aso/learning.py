@@ -23,7 +23,7 @@ from vwlite.aso.rows import Rows, Targets, side_by_side
 from vwlite.aso.solver import SolverConfig, Weights, objective, solve, zero_weights
 from vwlite.aso.structure import Theta, leading, shared_features
 from vwlite.aso.target import TargetConfig, classes_in, fit, labels_of
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.labelbook import Classes
 
 GIB = float(1 << 30)
@@ -75,6 +75,8 @@ def learn(
     config: LearnConfig, corpus: Corpus, labelled: Corpus | None, say: Callable[[str], None] = lambda line: None
 ) -> Learned:
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
+    if not len(corpus.label):
+        raise DataError("there is no example to learn from")
     words = corpus.vocabulary(config.least)
     rows = corpus.rows(words, unit=False)
     problems = make_problems(config, rows, words, corpus, labelled)
