@@ -3,7 +3,8 @@
 import numpy as np
 
 from core.links cimport LINK_COUNT, apply_link
-from core.losses cimport LOSS_PARAMS, Loss, LossParams, get_loss, read_params
+from core.loss_types cimport LOSS_PARAMS, Loss, LossParams, read_params
+from core.losses cimport get_loss
 
 
 cdef int open_table(int code, const float[::1] values, LossParams* params, Loss* loss) except -1:
@@ -24,7 +25,7 @@ cdef int same_length(Py_ssize_t n, Py_ssize_t other) except -1:
 def evaluate(int code, const float[::1] params, const float[::1] p, const float[::1] y):
     """Value, slope, curvature and squared gradient of the loss ``code``, four float32[n].
 
-    ``params`` are the six fields of ``LossParams`` in order, ``p`` the predictions and ``y`` the
+    ``params`` are the fields of ``LossParams`` in order, ``p`` the predictions and ``y`` the
     labels, n each.
     Raises ValueError for an unknown code or for arrays of the wrong length.
     """

@@ -24,8 +24,8 @@ def test_the_table_is_complete():
     assert [loss.code for loss in LOSSES.values()] == list(range(len(LOSSES)))
     assert all(loss.link in LINKS and loss.about and loss.meaning for loss in LOSSES.values())
     assert all(hasattr(LossConfig(), field) for x in LOSSES.values() for field in x.parameters)
-    ranges = {name: tuple(with_q(name).params()[4:]) for name in LOSSES}
-    assert {name for name in LOSSES if ranges[name] == (-50, 50)} == {"logistic", "poisson"}
+    ranges = {name: tuple(with_q(name).params()[4:6]) for name in LOSSES}
+    assert {name for name in LOSSES if ranges[name] == (-50, 50)} == {"logistic", "poisson", "exponential", "tanh"}
     assert set(ranges.values()) == {(0, 0), (-50, 50)}
 
 
@@ -40,6 +40,7 @@ def test_the_table_is_complete():
         ({"quantile_tau": math.nan}, r"\[0, 1\], not nan"),
         ({"logistic_min": 1.0}, "must be below logistic_max, not 1 and 1"),
         ({"logistic_max": math.inf}, "must be below logistic_max"),
+        ({"loss_scale": 0.0}, "must be above 0, not 0"),
     ],
 )
 def test_bad_options_are_usage_errors(options, message):

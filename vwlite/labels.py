@@ -18,7 +18,7 @@ class LabelCheck:
     def __init__(self, loss: LossConfig, negative: float | None = None) -> None:
         self.loss = loss
         default_limits = loss.logistic_min == -1 and loss.logistic_max == 1
-        self.two_classes = loss.name == "hinge" or (loss.name == "logistic" and default_limits)
+        self.two_classes = loss.loss.two_classes and (default_limits or "logistic_min" not in loss.loss.parameters)
         self.negative = negative
 
     def check(self, batch: Batch) -> np.ndarray:

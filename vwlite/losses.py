@@ -61,14 +61,18 @@ class Loss:
     link: str = "identity"  # the link that makes `meaning` true; never applied unasked
     parameters: tuple[str, ...] = ()  # the fields of LossConfig it reads
     initial_range: tuple[float, float] = (0.0, 0.0)  # label range before the first label
+    two_classes: bool = False  # labels are -1 and 1
+    dyadic: bool = True  # whether learners of latent vectors take it
 
 
+OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True, "dyadic": False}
+ENDLESS: dict[str, Any] = {"initial_range": (-50.0, 50.0)}
 LOSSES = {
     loss.name: loss
     for loss in (
         Loss("squared", 0, "squared error, linear beyond the labels seen", "mean", "any number"),
         Loss("classic", 1, "squared error with plain gradient steps", "mean", "any number"),
-        Loss("hinge", 2, "hinge, for labels -1 and 1", "margin", "-1, 0 or 1", binary),
+        Loss("hinge", 2, "hinge, for labels -1 and 1", "margin", "-1, 0 or 1", binary, two_classes=True),
         Loss(
             name="logistic",
             code=3,
@@ -79,6 +83,7 @@ LOSSES = {
             link="logistic",
             parameters=("logistic_min", "logistic_max"),
             initial_range=(-50.0, 50.0),
+            two_classes=True,
         ),
         Loss(
             name="quantile",
@@ -106,6 +111,28 @@ LOSSES = {
             link="poisson",
             initial_range=(-50.0, 50.0),
         ),
+        Loss("absolute", 7, "absolute error, for outliers", "median", "any number", dyadic=False),
+        Loss(
+            name="truncated",
+            code=8,
+            about="squared error cut off at loss_scale, for gross outliers",
+            meaning="mean of what lies near",
+            label_rule="any number",
+            parameters=("loss_scale",),
+            dyadic=False,
+        ),
+        Loss(
+            name="geman_mcclure",
+            code=9,
+            about="r^2/(loss_scale^2 + r^2), for gross outliers",
+            meaning="mean of what lies near",
+            label_rule="any number",
+            parameters=("loss_scale",),
+            dyadic=False,
+        ),
+        Loss("exponential", 10, "exp(-margin), as boosting has it", "half the log odds", **OF_MARGIN, **ENDLESS),
+        Loss("modified_huber", 11, "squared hinge, linear far away", "twice the probability, less 1", **OF_MARGIN),
+        Loss("tanh", 12, "1 - tanh(margin), for mislabelled examples", "margin", **OF_MARGIN, **ENDLESS),
     )
 }
 
@@ -122,6 +149,7 @@ class LossConfig:
     expectile_q: float | None = None  # in (0, 0.5], required by expectile
     logistic_min: float = -1.0
     logistic_max: float = 1.0
+    loss_scale: float = 1.0  # above 0: residues beyond it count as outliers
 
     def __post_init__(self) -> None:
         lookup("loss function", LOSSES, self.name)
@@ -132,6 +160,8 @@ class LossConfig:
                 raise UsageError("the expectile loss needs expectile_q, a number in (0, 0.5]")
         elif not 0 < self.expectile_q <= 0.5:
             raise UsageError(f"expectile_q must lie in (0, 0.5], not {self.expectile_q:g}")
+        if not 0 < self.loss_scale < float("inf"):
+            raise UsageError(f"loss_scale must be above 0, not {self.loss_scale:g}")
         low, high = self.logistic_min, self.logistic_max
         if not -float("inf") < low < high < float("inf"):
             raise UsageError(f"logistic_min must be below logistic_max, not {low:g} and {high:g}")
@@ -153,13 +183,13 @@ class LossConfig:
         return self.loss.accepts(labels, self) | (labels != labels)
 
     def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
-        """The kernels' ``LossParams``, float32[6]; the default range is the loss's initial one."""
+        """The kernels' ``LossParams``, float32[7]; the default range is the loss's initial one."""
         import numpy as np
 
         q = 0.5 if self.expectile_q is None else self.expectile_q
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range
-        return np.array([self.quantile_tau, q, *limits, *label_range], dtype=np.float32)
+        return np.array([self.quantile_tau, q, *limits, *label_range, self.loss_scale], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)

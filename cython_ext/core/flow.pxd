@@ -8,7 +8,8 @@ components also carry the factor ``e^(-2 eta lambda h)``.
 
 from libc.math cimport INFINITY, exp, fabs, pow
 
-from core.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE, LossParams
+from core.loss_types cimport LossParams
+from core.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE
 
 
 cdef enum:

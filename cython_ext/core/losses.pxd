@@ -11,8 +11,21 @@ To add a loss: write its six functions, give it a code and a row in ``get_loss``
 from libc.math cimport expf, expm1f, fmaxf, fminf, isfinite, log1pf, logf
 
 from core.float32 cimport FOUR, MILLIONTH, ONE, TWO, finite_product
+from core.loss_types cimport Loss, LossParams
 from core.logistic cimport (
     LogisticSide, side_curvature, side_slope, side_unsafe, side_update, side_value
+)
+from core.margin_losses cimport (
+    exponential_curvature, exponential_slope, exponential_square_grad, exponential_unsafe,
+    exponential_update, exponential_value, huber_curvature, huber_slope, huber_square_grad,
+    huber_unsafe, huber_update, huber_value, tanh_curvature, tanh_slope, tanh_square_grad,
+    tanh_unsafe, tanh_update, tanh_value,
+)
+from core.robust cimport (
+    absolute_slope, absolute_square_grad, absolute_unsafe, absolute_update, absolute_value,
+    geman_curvature, geman_slope, geman_square_grad, geman_unsafe, geman_update, geman_value,
+    truncated_curvature, truncated_slope, truncated_square_grad, truncated_unsafe, truncated_update,
+    truncated_value,
 )
 
 cdef enum:
@@ -23,34 +36,12 @@ cdef enum:
     LOSS_QUANTILE = 4
     LOSS_EXPECTILE = 5
     LOSS_POISSON = 6
-    LOSS_PARAMS = 6  # floats in a LossParams
-
-ctypedef struct LossParams:
-    float tau           # quantile: weight of a prediction below the label, in [0, 1]
-    float expectile     # expectile: weight of a prediction above the label, in (0, 0.5]
-    float logistic_min  # logistic: label that means "certainly negative"
-    float logistic_max  # logistic: label that means "certainly positive"
-    float min_label     # smallest label so far; the learner moves it before each example
-    float max_label     # largest label so far
-
-ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
-ctypedef float (*UpdateFn)(const LossParams*, float p, float y, float u, float k) noexcept nogil
-ctypedef float (*UnsafeFn)(const LossParams*, float p, float y, float u) noexcept nogil
-
-# p: clipped prediction. y: label. u: scale, learning rate times importance. k: prediction per
-# update, that is, an update d moves the prediction by d * k.
-ctypedef struct Loss:
-    LossFn value           # loss of predicting p when the label is y
-    UpdateFn update        # importance-aware update: the limit of many small steps of total scale u
-    UnsafeFn unsafe_update # plain gradient step, -u times the slope; may overshoot
-    LossFn square_grad     # square of the gradient, as adaptive learning rates accumulate it
-    LossFn slope           # first derivative in p
-    LossFn curvature       # second derivative in p
-
-
-cdef inline LossParams read_params(const float* values) noexcept nogil:
-    """The struct from its fields in order, ``float32[LOSS_PARAMS]``."""
-    return LossParams(values[0], values[1], values[2], values[3], values[4], values[5])
+    LOSS_ABSOLUTE = 7
+    LOSS_TRUNCATED = 8
+    LOSS_GEMAN_MCCLURE = 9
+    LOSS_EXPONENTIAL = 10
+    LOSS_MODIFIED_HUBER = 11
+    LOSS_TANH = 12
 
 
 # squared: linear outside the range of labels seen so far
@@ -292,6 +283,30 @@ cdef inline int get_loss(int code, Loss* out) noexcept nogil:
     elif code == LOSS_POISSON:
         out[0] = Loss(poisson_value, poisson_update, poisson_unsafe,
                       poisson_square_grad, poisson_slope, poisson_curvature)
+    else:
+        return get_robust_loss(code, out)
+    return 0
+
+
+cdef inline int get_robust_loss(int code, Loss* out) noexcept nogil:
+    if code == LOSS_ABSOLUTE:
+        out[0] = Loss(absolute_value, absolute_update, absolute_unsafe,
+                      absolute_square_grad, absolute_slope, no_curvature)
+    elif code == LOSS_TRUNCATED:
+        out[0] = Loss(truncated_value, truncated_update, truncated_unsafe,
+                      truncated_square_grad, truncated_slope, truncated_curvature)
+    elif code == LOSS_GEMAN_MCCLURE:
+        out[0] = Loss(geman_value, geman_update, geman_unsafe,
+                      geman_square_grad, geman_slope, geman_curvature)
+    elif code == LOSS_EXPONENTIAL:
+        out[0] = Loss(exponential_value, exponential_update, exponential_unsafe,
+                      exponential_square_grad, exponential_slope, exponential_curvature)
+    elif code == LOSS_MODIFIED_HUBER:
+        out[0] = Loss(huber_value, huber_update, huber_unsafe,
+                      huber_square_grad, huber_slope, huber_curvature)
+    elif code == LOSS_TANH:
+        out[0] = Loss(tanh_value, tanh_update, tanh_unsafe,
+                      tanh_square_grad, tanh_slope, tanh_curvature)
     else:
         return -1
     return 0

@@ -9,7 +9,8 @@ from core.flow cimport Component, Flow, Step, flow_step, importance_to_flip, saf
 from core.groups cimport Rows
 from core.latent cimport Latent, Side, merge_slots, move_vector, read_vector
 from core.links cimport apply_link
-from core.losses cimport Loss, LossParams, get_loss
+from core.loss_types cimport Loss, LossParams
+from core.losses cimport get_loss
 from core.plan cimport Plan
 from core.rows cimport BLANK, SAVE
 from core.scratch cimport Group, Scratch
@@ -323,7 +324,7 @@ cdef Learner open_learner(state, config, plan):
         raise ValueError("unknown loss, or a wrong number of scalars or pairs")
     m.table, m.scalars = <float *>&table[0, 0], &scalars[0]
     m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
-                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL])
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.scale)
     m.loss_code, m.link = config.loss_code, config.link_code
     m.decay, m.offset, m.power_t, m.initial_t = config.decay, config.offset, config.power_t, config.initial_t
     m.positional, m.frozen, m.strict = config.rank == 0, config.frozen, config.strict

@@ -9,7 +9,8 @@ from core.expand cimport expand
 from core.float32 cimport ONE
 from core.groups cimport Rows
 from core.links cimport apply_link
-from core.losses cimport Loss, LossParams, get_loss
+from core.loss_types cimport Loss, LossParams
+from core.losses cimport get_loss
 from core.plan cimport LETTERS, Plan
 from core.rates cimport Rates, Scan, scan_terms
 from core.rows cimport BLANK, SAVE
@@ -310,7 +311,7 @@ cdef Learner open_learner(state, config):
         raise ValueError("unknown loss or wrong number of scalars")
     m.table, m.stride, m.scalars = <float *>&table[0, 0], table.shape[1], &scalars[0]
     m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
-                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL])
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.scale)
     m.link = config.link_code
     m.mask = NULL
     if state.mask is not None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle.counters import Counters
+from oracle.curved_losses import LOSSES as TWINS
 from oracle.driver import one_example
 from oracle.gd import Gd as Twin
 from oracle.options import Options
@@ -18,7 +19,6 @@ from vwlite.errors import Diverged
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.hashing import hash_name
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.losses import LOSSES
 from vwlite.parsing import parse_text
 from vwlite.results import Results
 
@@ -38,7 +38,7 @@ LABELS = {"hinge": b"1 -1".split(), "logistic": b"1 -1 1 -1 0.5 0".split(), "poi
 
 
 @st.composite
-def problems(draw, losses=tuple(LOSSES)):
+def problems(draw, losses=tuple(TWINS)):
     """Lines, options and what is held out."""
     loss = draw(st.sampled_from(losses))
     lines = draw(data(LABELS.get(loss, b"0 1 2 -3.5 10".split())))

@@ -18,7 +18,7 @@ from vwlite.losses import LossConfig
 from vwlite.restore import Restored
 from vwlite.training import BadLinesConfig, say, start
 
-LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max")
+LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale")
 
 
 def typed() -> dict[str, Any]:

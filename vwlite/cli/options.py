@@ -111,6 +111,7 @@ loss_options = family(
     number("--expectile_q", help="The expectile loss's q, in (0, 0.5]."),
     number("--logistic_min", help="Label that means 'never'. [default: -1]"),
     number("--logistic_max", help="Label that means 'always'. [default: 1]"),
+    number("--loss_scale", help="Residues beyond are outliers to bounded losses. [default: 1]"),
     click.option("--link", type=click.Choice(list(LINKS)), help="Scale of predictions."),
 )
 update_options = family(

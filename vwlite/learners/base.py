@@ -27,7 +27,9 @@ class CommonConfig:
 
     def __init__(self, config: Any, *, strict: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
-        self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, config.loss.params()[:4])
+        params = config.loss.params()
+        self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, params[:4])
+        self.scale = float(params[6])
         self.frozen = frozen or config.frozen_range is not None
         self.strict = strict
 

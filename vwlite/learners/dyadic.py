@@ -55,6 +55,8 @@ class DyadicConfig:
 
     def __post_init__(self) -> None:
         link_code(self.link)
+        if not self.loss.loss.dyadic:
+            raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct")
         if not 0 <= self.rank <= 4096:
             raise UsageError(f"--rank takes 0 to 4096, not {self.rank}")
         if not 1 <= self.pairs <= 16:

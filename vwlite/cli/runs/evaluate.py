@@ -27,7 +27,7 @@ def run(arguments: dict[str, Any]) -> int:
     if not len(outcomes):
         raise DataError("there is no labelled example to measure the model on")
     weight = session.counters.labeled_weight
-    binary = loss.name in ("logistic", "hinge") and not grades
+    binary = loss.loss.two_classes and not grades
     of_grades = ["auc"] if ranked and not binary and others and "auc" in others else []
     report = metrics.evaluate(
         *outcomes.columns(),
