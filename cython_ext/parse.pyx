@@ -62,7 +62,7 @@ cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexc
     status = read_namespaces(reader, bar, out)
     note_tag(&words, reader.text, out.segments == first_segment, out)
     if reader.words:
-        note_name(&words, reader.text, out)
+        note_name(&words, reader, out)
     return status
 
 

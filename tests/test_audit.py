@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from vwlite.audit import audit_line, prediction_line
+from vwlite.audit import audit_line, audit_text
 from vwlite.batch import BLANK, SAVE
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners.gd import Gd, GdConfig
@@ -23,10 +23,10 @@ def audit(text, features=None, config=None, learner=None, cached=False, learning
     results.make_room(len(batch))
     plan.see(batch.seg_char.tolist())
     for row in range(len(batch)):
-        items = audit_line(batch, plan, learner, row)
+        items = {0: audit_line(batch, plan, learner, row)}
         learner.run(batch, plan, results, row, row + 1)
         if not batch.flags[row] & (BLANK | SAVE):
-            lines.append(prediction_line(batch, learner, results, row).decode() + items + "\n")
+            lines.append(audit_text(batch, learner, results, row, items).decode())
     return "".join(lines)
 
 

@@ -6,8 +6,8 @@ import sys
 
 # Each family is one the drop-in promises to agree on.
 FAMILIES = (
-    "affix,audit,basic,hashing,holdout,ignore_keep,interactions,l1l2,loss,model_state,model_text,"
-    "ngram,parsing,passes,progress,rates,test_mode,update_rule"
+    "affix,audit,basic,csoaa,ftrl,hashing,holdout,ignore_keep,interactions,l1l2,loss,model_state,model_text,"
+    "ngram,oaa,parsing,passes,progress,rates,test_mode,update_rule"
 )
 
 

@@ -7,32 +7,35 @@ from vwlite._native.text import format_predictions
 from vwlite.batch import Batch
 from vwlite.expand import Plan
 from vwlite.learners.gd import COLUMNS, Gd
+from vwlite.namebook import first_slots
 from vwlite.names import term_names, with_all_linear
 from vwlite.results import Results
 
 
-def prediction_line(batch: Batch, learner: Gd, results: Results, row: int) -> bytes:
-    """The prediction and the tag of a row that ``learner`` has just run, with the line's end.
+def audit_text(batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, str]) -> bytes:
+    """Of each class in ``lines`` the prediction for the row just run, its tag, and the class's line.
 
-    As in Vowpal Wabbit's audits the prediction is clipped but the link is not applied.
+    As in Vowpal Wabbit's audits predictions are clipped but the link is not applied.
     """
-    raw, (low, high) = results.raw[row], learner.label_range
-    value = np.zeros(1, np.float32)
-    value[0] = 0 if np.isnan(raw) else high if raw > high else low if raw < low else raw
     tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
     text = batch.text if len(batch.text) else None
-    return format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)
+    shown = b""
+    for number, line in lines.items():
+        value = np.full(1, learner.clipped(results, row, number), np.float32)
+        shown += format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)
+        shown += line.encode("utf-8", "surrogateescape") + b"\n"
+    return shown
 
 
-def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int) -> str:
-    """The row's terms with the weights of now, those that move the prediction most first.
+def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0) -> str:
+    """The row's terms with the weights of now, of class ``number`` from 0, those that move the prediction most first.
 
     Each is a tab and ``name:slot:value:weight``, then ``@G``, the sum of squared gradients, where
     learning is adaptive. ``plan`` must have seen the row's namespaces. Raises MemoryError.
     """
     plan = with_all_linear(plan)
-    index, value = expand_row(batch, plan, row)[:2]
-    slots, values = np.frombuffer(index, np.uint32), np.frombuffer(value, np.float32)
+    slots = first_slots(batch, plan, row, learner.layout[0]) + np.uint32(number)
+    values = np.frombuffer(expand_row(batch, plan, row)[1], np.float32)
     names = term_names(batch, plan, row)
     table = learner.weights[slots]
     shown = [f"{weight:g}" for weight in shrunk(table[:, 0], learner)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from vwlite.atomic import atomic_output
 from vwlite.batch import SAVE, Batch
+from vwlite.class_labels import ClassLabels
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
 from vwlite.reading import Parsed, Remark
@@ -28,7 +29,7 @@ class BadLines:
 
     def __init__(
         self,
-        labels: LabelCheck | None,
+        labels: LabelCheck | ClassLabels | None,
         say: Callable[[str], None] | None,
         *,
         max_ratio: float = 0.01,
@@ -82,7 +83,8 @@ class BadLines:
         line = bytes(part.block.data[start:end])
         column = remark.at - start
         place = f"{part.block.path}:{part.first_line + remark.line + 1}:{column + 1}"
-        message = f"{place}: {SENTENCES[remark.code]}{hint(remark.code, line)}: {excerpt(line, column)}"
+        advice = hint(remark.code, line) or (self.labels.hints.get(remark.code, "") if self.labels else "")
+        message = f"{place}: {SENTENCES[remark.code]}{advice}: {excerpt(line, column)}"
         self.first = self.first or message
         if self.keep:
             self.keep.write(line + b"\n")

@@ -53,6 +53,7 @@ class Batch:
     gaps: tuple[int, ...] = ()  # rows in front of which a malformed line was left out, ascending
     path: str = ""  # where the rows come from; empty for a cache
     first_line: int = 0  # number of the block's first line within its file, from 0; of the first row in a cache
+    lists: Any = None  # vwlite.class_labels.Lists where labels are lists of classes
     release: Any = field(default=None, repr=False)  # called when the arrays may be reused
 
     def __len__(self) -> int:

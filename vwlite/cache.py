@@ -61,6 +61,7 @@ def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, An
         "spelling": format.spelling.tolist() if makes else [],
         "redefine": format.redefine.tolist() if makes else [],
         **({"words": True} if format.words else {}),
+        **({"lists": True} if format.lists else {}),
     }
 
 

@@ -54,8 +54,7 @@ class RunConfig:
             raise UsageError("--invert_hash needs the names in the text, which a cache does not keep: drop -c")
         if self.output.names and self.input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
-
-        if self.learner.learner != "gd" and (self.output.readable_model or self.output.invert_hash):
+        if self.learner.learner == "dyadic" and (self.output.readable_model or self.output.invert_hash):
             raise UsageError("--readable_model and --invert_hash show linear models: see 'vwlite inspect --factors'")
 
     @property

@@ -1,6 +1,7 @@
 """Labels of combined regression and ranking: classes, grades or probabilities, by the loss."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ class GradedLabels:
     """Takes any number for squared and hinge loss (hinge: above 0 is the upper class, pairs go by order); for logistic
     -1/1, or 0 to 1, or what lies between limits that were given.
     """
+
+    hints: ClassVar[dict[int, str]] = {}
 
     def __init__(self, loss: LossConfig) -> None:
         self.loss = loss

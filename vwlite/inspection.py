@@ -1,6 +1,6 @@
 """What can be read in a model: its header, its strongest weights, their names."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from vwlite import model
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.many import ManyConfig
 from vwlite.namebook import book_from_arrays
 from vwlite.restore import Restored, restore
 
@@ -73,7 +74,8 @@ def changed_options(restored: Restored) -> dict[str, Any]:
 
 
 def default_options() -> dict[str, Any]:
-    merged = {**asdict(FeatureConfig()), **asdict(GdConfig())}
+    of_classes = {field.name: field.default for field in fields(ManyConfig)}
+    merged = {**asdict(FeatureConfig()), **of_classes, **asdict(GdConfig())}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in merged.items()}
 
 

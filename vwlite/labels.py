@@ -1,6 +1,6 @@
 """Labels are checked before anything is learned from them (vwlite's manners)."""
 
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -14,6 +14,8 @@ class LabelCheck:
 
     ``negative`` is the label of the lower class, None as long as only upper ones were met.
     """
+
+    hints: ClassVar[dict[int, str]] = {}  # what may be meant where a label cannot be read
 
     def __init__(self, loss: LossConfig, negative: float | None = None) -> None:
         self.loss = loss

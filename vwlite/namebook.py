@@ -15,10 +15,12 @@ MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
 
 
 class NameBook:
-    """The first name seen of every slot: ``names``, by slot."""
+    """The first name seen of every slot: ``names``, by slot; those of a class but the first end in its number."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout: tuple[int, int] = (0, 1)) -> None:
+        """``layout``: as a ``Learner``'s."""
         self.names: dict[int, str] = {}
+        self.shift, self.classes = layout
         self.known = np.zeros(0, bool)  # by slot, once there is one; none for tables that large
 
     def add(self, batch: Batch, plan: Plan, begin: int = 0, end: int | None = None) -> None:
@@ -34,7 +36,7 @@ class NameBook:
         plan = with_all_linear(plan)
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
         for row in rows.tolist():
-            slots = np.frombuffer(expand_row(batch, plan, row)[0], np.uint32)
+            slots = first_slots(batch, plan, row, self.shift)
             places = np.flatnonzero(self.unknown(slots))
             if len(places):
                 self.enter(slots, places, term_names(batch, plan, row))
@@ -47,6 +49,8 @@ class NameBook:
     def enter(self, slots: np.ndarray, places: np.ndarray, names: list[str]) -> None:
         for place, slot in zip(places.tolist(), slots[places].tolist(), strict=True):
             self.names.setdefault(slot, names[place])
+            for number in range(1, self.classes):
+                self.names.setdefault(slot + number, f"{names[place]}[{number}]")
         if len(self.known):
             self.known[slots] = True
 
@@ -62,6 +66,12 @@ class NameBook:
             "name_end": np.cumsum([len(word) for word in words], dtype=np.int64),
             "name_text": np.frombuffer(b"".join(words), np.uint8),
         }
+
+
+def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
+    """uint32[terms]: each term's slot or, where it has several, its first."""
+    slots = np.frombuffer(expand_row(batch, plan, row)[0], np.uint32)
+    return slots << np.uint32(shift) & np.uint32((1 << plan.bits) - 1) if shift else slots
 
 
 def book_from_arrays(arrays: Mapping[str, np.ndarray]) -> NameBook:

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import BinaryIO
 
@@ -13,6 +14,7 @@ from vwlite._native.text import format_predictions
 from vwlite.atomic import atomic_output
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import OutputError
+from vwlite.labelbook import tag_of
 
 STDOUT = frozenset({"-", "stdout", "/dev/stdout"})
 
@@ -67,6 +69,16 @@ class PredictionWriter:
         for row, value, number in zip(shown, *texts, strict=True):
             tag = batch.tag(row)
             self.write_bytes(b" ".join((value, number, tag) if tag else (value, number)) + b"\n")
+
+    def write_lines(self, batch: Batch, text: Callable[[int], str], begin: int, end: int) -> None:
+        """The text of each row, with its tag; labels may be names."""
+        lines = []
+        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin:
+            tag = tag_of(batch, row)
+            line = text(row).encode("utf-8", "surrogateescape")
+            lines.append(line + b" " + tag if tag else line)
+        if lines:
+            self.write_bytes(b"\n".join(lines) + b"\n")
 
     def write_bytes(self, data: bytes) -> None:
         """Write lines that are formatted already."""

@@ -49,7 +49,7 @@ def write_readable(
     ``--invert_hash`` file. Weights are written as they stand in the table, outstanding L1 and L2
     shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError.
     """
-    if learner.name != "gd":
+    if learner.name == "dyadic":
         raise UsageError("only linear models are written as text: see 'vwlite inspect --factors'")
     head = "".join(f"{line}\n" for line in header(learner, features, predict_only))
     checksum = mmh3.hash(head.encode("utf-8", "surrogateescape"), signed=False)

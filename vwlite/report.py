@@ -12,8 +12,8 @@ from vwlite.results import Results
 class Report:
     """Counts the rows of a run and prints Vowpal Wabbit's table of them."""
 
-    def __init__(self, config: RunConfig, counters: Counters) -> None:
-        self.config, self.counters = config, counters
+    def __init__(self, config: RunConfig, learner: Learner, counters: Counters) -> None:
+        self.config, self.learner, self.counters = config, learner, counters
         self.quiet = config.output.quiet
         self.holdout = config.holdout.active(config.passes)
         self.bar = progress.Bar()
@@ -44,8 +44,8 @@ class Report:
                     counters.dumped(holdout=held)
                 continue
             last = row - 1
-            label = progress.value_text(float(batch.label[last]))
-            prediction = progress.value_text(float(results.prediction[last]))
+            label = self.learner.label_text(batch, last)
+            prediction = self.learner.prediction_text(results, last)
             self.say(progress.row(counters, label, prediction, int(results.features[last]), held))
             counters.dumped(holdout=held)
 
@@ -91,18 +91,21 @@ class Report:
         ]
         if passes > 1:
             lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
-        stack = [learner.name, f"scorer-{learner.config.link}", "count_label"]
-        if not config.output.best_constant:
-            stack.pop()
-        lines += [f"Enabled learners: {', '.join(stack)}", "Input label = SIMPLE", "Output pred = SCALAR"]
+        stack, labels, predictions = learner.described
+        if config.output.best_constant and learner.simple_labels:
+            stack = (*stack, "count_label")
+        lines += [f"Enabled learners: {', '.join(stack)}", f"Input label = {labels}", f"Output pred = {predictions}"]
         return [*lines, progress.HEADER]
 
     def summary(self, learner: Learner, passes: int) -> None:
         counters = self.counters
         constant = self.best_constant(learner) if self.config.output.best_constant else None
-        self.say(progress.summary(counters, passes, self.holdout, constant).rstrip("\n"))
+        extra = learner.summary_lines(self.holdout)
+        self.say(progress.summary(counters, passes, self.holdout, constant, extra).rstrip("\n"))
 
     def best_constant(self, learner: Learner) -> tuple[float, float | None] | None:
+        if not learner.simple_labels:
+            return None
         constant, loss = best_constant(learner.config.loss, self.counters.labels(), learner.label_range)
         return None if constant is None else (constant, loss)
 

@@ -70,8 +70,7 @@ def restore(
         features = change_features(path, features, feature_changes, strict)
         learner = kind(config, features.bits, learning=learning, strict=strict, start=False)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
-        if header["resumable"] and "start_time" in header:
-            learner.start_time = header["start_time"]
+        learner.take_header(header, whole=bool(header["resumable"]))
         return Restored(
             learner=learner,
             features=features,

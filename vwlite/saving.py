@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from vwlite.table import Table
 
 
-def new_name_book() -> "NameBook":
+def new_name_book(learner: Learner) -> "NameBook":
     from vwlite.namebook import NameBook
 
-    return NameBook()
+    return NameBook(learner.layout)
 
 
 class Saver:
@@ -37,7 +37,7 @@ class Saver:
         self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
         self.ledger: Ledger | None = None
         self.passes = 0  # finished in all, this run's and those before
-        self.names = new_name_book() if config.output.invert_hash or config.output.names else None
+        self.names = new_name_book(learner) if config.output.invert_hash or config.output.names else None
 
     def go_on_from(self, restored: Restored) -> None:
         """Count and name on from where the model stopped."""
@@ -45,7 +45,7 @@ class Saver:
         self.totals = Counters(ProgressRule(True, LARGEST))
         self.totals.restore(restored.counters)
         if self.names is not None and restored.names is not None:
-            self.names = restored.names
+            self.names.names = restored.names.names
 
     def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:

@@ -52,7 +52,7 @@ class Session:
         self.config, self.learner, self.plan, self.manners = config, learner, plan, manners
         self.passes = config.passes
         self.counters = counters
-        self.report = Report(config, counters)
+        self.report = Report(config, learner, counters)
         self.results = Results()
         self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
         self.observe_rows: Callable[[Batch, Results, int, int], None] | None = None
@@ -64,6 +64,9 @@ class Session:
             self.saver.go_on_from(model)
         self.check_outputs()
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
+        lists = getattr(config.learner, "label_words", None)
+        if lists is not None:
+            text = text.of_words(lists)
         again = config.input.shuffle and self.saver.passes > 0
         self.inputs = Inputs(config.input, text, config.passes > 1 or again)
         self.passes_done = self.failures = 0
@@ -86,6 +89,8 @@ class Session:
             opening.callback(self.inputs.close)
             self.predictions = open_predictions(opening, output.predictions)
             self.raw = open_predictions(opening, output.raw_predictions)
+            if self.raw and not self.learner.simple_labels:
+                self.learner.want_scores()
             if self.bad_lines:
                 opening.enter_context(self.manners.keeping(self.bad_lines))
             self.closing = opening.pop_all()
@@ -182,23 +187,26 @@ class Session:
         self.write_rows(writer, batch, values, begin, end)
 
     def write_rows(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
-        if self.results.flip is None:
+        raw = values is self.results.raw
+        if self.learner.writes_lines or (raw and not self.learner.simple_labels):
+            writer.write_lines(batch, lambda row: self.learner.lines(batch, self.results, row, raw), begin, end)
+        elif self.results.flip is None:
             writer.write(batch, values, begin, end)
         else:
             writer.write_beside(batch, values, self.results.flip, begin, end)
 
-    def audited(self, batch: Batch, row: int) -> str:
-        """The audit line of a row, from the weights before it is learned."""
+    def audited(self, batch: Batch, row: int) -> dict[int, str]:
+        """The audit lines of a row by class, from the weights before it is learned."""
         from vwlite.audit import audit_line
 
-        return audit_line(batch, self.plan, self.learner, row)
+        classes = self.learner.audited(batch, row)
+        return {number: audit_line(batch, self.plan, self.learner, row, number) for number in classes}
 
-    def write_audit(self, batch: Batch, row: int, line: str) -> None:
-        from vwlite.audit import prediction_line
+    def write_audit(self, batch: Batch, row: int, lines: dict[int, str]) -> None:
+        from vwlite.audit import audit_text
 
-        head = prediction_line(batch, self.learner, self.results, row)
         sys.stdout.flush()
-        sys.stdout.buffer.write(head + line.encode("utf-8", "surrogateescape") + b"\n")
+        sys.stdout.buffer.write(audit_text(batch, self.learner, self.results, row, lines))
         sys.stdout.buffer.flush()
 
     def save_on_command(self, tag: bytes) -> None:

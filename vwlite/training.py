@@ -19,6 +19,8 @@ from vwlite.session import Session
 
 if TYPE_CHECKING:
     from vwlite.checkpoint import Checkpoints
+    from vwlite.class_labels import ClassLabels
+    from vwlite.class_metrics import ClassOutcomes
     from vwlite.ledger import Ledger
     from vwlite.metrics import Outcomes
     from vwlite.ranking import Rankings
@@ -142,12 +144,13 @@ def evaluate(
     model: Restored,
     bad_lines: BadLinesConfig | None = None,
     quiet: bool = False,
-    rankings: "Rankings | None" = None,
+    rankings: "Rankings | ClassOutcomes | None" = None,
     grades: bool = False,
 ) -> "tuple[Session, Outcomes]":
     """Predict labelled examples; the outcomes are for ``vwlite.metrics.evaluate``.
 
-    ``rankings`` collects them by query too. With ``grades`` labels may be any numbers, whatever the loss is made for.
+    ``rankings`` collects them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
+    is made for.
     """
     from vwlite.metrics import Outcomes
 
@@ -171,10 +174,14 @@ def open_session(
         kind = learner_class(config.learner.learner)
         learner = kind(config.learner, config.features.bits, learning=config.learning, strict=True)
         plan = Plan(config.features, drop_pairs=learner.drops_pairs)
-    labels = LabelCheck(config.learner.loss, model.negative_label if model else None) if check_labels else None
+    labels: LabelCheck | ClassLabels | None = None
+    if check_labels and learner.simple_labels:
+        labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
+    elif check_labels:
+        labels = learner.labels()
     manners = BadLines(
         labels, None if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
     )
-    session = Session(config, learner, plan, manners, Counters(config.output.progress), model)
+    session = Session(config, learner, plan, manners, Counters(config.output.progress, learner.simple_labels), model)
     session.bad_lines = bad_lines.keep
     return session

@@ -6,6 +6,7 @@ import numpy as np
 
 from vwlite.badlines import line_at
 from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.class_labels import ClassLabels
 from vwlite.errors import DataError
 from vwlite.reading import Parsed
 from vwlite.remarks import vw_message
@@ -16,8 +17,9 @@ LABEL_CODES = (1, 2)  # of core/status.pxd: logged, but no reason to stop with -
 class VwLog:
     """Logs as ``vw`` does; with ``strict_parse`` the first malformed line ends the run."""
 
-    def __init__(self, log: Callable[[str], None], *, strict_parse: bool = False) -> None:
-        self.log, self.strict_parse = log, strict_parse
+    def __init__(self, log: Callable[[str], None], classes: ClassLabels | None, *, strict_parse: bool = False) -> None:
+        """``classes`` reads labels that are no simple numbers."""
+        self.log, self.classes, self.strict_parse = log, classes, strict_parse
         self.examples = 0
 
     def examine(self, part: Parsed) -> Batch:
@@ -40,9 +42,11 @@ class VwLog:
                     "weights must be non-negative. Use 0 to hold an example out of training."
                 )
         self.examples += len(batch)
-        return batch
+        return self.relabel(batch)
 
     def relabel(self, batch: Batch) -> Batch:
+        if self.classes:
+            batch.label = self.classes.check(batch)
         return batch
 
     def recall(self, lines: int, bad: int) -> None:

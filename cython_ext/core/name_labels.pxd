@@ -1,4 +1,4 @@
-"""The words before the first bar where labels are names: ``[label [importance]]``."""
+"""The words before the first bar where labels are names, ``[label [importance]]``, or lists of words."""
 
 from libc.math cimport NAN
 from libc.stdint cimport uint32_t
@@ -14,7 +14,7 @@ cdef inline int read_name_label(const Words *words, const Reader *reader, Sink *
     cdef size_t row = out.rows
     cdef int status
     out.label[row], out.importance[row], out.base[row] = 1 if words.count else NAN, 1, 0
-    if words.count < 2:
+    if words.count < 2 or reader.lists:
         return OK
     where[0] = words.start[1]
     if words.count > 2:
@@ -25,10 +25,11 @@ cdef inline int read_name_label(const Words *words, const Reader *reader, Sink *
     return status
 
 
-cdef inline void note_name(const Words *words, const char *text, Sink *out) noexcept nogil:
-    """The span of the row's tag begins with its label's name, and is just that where there is no tag."""
+cdef inline void note_name(const Words *words, const Reader *reader, Sink *out) noexcept nogil:
+    """The span of the row's tag begins with its label, and is just its name, or its words, where there is no tag."""
+    cdef const char *text = reader.text
     cdef size_t row = out.rows
     if words.count:
         out.tag_start[row] = <uint32_t>(words.start[0] - text)
-        if words.tag == words.tag_end:
+        if words.tag == words.tag_end and not reader.lists:
             out.tag_end[row] = <uint32_t>(words.end[0] - text)

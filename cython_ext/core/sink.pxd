@@ -108,7 +108,7 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     reader.seed = format.hash_seed
     reader.hash_all, reader.strict = format.hash_all, format.strict
     reader.makes_features = format.makes_features
-    reader.words = format.words
+    reader.words, reader.lists = format.words, format.lists
     reader.plain = False
     reader.anonymous_hash = murmur3(reader.text, 0, reader.seed) if reader.seed else 0
     for letter in range(256):

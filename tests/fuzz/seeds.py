@@ -11,6 +11,7 @@ from vwlite.expand import FeatureConfig
 from vwlite.inputs import InputConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.many import ManyConfig
 from vwlite.training import train
 
 HERE = Path(__file__).resolve().parent
@@ -31,16 +32,18 @@ SVMLIGHT = (
 
 @cache
 def made() -> dict[str, list[bytes]]:
-    """Models and caches of both learners, as bytes."""
+    """Models and caches of the learners, as bytes."""
     models, caches = [], []
     with tempfile.TemporaryDirectory() as folder:
         data, model, cache_file = (f"{folder}/{name}" for name in ("data.vw", "model", "cache"))
-        Path(data).write_bytes(VW[0] + VW[5])
-        for features, learner in (
-            (FeatureConfig(bits=6), GdConfig()),
-            (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True)),
-            (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2)),
+        text = VW[0] + VW[5]
+        for features, learner, lines in (
+            (FeatureConfig(bits=6), GdConfig(), text),
+            (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
+            (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
+            (FeatureConfig(bits=6), ManyConfig(oaa=3, indexing=1), text.replace(b"-1", b"3")),
         ):
+            Path(data).write_bytes(lines)
             output = OutputConfig(model=model, names=True, quiet=True)
             train(RunConfig(InputConfig((data,)), features, learner, output))
             models.append(Path(model).read_bytes())

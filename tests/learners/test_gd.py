@@ -38,10 +38,10 @@ LABELS = {"hinge": b"1 -1".split(), "logistic": b"1 -1 1 -1 0.5 0".split(), "poi
 
 
 @st.composite
-def problems(draw, losses=tuple(TWINS)):
-    """Lines, options and what is held out."""
+def problems(draw, losses=tuple(TWINS), lines_of=None):
+    """Lines, options and what is held out; ``lines_of`` draws other lines."""
     loss = draw(st.sampled_from(losses))
-    lines = draw(data(LABELS.get(loss, b"0 1 2 -3.5 10".split())))
+    lines = draw(data(LABELS.get(loss, b"0 1 2 -3.5 10".split())) if lines_of is None else lines_of)
     options = draw(
         st.builds(
             Options,

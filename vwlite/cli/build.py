@@ -14,6 +14,7 @@ from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.many import KINDS, ManyConfig
 from vwlite.losses import LossConfig
 from vwlite.restore import Restored
 from vwlite.training import BadLinesConfig, say, start
@@ -44,7 +45,7 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of any learner that were typed."""
-    return {**pick(GdConfig, options), **pick(DyadicConfig, options)}
+    return {**pick(ManyConfig, options), **pick(DyadicConfig, options)}
 
 
 def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
@@ -52,18 +53,20 @@ def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
-    """A new learner's configuration: dyadic with ``--dotproduct``, gradient descent without."""
+    """A new learner's configuration: dyadic with ``--dotproduct``, with classes, or plain gradient descent."""
     loss = LossConfig(**loss_changes(options))
     pairs = len(options.get("dotproduct", ()))
-    kind = DyadicConfig if pairs else GdConfig
+    many = any(name in options for name in KINDS)
+    kind = DyadicConfig if pairs else ManyConfig if many else GdConfig
     changes = learner_changes(options)
-    if not pairs:
+    if kind is GdConfig:
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
     known = {field.name for field in fields(kind)}
     for name in changes:
         if name not in known:
-            reason = "does not go with --dotproduct" if pairs else "needs --dotproduct"
-            raise UsageError(f"--{name} {reason}")
+            of_classes = name in {field.name for field in fields(ManyConfig)}
+            needed = "--oaa, --csoaa or --multilabel_oaa" if of_classes else "--dotproduct"
+            raise UsageError(f"--{name} {'does not go with --dotproduct' if pairs else f'needs {needed}'}")
     return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
 
 

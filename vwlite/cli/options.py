@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from vwlite.cli.parser import DataOption, Finite
+from vwlite.cli.parser import DataOption, Finite, Names
 from vwlite.losses import LINKS, LOSSES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -135,6 +135,19 @@ update_options = family(
     number("--min_prediction", help="Smallest prediction."),
     number("--max_prediction", help="Largest prediction."),
 )
+class_options = family(
+    "Classes",
+    flag("--binary", help="Predict -1 or 1; the loss is the share of errors."),
+    count("--oaa", help="N classes, one against all; labels are 1..N, 0..N-1 or names.", default=0),
+    count("--csoaa", help="N classes with costs; labels are words class:cost.", default=0),
+    count("--multilabel_oaa", help="Sets of N labels, from 0; labels are like 0,3.", default=0),
+    click.option("--named_labels", type=Names(), metavar="NAME,...", help="Names of the classes, in order."),
+    count("--indexing", help="Number of the first class, 0 or 1. [default: as the data tell]"),
+    flag("--probabilities", help="Predict the probability of every class (with --loss_function logistic)."),
+    flag("--scores", help="Predict the score of every class."),
+    count("--oaa_subsample", help="Teach the label's class and N others each time, not all.", default=0),
+    flag("--cs_absolute_loss", help="Loss of --csoaa: the answer's cost, not what it costs more than the best."),
+)
 dyadic_options = family(
     "Dot products of latent vectors",
     listed("--dotproduct", help="Add the dot product of two namespaces' latent vectors.", metavar="AB|A,B"),
@@ -144,7 +157,11 @@ dyadic_options = family(
     click.option("--dot-init-kind", type=click.Choice(["uniform", "normal"]), help="Their distribution."),
     number("--dot-offset", help="Add this to every element of both vectors."),
     flag("--no-dot-linear", help="No linear weights for these namespaces."),
-    count("--random_seed", "--seed", "random_seed", help="Seed of start values and of --shuffle.", default=0),
+    count(
+        *("--random_seed", "--seed", "random_seed"),
+        help="Seed of start values, of --shuffle and of --oaa_subsample.",
+        default=0,
+    ),
 )
 pass_options = family(
     "Passes",

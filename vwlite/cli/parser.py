@@ -24,6 +24,18 @@ class Finite(click.ParamType):
         return number
 
 
+class Names(click.ParamType):
+    """Names separated by commas."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        names = tuple(value) if isinstance(value, tuple) else tuple(value.split(","))
+        if not all(names):
+            self.fail(f"{value!r} has an empty name", param, ctx)
+        return names
+
+
 class Duration(click.ParamType):
     """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
 

@@ -48,6 +48,7 @@ run_options = options.family(
 without_effect = options.family(
     "",
     click.option("--onethread", is_flag=True, hidden=True),
+    click.option("--csoaa_rank", is_flag=True, hidden=True),
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
     click.option("--no_bias_regularization", is_flag=True, hidden=True),
@@ -68,6 +69,7 @@ without_effect = options.family(
 @options.pass_options
 @options.loss_options
 @options.update_options
+@options.class_options
 @options.dyadic_options
 @options.table_options
 @options.feature_options

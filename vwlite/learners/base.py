@@ -11,6 +11,7 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.expand import Plan
 from vwlite.fitting import check_types
 from vwlite.losses import LossConfig, link_code
+from vwlite.progress import value_text
 from vwlite.results import Results
 from vwlite.table import Table
 
@@ -49,6 +50,9 @@ class Learner:
     kernel: Any  # the configuration in the words of the kernel
     tells_flips = False  # fills Results.flip
     drops_pairs = False  # namespaces of dot products have no linear terms
+    layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
+    simple_labels = True  # labels are numbers to be summed
+    writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
@@ -78,6 +82,22 @@ class Learner:
             )
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        """The stack of learners from the bottom, and what labels and predictions are, in vw's words."""
+        return (self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        """A row's label as the progress table shows it."""
+        return value_text(float(batch.label[row]))
+
+    def prediction_text(self, results: Results, row: int) -> str:
+        return value_text(float(results.prediction[row]))
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        """What the summary says beside the average loss."""
+        return []
 
     def end_pass(self) -> None:
         self.set(rate=float(np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate)))
@@ -120,6 +140,11 @@ class Learner:
         if table.shape != (1 << self.bits, stride):
             raise ValueError(f"a table of shape {table.shape}, not {(1 << self.bits, stride)}")
         return table
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        """Take over what else the header has; ``whole`` as with ``load``. Raises ValueError, TypeError, KeyError."""
+        if whole and "start_time" in header:
+            self.start_time = header["start_time"]
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         """Take over a model's numbers; unless ``whole``, only what prediction needs."""

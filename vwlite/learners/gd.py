@@ -1,21 +1,25 @@
 """Gradient descent: configuration, state arrays, calls into the kernel ``cython_ext/learners/gd.pyx``."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from vwlite._native import gd as kernel
+from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
+from vwlite.expand import Plan
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code
+from vwlite.results import Results
 from vwlite.table import Table, zeros
 
 CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
     "norm_sum",  # sum of squared normalised inputs, times importance
     "norm_weight",  # sum of importance over the same updates
+    "multiplier",  # global scale of the last update with a loss
     "time",  # sum of importance over all examples
     "held_weight",  # the part of it that was held out
     "unlabeled_weight",  # the part of it without a label
@@ -24,7 +28,6 @@ SCALARS = (
     "min_label",
     "max_label",
     "rate",  # learning rate, decayed by the passes so far
-    "multiplier",  # global scale of the last update with a loss
 )
 COLUMNS = ("w", "adaptive", "normalized")  # of the table; a fourth is scratch
 
@@ -54,6 +57,7 @@ class GdConfig:
     max_prediction: float | None = None
     initial_weight: float = 0.0
     constant: float = 0.0
+    binary: bool = False  # predictions are -1 or 1, and the loss is their errors
     ftrl: bool = False
     ftrl_alpha: float | None = None  # 0.5
     ftrl_beta: float | None = None  # 1
@@ -172,6 +176,35 @@ class Gd(Learner):
     def mask_with(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
         self.mask = mask
+
+    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+        """The classes that a row's audit shows, from 0."""
+        return (0,)
+
+    def clipped(self, results: Results, row: int, number: int) -> float:
+        """Class ``number``'s prediction for the row just run, before the link."""
+        raw, (low, high) = float(results.raw[row]), self.label_range
+        return 0.0 if np.isnan(raw) else min(max(raw, low), high)
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        super().run(batch, plan, results, begin, end)
+        if self.config.binary:
+            rows = slice(begin, end)
+            shown = batch.flags[rows] & (BLANK | SAVE) == 0
+            answer = np.where(results.prediction[rows] > self.middle, np.float32(1), np.float32(-1))
+            wrong = shown & ~np.isnan(batch.label[rows]) & (answer != batch.label[rows]) & (batch.importance[rows] > 0)
+            results.prediction[rows] = np.where(shown, answer, 0)
+            results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
+
+    @property
+    def middle(self) -> float:
+        """Between the two classes on the scale of predictions."""
+        return {"logistic": 0.5, "poisson": 1.0}.get(self.config.link, 0.0)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        stack, labels, predictions = super().described
+        return (*stack, "binary") if self.config.binary else stack, labels, predictions
 
     def apply_shrinkage(self) -> None:
         if self.get("gravity") or self.get("contraction") != 1:

@@ -3,20 +3,26 @@
 from typing import Any
 
 from vwlite import metrics, ranking
+from vwlite.class_metrics import ClassOutcomes
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for
-from vwlite.errors import DataError
+from vwlite.config import RunConfig
+from vwlite.errors import DataError, UsageError
 from vwlite.queries import Queries, QueryConfig
+from vwlite.restore import Restored
 from vwlite.training import evaluate
 
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
+NO_LABELS = "there is no labelled example to measure the model on"
 
 
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"]):
         return named.evaluate(arguments)
     config, model = build.open_model(arguments)
+    if not model.learner.simple_labels:
+        return evaluate_classes(arguments, config, model)
     loss = config.learner.loss
     names = arguments["metrics"].split(",") if arguments["metrics"] else None
     ranked, others = ranking.choose(names, arguments["qid"])
@@ -25,7 +31,7 @@ def run(arguments: dict[str, Any]) -> int:
     bad_lines = build.bad_lines_config(arguments)
     session, outcomes = evaluate(config, model, bad_lines, arguments["quiet"], rankings, grades)
     if not len(outcomes):
-        raise DataError("there is no labelled example to measure the model on")
+        raise DataError(NO_LABELS)
     weight = session.counters.labeled_weight
     binary = loss.loss.two_classes and not grades
     of_grades = ["auc"] if ranked and not binary and others and "auc" in others else []
@@ -42,8 +48,25 @@ def run(arguments: dict[str, Any]) -> int:
         report.update(rankings.evaluate(ranked))
     if not arguments["metrics"] and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
-    if arguments["json_path"] != "-":
+    return tell(report, arguments["json_path"])
+
+
+def evaluate_classes(arguments: dict[str, Any], config: RunConfig, model: Restored) -> int:
+    outcomes = ClassOutcomes()
+    if arguments["qid"]:
+        raise UsageError("--qid does not go with a model of classes")
+    names = arguments["metrics"].split(",") if arguments["metrics"] else None
+    evaluate(config, model, build.bad_lines_config(arguments), arguments["quiet"], outcomes)
+    report = outcomes.report(model.learner, names)
+    if report.get("examples") == 0:
+        raise DataError(NO_LABELS)
+    return tell(report, arguments["json_path"])
+
+
+def tell(report: dict[str, Any], path: str | None) -> int:
+    """Print the metrics or, with a path, write them as JSON; with ``-`` only that."""
+    if path != "-":
         print(metrics.as_table(report))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], metrics.finite(report))
+    if path:
+        write_json(path, metrics.finite(report))
     return 0

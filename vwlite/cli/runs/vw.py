@@ -27,6 +27,7 @@ NOT_KEPT = (
     *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
     *("initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
 )
+NOT_KEPT_CLASSES = ("probabilities", "scores", "cs_absolute_loss", "oaa_subsample")
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
     "permutations": False,
@@ -98,13 +99,14 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         learner.set(**outstanding(typed))
     if arguments["feature_mask"]:
         learner.mask_with((learner.weights[:, 0] != 0).astype(np.uint8))
-    counters = Counters(config.output.progress)
+    counters = Counters(config.output.progress, learner.simple_labels)
     goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
     if goes_on:
         counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
-        if learner.name == "gd":
+        if learner.name in ("gd", "many"):
             learner.set(unlabeled_weight=counters.unlabeled_weight)
-    manners = VwLog(log, strict_parse=arguments["strict_parse"])
+    classes = None if learner.simple_labels else learner.labels(log)
+    manners = VwLog(log, classes, strict_parse=arguments["strict_parse"])
     with Session(config, learner, plan, manners, counters) as session:
         if goes_on:
             session.earlier_passes = session.saver.passes = model.passes
@@ -116,7 +118,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
 
 def require_gd(learner: Learner, option: str) -> Learner:
     if learner.name != "gd":
-        raise UsageError(f"--{option} does not go with --dotproduct")
+        raise UsageError(f"--{option} needs a plain linear model")
     return learner
 
 
@@ -173,16 +175,17 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
 
     A learner that vw does not have keeps all of them.
     """
-    if model_file.read_header(path).get("learner") != "gd":
+    kept = model_file.read_header(path)
+    if kept.get("learner") not in ("gd", "many"):
         typed_changes = build.learner_changes(typed), build.feature_changes(typed)
-        kept = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
-        return restore(path, learning=config.learning, strict=False, **kept)
+        changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
+        return restore(path, learning=config.learning, strict=False, **changed)
     default, given = GdConfig(), config.learner
-    changes = {name: getattr(given, name) for name in NOT_KEPT}
+    not_kept = NOT_KEPT if kept["learner"] == "gd" else (*NOT_KEPT, *NOT_KEPT_CLASSES)
+    changes = {name: getattr(given, name, 0) for name in not_kept}
     changes |= build.learner_changes(typed)
     changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
-    kept = model_file.read_header(path)
     for name in ADDED_TO:
         if name in features:
             features[name] = (*features[name], *kept["features"][name])

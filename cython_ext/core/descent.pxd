@@ -1,0 +1,285 @@
+"""The update of gradient descent: adaptive, normalised and importance-aware, as Vowpal Wabbit's ``gd``; FTRL-proximal."""
+
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
+from libc.stdint cimport uint8_t
+
+from core.bytescan cimport prefetch, unlikely
+from core.float32 cimport ONE
+from core.loss_types cimport Loss, LossParams
+from core.losses cimport get_loss
+from core.plan cimport LETTERS
+from core.rates cimport Rates, Scan, scan_terms
+from core.scratch cimport Scratch
+from core.status cimport OK, UNSTABLE
+
+
+cdef enum:                 # positions in GdState.scalars, named in vwlite/learners/gd.py
+    NORM_SUM = 0           # sum of squared normalised inputs, times importance
+    NORM_WEIGHT = 1        # sum of importance over the same updates
+    MULTIPLIER = 2         # global scale of the last update with a loss
+    NORMS = 3              # how many of these a set of weights has
+    TIME = 3               # sum of importance over all examples
+    HELD_WEIGHT = 4        # the part of it that was held out
+    UNLABELED_WEIGHT = 5   # the part of it without a label
+    GRAVITY = 6            # L1 shrinkage not yet applied to the table
+    CONTRACTION = 7        # L2 shrinkage not yet applied to the table
+    MIN_LABEL = 8
+    MAX_LABEL = 9
+    RATE_NOW = 10          # learning rate, decayed by the passes so far
+    SCALARS = 11
+
+
+cdef struct Learner:
+    float *table           # (2^bits, stride)
+    size_t stride          # 4 when there are adaptive or normalised sums, else 1
+    const uint8_t *mask    # (2^bits,) 0: the slot is not learned; NULL without a mask
+    double *scalars        # (SCALARS,)
+    double *norms          # (NORMS,) of the weights at work: the first scalars, or one class's
+    Loss loss
+    LossParams params
+    int link
+    Rates rates
+    bint invariant
+    bint frozen            # the label range no longer grows
+    bint strict            # a number that is not finite ends the run
+    double l1, l2          # float32 values
+    float sparse_l2
+    bint ftrl              # columns of the table: w, z, n
+    float ftrl_alpha, ftrl_beta
+
+
+cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
+    """Weight after the L1 shrinkage it is due (truncated gradient; Langford, Li and Zhang 2009)."""
+    cdef float gravity = <float>m.scalars[GRAVITY]
+    return w - gravity if w > gravity else (w + gravity if w < -gravity else 0)
+
+
+cdef inline float inner_product(const Learner *m, const Scratch *s, float start) noexcept nogil:
+    cdef size_t i
+    cdef float sum = start
+    if m.l1 > 0:
+        for i in range(s.terms):
+            sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
+    elif m.stride == 4:
+        for i in range(s.terms):
+            sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
+    else:
+        for i in range(s.terms):
+            sum += m.table[s.index[i]] * s.value[i]
+    return sum * <float>m.scalars[CONTRACTION]
+
+
+cdef inline float clip(float p, const Learner *m) noexcept nogil:
+    if isnan(p):
+        return 0
+    if p > m.params.max_label:
+        return m.params.max_label
+    return m.params.min_label if p < m.params.min_label else p
+
+
+cdef inline void widen_range(Learner *m, float label) noexcept nogil:
+    if label < m.scalars[MIN_LABEL]:
+        m.scalars[MIN_LABEL] = m.params.min_label = label
+    if label > m.scalars[MAX_LABEL]:
+        m.scalars[MAX_LABEL] = m.params.max_label = label
+
+
+cdef inline void sync(Learner *m, size_t slots) noexcept nogil:
+    """Apply the outstanding shrinkage to every weight."""
+    cdef size_t slot
+    cdef float contraction = <float>m.scalars[CONTRACTION]
+    for slot in range(slots):
+        m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * contraction
+    m.scalars[GRAVITY] = 0
+    m.scalars[CONTRACTION] = 1
+
+
+cdef inline void sync_if_due(Learner *m, size_t slots) noexcept nogil:
+    """Rare: before the shrinkage leaves the range of single precision."""
+    if m.scalars[CONTRACTION] < 1e-9 or m.scalars[GRAVITY] > 1e3:
+        sync(m, slots)
+
+
+cdef inline float regularized(Learner *m, float step, float p, float y) noexcept nogil:
+    """Book the shrinkage that goes with a step; returns the step in units of the contracted table."""
+    cdef double slope, rate = 0
+    if (m.l1 > 0 or m.l2 > 0) and fabs(step) > 1e-8:
+        slope = m.loss.slope(&m.params, p, y)
+        if fabs(slope) > 1e-8:
+            rate = -step / slope
+        m.scalars[CONTRACTION] *= 1 - m.l2 * rate
+        step = step / <float>m.scalars[CONTRACTION]
+        m.scalars[GRAVITY] += rate * m.l1
+    return step
+
+
+cdef inline float norm_multiplier(Learner *m, float weight, double norm) noexcept nogil:
+    cdef float total, seen
+    m.norms[NORM_SUM] += weight * norm
+    m.norms[NORM_WEIGHT] += weight
+    total = <float>m.norms[NORM_SUM]
+    seen = <float>m.norms[NORM_WEIGHT]
+    if not m.rates.sqrt_mode:
+        return powf(total / seen, m.rates.norm_power)
+    return sqrtf(seen / total) if m.rates.adaptive else seen / total
+
+
+cdef inline float sum_of_squares(const float *value, size_t n) noexcept nogil:
+    cdef size_t i
+    cdef float sum = 0
+    for i in range(n):
+        sum += value[i] * value[i]
+    return sum
+
+
+cdef inline float squared_norm(const Scratch *s) noexcept nogil:
+    """Of all features, namespaces without linear terms included, with one subtotal per namespace."""
+    cdef float total = 0
+    cdef int g
+    for g in range(s.groups):
+        if s.group[g].number < LETTERS:
+            total += sum_of_squares(s.group[g].value, s.group[g].size)
+    total += <float>s.constant
+    return total + sum_of_squares(s.value + s.linear, s.terms - s.linear)
+
+
+cdef inline float step_size(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """The update before regularisation: per-coordinate rates are left in the table, the common factor in MULTIPLIER."""
+    cdef Scan scan
+    cdef float square_grad = weight * m.loss.square_grad(&m.params, p, y)
+    cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
+    scan.per_update = 1
+    if m.stride == 1:
+        scan.per_update = squared_norm(s)
+    elif square_grad != 0:
+        scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan)
+        if m.rates.normalized:
+            m.norms[MULTIPLIER] = norm_multiplier(m, weight, scan.norm)
+            scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
+    if not m.rates.adaptive:
+        t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
+        scale = scale * powf(t, m.rates.minus_power)
+    if m.invariant:
+        return m.loss.update(&m.params, p, y, scale, scan.per_update)
+    return m.loss.unsafe_update(&m.params, p, y, scale)
+
+
+cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nogil:
+    cdef size_t i
+    cdef float *slot
+    if m.stride == 1:
+        for i in range(s.terms):
+            if fabsf(s.value[i]) <= FLT_MAX:
+                m.table[s.index[i]] += step * s.value[i]
+        return
+    for i in range(s.terms):
+        slot = m.table + 4 * <size_t>s.index[i]
+        if fabsf(s.value[i]) <= FLT_MAX:
+            slot[0] += step * (s.value[i] * slot[3])
+
+
+cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
+    """Leave only terms that may be learned; the prediction has been made with all of them."""
+    cdef size_t i, kept = 0, linear = 0
+    for i in range(s.terms):
+        if m.mask[s.index[i]]:
+            s.index[kept] = s.index[i]
+            s.value[kept] = s.value[i]
+            kept += 1
+        if i + 1 == s.linear:
+            linear = kept
+    s.terms = kept
+    s.linear = linear
+
+
+cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
+    cdef float step = 0
+    cdef int status = OK
+    if m.mask != NULL:
+        drop_masked(m, s)
+    if m.loss.value(&m.params, p, y) > 0:
+        step = regularized(m, step_size(m, s, p, y, weight), p, y)
+    if m.sparse_l2 > 0:
+        step -= m.sparse_l2 * p
+    if unlikely(not isfinite(step)):
+        status = UNSTABLE
+        step = 0 if isnan(step) else step
+    if step != 0 and not (m.strict and status != OK):
+        if m.rates.normalized:
+            step = step * <float>m.norms[MULTIPLIER]
+        add_step(m, s, step)
+    return status
+
+
+cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """FTRL-proximal (McMahan et al., 2013, algorithm 1): z sums gradients, n their squares, w follows from both."""
+    cdef float slope = m.loss.slope(&m.params, p, y) * weight, g, n, root, l1 = <float>m.l1, l2 = <float>m.l2
+    cdef float *slot
+    cdef size_t i
+    if not isfinite(slope):
+        return UNSTABLE
+    for i in range(s.terms):
+        if m.mask != NULL and not m.mask[s.index[i]]:
+            continue
+        slot = m.table + 4 * <size_t>s.index[i]
+        g = slope * s.value[i]
+        n = slot[2] + g * g
+        root = sqrtf(n)
+        slot[1] += g - (root - sqrtf(slot[2])) / m.ftrl_alpha * slot[0]
+        slot[2] = n
+        if fabsf(slot[1]) <= l1:
+            slot[0] = 0
+        else:
+            g = l1 - slot[1] if slot[1] > 0 else -l1 - slot[1]
+            slot[0] = g / (l2 + (m.ftrl_beta + root) / m.ftrl_alpha)
+        if not isfinite(slot[0]):
+            return UNSTABLE
+    return OK
+
+
+cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
+    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight)
+
+
+cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:
+    m.scalars[TIME] += weight
+    if labeled and held:
+        m.scalars[HELD_WEIGHT] += weight
+    elif not labeled:
+        m.scalars[UNLABELED_WEIGHT] += weight
+
+
+cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nogil:
+    cdef size_t i
+    for i in range(s.terms):
+        prefetch(m.table + m.stride * s.index[i])
+
+
+cdef inline Learner open_learner(state, config):
+    """From a ``vwlite.learners.gd.Gd`` and its ``KernelConfig``."""
+    cdef const float[:, ::1] table = state.weights  # a read-only map of a model when nothing is learned
+    cdef double[::1] scalars = state.scalars
+    cdef const uint8_t[::1] mask
+    cdef Learner m
+    if scalars.shape[0] < SCALARS or get_loss(config.loss_code, &m.loss) != 0:
+        raise ValueError("unknown loss or wrong number of scalars")
+    m.table, m.stride, m.scalars = <float *>&table[0, 0], table.shape[1], &scalars[0]
+    m.norms = m.scalars
+    m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.scale)
+    m.link = config.link_code
+    m.mask = NULL
+    if state.mask is not None:
+        mask = state.mask
+        if mask.shape[0] != table.shape[0]:
+            raise ValueError("the mask does not fit the table")
+        m.mask = &mask[0]
+    m.rates.adaptive, m.rates.normalized = config.adaptive, config.normalized
+    m.rates.sqrt_mode = config.power_t == 0.5
+    m.rates.minus_power = -<float>config.power_t
+    m.rates.norm_power = <float>config.power_t - ONE
+    m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
+    m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
+    m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
+    return m

@@ -1,0 +1,365 @@
+"""Several sets of weights side by side, one a class: one against all, costs of classes, sets of labels."""
+
+from libc.math cimport INFINITY, isfinite, isnan, log
+from libc.stdint cimport uint32_t
+
+from core.bytescan cimport prefetch
+from core.descent cimport (
+    NORMS, SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, sync, sync_if_due, widen_range
+)
+from core.expand cimport expand
+from core.groups cimport Rows
+from core.links cimport LINK_LOGISTIC, apply_link
+from core.plan cimport Plan
+from core.rows cimport BLANK, SAVE
+from core.scratch cimport Scratch, close_scratch, open_scratch
+from core.status cimport OK, UNSTABLE
+from core.view cimport Results, open_plan, open_results, open_rows
+
+cdef enum:
+    ONE_AGAINST_ALL = 0    # kinds, named in vwlite/learners/many.py
+    COSTS = 1
+    SETS = 2
+    FIRST = SCALARS        # position in the scalars: number of the first class, 0 or 1; -1 while nothing told
+    AT = SCALARS + 1       # where in the order of classes the next sample of them begins
+    NO_CHANCE = 999        # log loss of a label that is given no probability, as in vw
+    LINES = 16             # of the table asked for in advance of a feature's classes
+
+
+cdef struct Many:
+    Learner m              # of the class at work
+    float *table           # of the first class
+    double *norms          # (classes, NORMS)
+    int kind
+    uint32_t classes
+    int shift              # a feature's slots begin at its hash times 2^shift
+    uint32_t mask
+    size_t slots
+    bint absolute          # loss is the cost of the answer, not what it costs more than the best
+    bint shows             # scores or probabilities are what is written
+    bint probabilities
+    double *log_loss       # (2, 2) sums over the rows that were not held out and over those that were; their weights
+    uint32_t sample        # classes beside the label's own that learn an example; 0: all
+    const uint32_t *order  # (classes,) in which they take turns
+    float bound            # of a set's answer: labels with a score above it
+    # per row the classes its label names and their costs; NULL where no row has any
+    const uint32_t *start  # (rows + 1,)
+    const uint32_t *named
+    const float *cost      # infinite: unknown
+    # (rows, classes) where somebody asks, else a single row
+    float *raw
+    float *score
+    size_t wide            # classes, or 0 for a single row
+
+
+cdef inline void take(Many *q, uint32_t c) noexcept nogil:
+    """Class ``c`` is the one at work."""
+    q.m.table = q.table + q.m.stride * c
+    q.m.norms = q.norms + NORMS * c
+
+
+cdef inline void move_slots(const Many *q, Scratch *s) noexcept nogil:
+    """From hashes to the slots of the first class."""
+    cdef size_t i
+    for i in range(s.terms):
+        s.index[i] = (s.index[i] << q.shift) & q.mask
+
+
+cdef inline int predict_class(Many *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:
+    take(q, c)
+    raw[c] = inner_product(&q.m, s, base)
+    score[c] = clip(raw[c], &q.m)
+    return OK if isfinite(raw[c]) else UNSTABLE
+
+
+cdef inline int teach(Many *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
+    """One update of class ``c``, its prediction known."""
+    cdef int status
+    take(q, c)
+    status = learn_row(&q.m, s, score, label, weight)
+    take(q, 0)
+    sync_if_due(&q.m, q.slots)
+    return status
+
+
+cdef inline void tell_first(Many *q, double number) noexcept nogil:
+    """The first label that is 0, or the number of classes, tells from where they are counted."""
+    if q.m.scalars[FIRST] < 0 and (number == 0 or number == q.classes):
+        q.m.scalars[FIRST] = 0 if number == 0 else 1
+
+
+cdef inline uint32_t first_class(const Many *q) noexcept nogil:
+    return 0 if q.m.scalars[FIRST] == 0 else 1
+
+
+cdef inline uint32_t place(const Many *q, uint32_t number) noexcept nogil:
+    """The set of weights of a class number; in vw's manners one out of range is the first or the last."""
+    cdef uint32_t first = first_class(q)
+    return number - first if number - first < q.classes else (q.classes - 1 if first else 0)
+
+
+cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, float *score) noexcept nogil:
+    cdef uint32_t c
+    cdef int status = OK
+    for c in range(q.classes):
+        status |= predict_class(q, s, c, base, raw, score)
+    return status
+
+
+cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
+    cdef uint32_t c, best = 0
+    for c in range(1, n):
+        if score[c] > score[best]:
+            best = c
+    return best
+
+
+cdef inline int teach_anew(Many *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
+                           float *raw, float *score) noexcept nogil:
+    """Predict once more, within the range of labels of now, and learn."""
+    cdef int status
+    if not q.m.frozen:
+        widen_range(&q.m, sign)
+    status = predict_class(q, s, c, rows.base[row], raw, score)
+    return status | (teach(q, s, c, score[c], sign, weight) if weight > 0 else OK)
+
+
+cdef inline int teach_sample(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
+    """The label's class and the next few others, whose weight makes up for those left out."""
+    cdef float weight = rows.importance[row]
+    cdef uint32_t at = <uint32_t>q.m.scalars[AT], left = q.sample, own
+    cdef int status = OK
+    own = <uint32_t>(rows.label[row] - first_class(q)) if rows.label[row] >= first_class(q) else q.classes
+    if own < q.classes:
+        status = teach_anew(q, rows, row, s, own, 1, weight, raw, score)
+    while left:
+        if q.order[at] != own:
+            status |= teach_anew(q, rows, row, s, q.order[at], -1, weight * (<float>q.classes / <float>q.sample), raw, score)
+            left -= 1
+        at = at + 1 if at + 1 < q.classes else 0
+    q.m.scalars[AT] = at
+    return status
+
+
+cdef inline void make_probabilities(Many *q, float y, float weight, bint held, float *score) noexcept nogil:
+    cdef uint32_t c, true
+    cdef float total = 0
+    for c in range(q.classes):
+        score[c] = apply_link(LINK_LOGISTIC, score[c])
+        total += score[c]
+    for c in range(q.classes):
+        score[c] /= total
+    if not isnan(y):
+        true = place(q, <uint32_t>y)
+        q.log_loss[held] += weight * (-log(score[true]) if score[true] > 0 else NO_CHANCE)
+        q.log_loss[2 + held] += weight
+
+
+cdef inline int visit_class(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                            float *score) noexcept nogil:
+    """One against all: every class is told whether it is the label's, by its prediction before any was told."""
+    cdef float y = rows.label[row], weight = rows.importance[row], sign
+    cdef bint labeled = not isnan(y)
+    cdef uint32_t c
+    cdef int status = predict_all(q, s, rows.base[row], raw, score)
+    if learn and q.shows:
+        tell_first(q, y)               # else the row that tells is still counted from where it was before
+    out.prediction[row] = highest(score, q.classes) + first_class(q)
+    out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
+    out.raw[row] = first_class(q)
+    if learn and not (q.m.strict and status != OK):
+        tell_first(q, y)
+        if q.sample:
+            return status | teach_sample(q, rows, row, s, raw, score)
+        for c in range(q.classes):
+            sign = 1 if y == c + first_class(q) else -1
+            if not q.m.frozen:
+                widen_range(&q.m, sign)
+            if weight > 0:
+                status |= teach(q, s, c, score[c], sign, weight)
+    if q.probabilities:
+        make_probabilities(q, y, weight, out.held != NULL and out.held[row], score)
+    return status
+
+
+cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                            float *score) noexcept nogil:
+    """Every class with a cost learns it as a regression; the answer is the class that costs least."""
+    cdef size_t i, begin = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
+    cdef uint32_t c, best = 0
+    cdef float least = INFINITY, cost, lowest = INFINITY, chosen = INFINITY
+    cdef int status = OK
+    cdef bint known
+    for i in range(begin, end):
+        tell_first(q, q.named[i])
+    if begin == end:
+        status = predict_all(q, s, rows.base[row], raw, score)
+        for c in range(q.classes):
+            if raw[c] < least:
+                least, best = raw[c], c
+    for i in range(begin, end):
+        c = place(q, q.named[i])
+        cost = q.cost[i]
+        known = isfinite(cost)
+        if learn and known and not q.m.frozen:
+            widen_range(&q.m, cost)
+        status |= predict_class(q, s, c, rows.base[row], raw, score)
+        if raw[c] < least or (raw[c] == least and c < best):
+            least, best = raw[c], c
+        if learn and known and not (q.m.strict and status != OK):
+            status |= teach(q, s, c, score[c], cost, 1)
+    out.prediction[row] = best + first_class(q)
+    out.raw[row] = first_class(q)
+    for i in range(begin, end):
+        lowest = q.cost[i] if q.cost[i] < lowest else lowest
+        if place(q, q.named[i]) == best:
+            chosen = q.cost[i]
+    out.loss[row] = 0
+    if not isnan(rows.label[row]) and isfinite(chosen):
+        out.loss[row] = chosen if q.absolute else chosen - lowest
+    return status
+
+
+cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                          float *score) noexcept nogil:
+    """Every label, from 0, is told whether the row has it; those with a score above ``bound`` are the answer.
+
+    ``named`` ascends within a row. Of the answer nothing but its size is kept; ``score``, linked, has the rest.
+    """
+    cdef float weight = rows.importance[row], sign
+    cdef size_t at = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
+    cdef uint32_t c, wrong = 0, size = 0
+    cdef int status = OK
+    for c in range(q.classes):
+        sign = 1 if at < end and q.named[at] == c else -1
+        at += sign > 0
+        if learn and not q.m.frozen:
+            widen_range(&q.m, sign)
+        status |= predict_class(q, s, c, rows.base[row], raw, score)
+        if learn and weight > 0 and not (q.m.strict and status != OK):
+            status |= teach(q, s, c, score[c], sign, weight)
+        score[c] = apply_link(q.m.link, score[c])
+        size += score[c] > q.bound
+        wrong += (score[c] > q.bound) != (sign > 0)
+    out.prediction[row] = size
+    out.raw[row] = 0
+    out.loss[row] = wrong + (end - at) if not isnan(rows.label[row]) else 0
+    return status
+
+
+cdef inline int visit(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef bint labeled = not isnan(rows.label[row]), held = out.held != NULL and out.held[row]
+    cdef bint learn = learning and labeled and not held
+    cdef float *raw = q.raw + row * q.wide
+    cdef float *score = q.score + row * q.wide
+    cdef int status
+    if q.kind == ONE_AGAINST_ALL:
+        status = visit_class(q, rows, row, s, out, learn, raw, score)
+    elif q.kind == COSTS:
+        status = visit_costs(q, rows, row, s, out, learn, raw, score)
+    else:
+        status = visit_set(q, rows, row, s, out, learn, raw, score)
+    out.features[row] = <uint32_t>s.count
+    count_time(&q.m, rows.importance[row], labeled, held)
+    return status
+
+
+cdef inline void prefetch_classes(const Many *q, const Scratch *s) noexcept nogil:
+    cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
+    for i in range(s.terms):
+        for line in range(lines if lines < LINES else LINES):
+            prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
+
+
+cdef int run(Many *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
+             Scratch *scratch) noexcept nogil:
+    """Rows ``[row, end)`` in order. While one row is worked on, the table's lines for the next are on their way."""
+    cdef Scratch *following
+    cdef size_t next = row[0]
+    cdef int status = OK
+    while row[0] < end and status == OK:
+        while next < end and next < row[0] + 2 and status == OK:
+            following = &scratch[next & 1]
+            status = expand(rows, next, plan, following)
+            move_slots(q, following)
+            prefetch_classes(q, following)
+            next += 1
+        if status != OK:
+            break
+        if rows.flags[row[0]] & (BLANK | SAVE):
+            out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
+            out.features[row[0]] = 0
+        else:
+            status = visit(q, rows, row[0], &scratch[row[0] & 1], out, learning)
+            if status == UNSTABLE and not q.m.strict:
+                status = OK
+        row[0] += 1
+    return status
+
+
+cdef Many open_many(state, config, lists, Py_ssize_t rows):
+    """From a ``vwlite.learners.many.Many``, its ``KernelConfig`` and a batch's ``vwlite.class_labels.Lists``, if any."""
+    cdef double[:, ::1] norms = state.norms
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef const uint32_t[::1] order = state.order
+    cdef const uint32_t[::1] start, named
+    cdef const float[::1] cost
+    cdef float[:, ::1] raw = state.raw, score = state.score
+    cdef Many q
+    q.m = open_learner(state, config)
+    q.table, q.slots, q.mask = q.m.table, state.weights.shape[0], state.weights.shape[0] - 1
+    q.kind, q.classes, q.shift = config.kind, config.classes, config.shift
+    q.absolute, q.bound, q.shows, q.probabilities = config.absolute, config.bound, config.shows, config.probabilities
+    q.log_loss = &log_loss[0, 0]
+    if log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
+        raise ValueError("two sums of log losses and two of weights")
+    if norms.shape[0] != q.classes or norms.shape[1] != NORMS or q.classes < 1 or q.classes > <uint32_t>1 << q.shift:
+        raise ValueError("the classes do not fit their norms")
+    if state.mask is not None or q.slots >> q.shift == 0 or state.scalars.shape[0] != SCALARS + 2:
+        raise ValueError("the table does not fit the classes")
+    q.sample, q.order = config.sample, &order[0]
+    if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[AT] < q.classes:
+        raise ValueError("the order of classes does not fit them")
+    q.norms = &norms[0, 0]
+    q.start = q.named = NULL
+    q.cost = NULL
+    if lists is not None:
+        start, named, cost = lists.start, lists.named, lists.cost
+        if start.shape[0] != rows + 1 or named.shape[0] < start[rows] or cost.shape[0] < start[rows]:
+            raise ValueError("the label lists do not fit the batch")
+        q.start = &start[0]
+        q.named = &named[0] if named.shape[0] else NULL
+        q.cost = &cost[0] if cost.shape[0] else NULL
+    q.wide = q.classes if state.wants_scores else 0
+    if raw.shape[1] != q.classes or score.shape[1] != q.classes or \
+            min(raw.shape[0], score.shape[0]) < (rows if q.wide else 1):
+        raise ValueError("no room for the scores")
+    q.raw, q.score = &raw[0, 0], &score[0, 0]
+    return q
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
+
+    In place of raw predictions the results have the number of the first class, as it was known at that row.
+    """
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Rows rows = open_rows(batch)
+    cdef Many q = open_many(state, config, batch.lists, rows.size)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef Scratch scratch[2]
+    cdef int status
+    native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
+    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
+        raise ValueError("table, plan and batch do not belong together")
+    if learning and not state.weights.flags.writeable:
+        raise ValueError("a read-only table cannot learn")
+    open_scratch(&scratch[0])
+    open_scratch(&scratch[1])
+    with nogil:
+        status = run(&q, &rows, &native_plan, &out, &begin, end, learning, scratch)
+    close_scratch(&scratch[0])
+    close_scratch(&scratch[1])
+    return status, begin

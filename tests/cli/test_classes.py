@@ -1,0 +1,143 @@
+"""Models of classes, of costs and of sets of labels: train, predict, evaluate, go on, and vw's own words."""
+
+import json
+
+import pytest
+
+NAMED = "cat |w fur tail\ndog 2 |w fur bark\nbird 'b1|w wing\n" * 8
+NUMBERED = NAMED.replace("cat", "1").replace("dog", "2").replace("bird", "3")
+COSTS = "1:0 2:1 3:2 |w a b\n1:2 2:0 3:1 t|w b c\n1:1.5 3:0 |w c d\n| a\n" * 6
+SETS = "0,1 |w a b\n2 t|w c\n0 |w a\n|w a c\n" * 8
+NAMES = ("--oaa", "3", "--named_labels", "cat,dog,bird")
+
+
+def slots(path, tmp_path, vwlite):
+    """Its weights as text."""
+    vwlite("inspect", path, "--readable_model", "text", "--json", "-")
+    lines = (tmp_path / "text").read_text().splitlines()
+    return lines[lines.index("l2_state 1") + 1 :]
+
+
+def test_names_are_predicted_with_their_tags(vwlite, write):
+    write("d", NAMED)
+    vwlite("train", "d", "-f", "m", "--quiet", *NAMES)
+    assert vwlite("predict", "-i", "m", "d").lines[:3] == ["cat", "dog", "bird b1"]
+
+
+def test_names_and_numbers_learn_the_same(vwlite, write, tmp_path):
+    write("names", NAMED), write("numbers", NUMBERED)
+    vwlite("train", "names", "-f", "m", "--quiet", *NAMES)
+    vwlite("train", "numbers", "-f", "n", "--quiet", "--oaa", "3")
+    assert slots("m", tmp_path, vwlite) == slots("n", tmp_path, vwlite) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [(NUMBERED, ("--oaa", "3")), (COSTS, ("--csoaa", "3")), (SETS, ("--multilabel_oaa", "3")), (NAMED, NAMES)],
+)
+def test_going_on_and_caches_change_nothing(text, options, vwlite, write, tmp_path):
+    lines = text.splitlines(keepends=True)
+    write("whole", text), write("one", "".join(lines[:7])), write("two", "".join(lines[7:]))
+    vwlite("train", "whole", "-f", "m", "--quiet", *options)
+    vwlite("train", "one", "-f", "n", "--quiet", *options)
+    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
+    assert slots("m", tmp_path, vwlite) == slots("n", tmp_path, vwlite) != []
+    for _ in range(2):  # the cache is made, then used
+        vwlite("train", "whole", "-f", "c", "--quiet", "-c", *options)
+        assert (tmp_path / "c").read_bytes() == (tmp_path / "m").read_bytes()
+    assert vwlite("predict", "-i", "m", "whole").stdout == vwlite("predict", "-i", "n", stdin=text).stdout
+
+
+def test_scores_and_probabilities(vwlite, write):
+    write("d", NUMBERED)
+    vwlite("train", "d", "-f", "s", "--quiet", "--oaa", "3", "--scores")
+    scores = dict(pair.split(":") for pair in vwlite("predict", "-i", "s", "d").lines[0].split())
+    assert list(scores) == ["1", "2", "3"] and max(scores, key=lambda name: float(scores[name])) == "1"
+    done = vwlite("train", "d", "-f", "p", "--oaa", "3", "--probabilities", "--loss_function", "logistic")
+    assert "average multiclass log loss = " in done.stderr
+    line = vwlite("predict", "-i", "p", "d").lines[2]
+    assert line.endswith(" b1")
+    assert sum(float(pair.split(":")[1]) for pair in line.split()[:3]) == pytest.approx(1, abs=1e-5)
+    report = json.loads(vwlite("evaluate", "-i", "p", "d", "--json", "-").stdout)
+    assert report["accuracy"] == report["macro_f1"] == 1 and 0 < report["log_loss"] < 1
+    assert (report["examples"], report["weight"]) == (24, 32)
+
+
+def test_measures_of_costs_and_sets(vwlite, write):
+    write("c", COSTS), write("s", SETS)
+    vwlite("train", "c", "-f", "cm", "--quiet", "--csoaa", "3", "--passes", "4", "--holdout_off")
+    report = json.loads(vwlite("evaluate", "-i", "cm", "c", "--json", "-").stdout)
+    assert report == {"examples": 18, "weight": 18, "loss": 0}
+    vwlite("train", "s", "-f", "sm", "--quiet", "--multilabel_oaa", "3", "--passes", "4", "--holdout_off")
+    assert vwlite("predict", "-i", "sm", "s").lines[:3] == ["0,1", "2 t", "0"]
+    report = json.loads(vwlite("evaluate", "-i", "sm", "s", "--json", "-").stdout)
+    assert (report["loss"], report["hamming_loss"], report["accuracy"], report["examples"]) == (0, 0, 1, 24)
+    chosen = vwlite("evaluate", "-i", "sm", "s", "--metric", "accuracy", "--json", "-").stdout
+    assert json.loads(chosen) == {"accuracy": 1}
+    refused = vwlite("evaluate", "-i", "sm", "s", "--metric", "auc", status=2).stderr
+    assert "a model of this kind has examples, weight, loss, hamming_loss, accuracy" in refused
+
+
+def test_binary_predictions_are_signs(vwlite, write):
+    write("d", "1 |w a\n-1 |w b\n" * 9)
+    for loss in ("squared", "logistic"):
+        done = vwlite("train", "d", "-f", "m", "--binary", "--loss_function", loss, "-p", "-")
+        assert set(done.lines) == {"1", "-1"}
+        errors = sum(line != ("1", "-1")[place % 2] for place, line in enumerate(done.lines))
+        assert 0 < errors < 4 and f"average loss = {errors / 18:.6f}" in done.stderr
+    assert vwlite("predict", "-i", "m", "d").lines[:2] == ["1", "-1"]
+
+
+def test_the_first_class_may_be_said(vwlite, write):
+    write("d", "1 |w a\n2 |w b\n" * 9)
+    for command in ("train", "vw"):
+        for first, known in (("0", "0"), ("1", "1")):
+            done = vwlite(command, "d", "-p", "-", "--quiet", "--oaa", "3", "--indexing", first)
+            assert done.lines[0] == known and done.lines[-2:] == ["1", "2"]
+
+
+def test_costs_may_count_as_they_are(vwlite, write):
+    write("d", COSTS.replace(":0", ":5").replace(":1", ":6").replace(":2", ":7"))
+    for command in ("train", "vw"):
+        above, all_of_it = (
+            float(vwlite(command, "d", "--csoaa", "3", *more).stderr.partition("average loss = ")[2].split()[0])
+            for more in ((), ("--cs_absolute_loss",))
+        )
+        assert all_of_it == pytest.approx(above + 5, abs=1e-5)
+    assert vwlite("vw", "d", "--csoaa", "3", "--csoaa_rank", "-p", "-", "--quiet").lines
+
+
+def test_a_sample_of_classes_learns_each_example(vwlite, write, tmp_path):
+    write("d", NUMBERED)
+    vwlite("train", "d", "-f", "all", "--quiet", "--oaa", "3")
+    for name, seed in (("one", "1"), ("two", "1"), ("three", "2")):
+        vwlite("train", "d", "-f", name, "--quiet", "--oaa", "3", "--oaa_subsample", "1", "--random_seed", seed)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() != (tmp_path / "three").read_bytes()
+    assert vwlite("predict", "-i", "one", "d").lines[:3] == ["1", "2", "3 b1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--oaa 3 --csoaa 3", "do not go together"),
+        ("--oaa 3 --dotproduct ab", "--oaa does not go with --dotproduct"),
+        ("--named_labels a,b", "--named_labels needs --oaa, --csoaa or --multilabel_oaa"),
+        ("--oaa 2 --named_labels a,,b", "has an empty name"),
+        ("--oaa 3 --oaa_subsample 3", "takes 1 to one less than the classes"),
+        ("--oaa 3 --binary", "--binary does not go with --oaa"),
+    ],
+)
+def test_what_does_not_go_together(options, message, vwlite, write):
+    write("d", NUMBERED)
+    assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
+
+
+def test_a_wrong_class_ends_training_and_no_model_appears(vwlite, write, tmp_path):
+    write("d", NUMBERED + "4 |w a\n")
+    assert "d:25: label 4 is no class" in vwlite("train", "d", "-f", "m", "--oaa", "3", status=65).stderr
+    assert not (tmp_path / "m").exists()
+
+
+def test_names_where_numbers_were_expected_are_explained(vwlite, write):
+    write("d", NAMED)
+    assert "(--named_labels?)" in vwlite("train", "d", "-f", "m", "--oaa", "3", status=65).stderr

@@ -1,0 +1,216 @@
+"""Classes, costs and sets of labels against their plain twins, row by row and bit by bit."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracle.many import Many as Twin
+from oracle.options import Options
+from oracle.parse import parse_line
+from oracle.pipeline import expand
+from vwtext import feature_config, gd_config, joined, sequences
+
+from vwlite.errors import DataError, UsageError
+from vwlite.expand import Plan
+from vwlite.learners.gd import Gd
+from vwlite.learners.many import KINDS, Many, ManyConfig
+from vwlite.losses import LossConfig
+from vwlite.parsing import parse_text
+from vwlite.results import Results
+
+from .test_gd import FEATURES, data, problems
+
+COUNT = 3
+COST_WORDS = [b"1:0.5", b"2:1", b"3:0", b"1", b"2:-1.5", b"0:2", b"3:4", b"7:1"]
+SET_WORDS = [b"0", b"1,2", b"0,2", b"0,1,2", b"2,5"]
+
+
+def lines_of(heads):
+    return st.lists(joined(heads, st.just(b" |x"), sequences(FEATURES, most=5)), min_size=1, max_size=8)
+
+
+LINES = {
+    "oaa": data(b"1 2 3 0 7".split()),
+    "csoaa": lines_of(st.lists(st.sampled_from(COST_WORDS), max_size=4, unique_by=lambda x: x[:1]).map(b" ".join)),
+    "multilabel_oaa": lines_of(st.sampled_from([b"", *SET_WORDS])),
+}
+
+
+@st.composite
+def cases(draw):
+    """Kind, lines, options, what is held out."""
+    kind = draw(st.sampled_from(KINDS))
+    losses = ("squared", "logistic", "hinge") if kind != "csoaa" else ("squared", "quantile", "squared")
+    lines, options, held = draw(problems(losses=losses, lines_of=LINES[kind]))
+    options.constant = 0.0
+    options.bits += 2
+    options.link = draw(st.sampled_from(["identity", "logistic"]))
+    return kind, lines, options, held
+
+
+def config_of(kind, options, **more):
+    plain = gd_config(options)
+    plain_fields = {field.name: getattr(plain, field.name) for field in fields(plain)}
+    return ManyConfig(**plain_fields, **{kind: COUNT}, **more)
+
+
+def learn(case, chunk=None, learner=None, **more):
+    """``(rows, scores, learner)``: float32[n, 3] of prediction, loss, features; float32[n, COUNT]."""
+    kind, lines, options, held = case
+    features = feature_config(options)
+    learner = learner or Many(config_of(kind, options, **more), options.bits, strict=False)
+    learner.want_scores()
+    text = features.text_format(strict=False)
+    lists = learner.config.label_words
+    batch = parse_text(b"\n".join(lines), text if lists is None else text.of_words(lists))
+    batch.label = learner.labels(log=lambda line: None).check(batch)
+    results = Results()
+    results.make_room(len(batch))
+    results.held = None if held is None else np.array(held, np.uint8)
+    plan, chunk = Plan(features), chunk or len(batch)
+    for begin in range(0, len(batch), chunk):
+        learner.run(batch, plan, results, begin, min(begin + chunk, len(batch)))
+    rows = np.column_stack([results.prediction, results.loss, results.features.astype(np.float32)])
+    return rows, learner.score[: len(batch)].copy(), learner
+
+
+def label_of(kind, line, example):
+    words = line.partition(b"|")[0].split()
+    if kind == "oaa":
+        return None if np.isnan(example.label) else float(example.label)
+    if not words:
+        return None
+    if kind == "multilabel_oaa":
+        return [int(number) for number in words[0].split(b",")]
+    pairs = [word.partition(b":") for word in words]
+    return [(int(name), np.float32(cost) if colon else np.float32(np.inf)) for name, colon, cost in pairs]
+
+
+def learn_like_twin(case):
+    kind, lines, options, held = case
+    inner = replace(options, bits=options.bits - 2)
+    twin, seen, rows, scores = Twin(kind, COUNT, inner), set(), [], []
+    for number, line in enumerate(lines):
+        plain = line if kind == "oaa" else b"|" + line.partition(b"|")[2]
+        example = parse_line(plain, inner)
+        first = twin.twins[0]
+        assume(first.t + example.importance > first.idle or first.adaptive)
+        with np.errstate(all="ignore"):
+            terms, count, squares = expand(example, inner, seen)
+        label = label_of(kind, line, example)
+        known = label is not None and not (kind == "csoaa" and all(np.isinf(cost) for _, cost in label))
+        learns = known and not (held and held[number])
+        found = twin.run(terms, squares, label, example.importance, example.base, learns)
+        rows.append([found.number, found.loss, count])
+        scores.append(found.scores)
+    return np.array(rows, np.float32), scores, twin
+
+
+@given(cases())
+def test_rows_weights_and_norms_are_the_twins(case):
+    kind, _, options, _ = case
+    rows, scores, twin = learn_like_twin(case)
+    tables = [np.column_stack([t.w, t.g, t.n] if t.adaptive or t.normalized else [t.w]) for t in twin.twins]
+    assume(all(np.isfinite(table).all() for table in tables))
+    if kind != "csoaa":
+        assume(options.loss != "logistic" or (abs(np.array(scores)) < 16).all())
+    found, score, learner = learn(case)
+    np.testing.assert_array_equal(found, rows)
+    if kind != "csoaa":
+        np.testing.assert_array_equal(score, np.array(scores, np.float32))
+    table = learner.weights.reshape(-1, 4, learner.stride)[..., :3]
+    for number, wanted in enumerate(tables):
+        np.testing.assert_array_equal(table[:, number], wanted)
+    assert not table[:, COUNT, 0].any() or options.initial_weight
+    norms = [[t.length, t.total, float(t.ratio)] for t in twin.twins]
+    np.testing.assert_array_equal(learner.norms, norms)
+    shared = twin.twins[0]
+    assert learner.label_range == (shared.low, shared.high)
+    assert (learner.get("gravity"), learner.get("contraction")) == (shared.gravity, shared.contraction)
+    assert learner.get("first") == (-1 if twin.first is None else twin.first)
+
+
+@given(cases(), st.sampled_from([1, 2, 5]))
+def test_any_chunks_give_the_same_bytes(case, chunk):
+    one, other = learn(case), learn(case, chunk=chunk)
+    np.testing.assert_array_equal(one[0].view(np.uint32), other[0].view(np.uint32))
+    np.testing.assert_array_equal(one[2].weights.view(np.uint32), other[2].weights.view(np.uint32))
+    np.testing.assert_array_equal(one[2].norms, other[2].norms)
+    np.testing.assert_array_equal(one[2].scalars, other[2].scalars)
+
+
+@given(cases())
+def test_two_classes_one_against_all_learn_one_model_and_its_negative(case):
+    _, lines, options, held = case
+    options.sparse_l2 = options.initial_weight = 0.0
+    options.loss, options.link, options.min_prediction, options.max_prediction = "squared", "identity", None, None
+    lines = [line.replace(b"7 ", b"2 ").replace(b"3 ", b"1 ").replace(b"0 ", b"2 ") for line in lines]
+    learner = Many(ManyConfig(oaa=2), options.bits, strict=False)
+    learn(("oaa", [b"2 |x" + line.partition(b"|x")[2] for line in lines], options, held), learner=learner)
+    table = learner.weights.reshape(-1, 2, 4)
+    np.testing.assert_array_equal(table[:, 0, 0], -table[:, 1, 0])
+    np.testing.assert_array_equal(table[:, 0, 1:3], table[:, 1, 1:3])
+
+
+def test_a_single_class_of_many_is_plain_gradient_descent():
+    lines, options = b"0 |x a b:2\n0 |x b c\n0 |y a", Options(bits=10)
+    features = feature_config(options)
+    many, plain = Many(ManyConfig(multilabel_oaa=1), 10), Gd(gd_config(options), 10)
+    text = features.text_format(strict=True)
+    sets, ones = parse_text(lines, text.of_words(lists=True)), parse_text(lines.replace(b"0 ", b"1 "), text)
+    sets.label = many.labels().check(sets)
+    for learner, batch in ((many, sets), (plain, ones)):
+        results = Results()
+        results.make_room(3)
+        learner.run(batch, Plan(features), results, 0, 3)
+    assert many.weights.tobytes() == plain.weights.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "no number of classes"),
+        ({"oaa": 3, "csoaa": 3}, "--oaa and --csoaa do not go together"),
+        ({"oaa": -1}, "takes 1 to"),
+        ({"oaa": 3, "named_labels": ("a", "b")}, "2 names for 3 classes"),
+        ({"oaa": 2, "named_labels": ("a", "a")}, "names a class twice"),
+        ({"oaa": 2, "indexing": 2}, "takes 0 or 1, not 2"),
+        ({"oaa": 2, "probabilities": True}, "needs --loss_function logistic"),
+        ({"csoaa": 2, "scores": True}, "--scores does not go with --csoaa"),
+        ({"csoaa": 2, "probabilities": True, "loss": LossConfig("logistic")}, "--probabilities does not go with"),
+        ({"oaa": 2, "cs_absolute_loss": True}, "needs --csoaa"),
+    ],
+)
+def test_bad_options_are_usage_errors(options, message):
+    with pytest.raises(UsageError, match=message):
+        ManyConfig(**options)
+
+
+def test_more_classes_than_slots_are_refused():
+    with pytest.raises(UsageError, match="5 classes need more than the 4 slots of -b 2"):
+        Many(ManyConfig(oaa=5), 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "lines", "message"),
+    [
+        ({"oaa": 3}, b"1 |\n4 |", "example 2: label 4 is no class: expected whole numbers from 0 to 2 or from 1 to 3"),
+        ({"oaa": 3}, b"1.5 |", "label 1.5 is no class"),
+        ({"oaa": 3}, b"3 |\n0 |", "example 2: label 0 is no class: expected whole numbers from 1 to 3"),
+        ({"oaa": 3, "indexing": 0}, b"0 |\n3 |", "example 2: label 3 is no class: expected whole numbers from 0 to 2"),
+        ({"oaa": 2, "named_labels": ("a", "b")}, b"a |\nc |", "2: label c is no class: --named_labels has a, b"),
+        ({"csoaa": 2}, b"1:0 2:x |", "bad label word '2:x': expected class:cost"),
+        ({"csoaa": 2}, b"1:0 3:1 |", "label 1:0 3:1 names no class: expected whole numbers from 0 to 1 or from 1 to 2"),
+        ({"multilabel_oaa": 2}, b"0,1 |\n0,2 |", "2: label 0,2 names no class: expected whole numbers from 0 to 1"),
+        ({"multilabel_oaa": 2}, b"0,a:1 |", "bad label word 'a:1': expected classes like 1,3"),
+    ],
+)
+def test_labels_that_are_no_class_end_the_run(options, lines, message):
+    learner = Many(ManyConfig(**options), 5)
+    text = feature_config(Options()).text_format(strict=True)
+    lists = learner.config.label_words
+    batch = parse_text(lines, text if lists is None else text.of_words(lists))
+    with pytest.raises(DataError, match=message):
+        learner.labels().check(batch)

@@ -1,0 +1,119 @@
+"""Classes: a twin of ``Gd`` for each, which share label range, time, rate and outstanding shrinkage."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .curved_losses import LINKS
+from .gd import F32, Gd
+from .options import Options
+
+SHARED = ("low", "high", "t", "idle", "rate", "gravity", "contraction")
+
+
+class Answer(NamedTuple):
+    number: int  # the class, or of a set of labels how many
+    loss: np.float32
+    scores: list[np.float32]
+
+
+class Many:
+    """``kind`` is oaa, csoaa or multilabel_oaa; ``options.bits`` are those of one class's slots."""
+
+    def __init__(self, kind: str, count: int, options: Options):
+        self.kind, self.options = kind, options
+        self.twins = [Gd(options) for _ in range(count)]
+        for twin in self.twins[1:]:
+            twin.length = twin.total = 0.0  # initial_t starts those of the first class only
+        self.first = 0 if kind == "multilabel_oaa" else None
+
+    def run(self, terms, squares, label, weight, base, learn: bool) -> Answer:
+        """One example. ``label``: a number, a list of (class, cost) or a list of labels; None: unlabelled."""
+        self.terms, self.squares, self.base = terms, squares, base
+        with np.errstate(all="ignore"):
+            answer = getattr(self, self.kind)(label, F32(weight), learn and label is not None)
+        shared = self.twins[0]
+        shared.t += float(weight)
+        if not learn or label is None:
+            shared.idle += float(weight)
+        return answer
+
+    def use(self, number: int) -> Gd:
+        """The class's twin, told what the others have learned."""
+        twin = self.twins[number]
+        if number:
+            for name in SHARED:
+                setattr(twin, name, getattr(self.twins[0], name))
+        return twin
+
+    def widen(self, label) -> None:
+        self.twins[0].extend_range(F32(label))
+
+    def predict(self, number: int):
+        return self.use(number).predict(self.terms, self.base)
+
+    def teach(self, number: int, score, label, weight) -> None:
+        twin = self.use(number)
+        twin.step(self.terms, score, F32(label), weight, self.squares)
+        for name in SHARED:
+            setattr(self.twins[0], name, getattr(twin, name))
+
+    def tell_first(self, number) -> None:
+        if self.first is None and number in (0, len(self.twins)):
+            self.first = 0 if number == 0 else 1
+
+    def start(self) -> int:
+        return 0 if self.first == 0 else 1
+
+    def oaa(self, label, weight, learn: bool) -> Answer:
+        scores = [self.predict(number)[1] for number in range(len(self.twins))]
+        answer = int(np.argmax(scores)) + self.start()
+        loss = weight if label is not None and weight > 0 and answer != label else F32(0)
+        if learn:
+            self.tell_first(label)
+            for number, score in enumerate(scores):
+                sign = 1 if label == number + self.start() else -1
+                self.widen(sign)
+                if weight > 0:
+                    self.teach(number, score, sign, weight)
+        return Answer(answer, loss, scores)
+
+    def csoaa(self, label, weight, learn: bool) -> Answer:
+        listed = label or []
+        for number, _ in listed:
+            self.tell_first(number)
+        first, count = self.start(), len(self.twins)
+        places = [place if 0 <= (place := number - first) < count else (count - 1) * first for number, _ in listed]
+        raws, found = [], []
+        if not listed:
+            found = [(self.predict(number)[0], number) for number in range(count)]
+        for place, (_, cost) in zip(places, listed, strict=True):
+            known = np.isfinite(cost)
+            if learn and known:
+                self.widen(cost)
+            raw, score = self.predict(place)
+            raws.append(raw)
+            found.append((raw, place))
+            if learn and known:
+                self.teach(place, score, cost, F32(1))
+        best = min((raw, place) for raw, place in found)[1]
+        chosen = [cost for place, (_, cost) in zip(places, listed, strict=True) if place == best]
+        labeled = any(np.isfinite(cost) for _, cost in listed)
+        loss = F32(0)
+        if labeled and np.isfinite(chosen[-1]):
+            loss = F32(chosen[-1]) - min(F32(cost) for _, cost in listed)
+        return Answer(best + first, loss, raws)
+
+    def multilabel_oaa(self, label, weight, learn: bool) -> Answer:
+        scores, link = [], LINKS[self.options.link]
+        for number in range(len(self.twins)):
+            sign = 1 if label is not None and number in label else -1
+            if learn:
+                self.widen(sign)
+            score = self.predict(number)[1]
+            if learn and weight > 0:
+                self.teach(number, score, sign, weight)
+            scores.append(F32(link(score)))
+        chosen = {i for i, score in enumerate(scores) if score > (0 if self.options.link == "identity" else 0.5)}
+        loss = F32(len(chosen ^ set(label))) if label is not None else F32(0)
+        return Answer(len(chosen), loss, scores)

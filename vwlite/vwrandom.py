@@ -1,0 +1,38 @@
+"""Vowpal Wabbit's random numbers: a linear congruential generator of 64 bits, of whose state 23 bits show."""
+
+import numpy as np
+
+MULTIPLIER, INCREMENT = 0xEECE66D5DEECE66D, 2147483647
+MASK = (1 << 64) - 1
+
+
+def uniform(seed: int, count: int) -> np.ndarray:
+    """The first ``count`` numbers of the sequence ``seed`` begins, float32[count] in [0, 1)."""
+    return shown(states(seed, count))
+
+
+def states(seed: int, count: int) -> np.ndarray:
+    """The states after ``seed``, uint64[count]: as many again are made of those there are."""
+    made = np.empty(max(count, 1), np.uint64)
+    made[0] = (seed * MULTIPLIER + INCREMENT) & MASK
+    known, factor, offset = 1, MULTIPLIER, INCREMENT  # state i + known = factor * state i + offset
+    while known < count:
+        more = min(known, count - known)
+        made[known : known + more] = made[:more] * np.uint64(factor) + np.uint64(offset)
+        known, factor, offset = known + more, factor * factor & MASK, (factor + 1) * offset & MASK
+    return made[:count]
+
+
+def shown(state: np.ndarray) -> np.ndarray:
+    """The number in [0, 1) that a state, uint64[n], shows."""
+    bits = (state >> np.uint64(25) & np.uint64(0x7FFFFF) | np.uint64(0x3F800000)).astype(np.uint32)
+    return bits.view(np.float32) - np.float32(1)
+
+
+def permutation(seed: int, count: int) -> np.ndarray:
+    """0 to ``count - 1`` shuffled, uint32[count]: from the first place on, each is exchanged with one not before it."""
+    order = np.arange(count, dtype=np.uint32)
+    for place, chance in enumerate(uniform(seed, count)):
+        other = place + int(chance * np.float32(count - place))
+        order[[place, other]] = order[[other, place]]
+    return order
