@@ -144,25 +144,35 @@ cdef inline float squared_norm(const Scratch *s) noexcept nogil:
     return total + sum_of_squares(s.value + s.linear, s.terms - s.linear)
 
 
+cdef inline void balance(Learner *m, float weight, Scan *scan) noexcept nogil:
+    """Account for the inputs' scales: the common factor goes to MULTIPLIER."""
+    if m.rates.normalized:
+        m.norms[MULTIPLIER] = norm_multiplier(m, weight, scan.norm)
+        scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
+
+
+cdef inline float scaled_step(Learner *m, float p, float y, float weight, float per_update) noexcept nogil:
+    """The update before regularisation; a unit of it moves the prediction by ``per_update``."""
+    cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
+    if not m.rates.adaptive:
+        t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
+        scale = scale * powf(t, m.rates.minus_power)
+    if m.invariant:
+        return m.loss.update(&m.params, p, y, scale, per_update)
+    return m.loss.unsafe_update(&m.params, p, y, scale)
+
+
 cdef inline float step_size(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
     """The update before regularisation: per-coordinate rates are left in the table, the common factor in MULTIPLIER."""
     cdef Scan scan
     cdef float square_grad = weight * m.loss.square_grad(&m.params, p, y)
-    cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
     scan.per_update = 1
     if m.stride == 1:
         scan.per_update = squared_norm(s)
     elif square_grad != 0:
         scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan)
-        if m.rates.normalized:
-            m.norms[MULTIPLIER] = norm_multiplier(m, weight, scan.norm)
-            scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
-    if not m.rates.adaptive:
-        t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
-        scale = scale * powf(t, m.rates.minus_power)
-    if m.invariant:
-        return m.loss.update(&m.params, p, y, scale, scan.per_update)
-    return m.loss.unsafe_update(&m.params, p, y, scale)
+        balance(m, weight, &scan)
+    return scaled_step(m, p, y, weight, scan.per_update)
 
 
 cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nogil:

@@ -4,106 +4,20 @@ from libc.math cimport INFINITY, isfinite, isnan, log
 from libc.stdint cimport uint32_t
 
 from core.bytescan cimport prefetch
-from core.descent cimport (
-    NORMS, SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, sync, sync_if_due, widen_range
-)
+from core.classes cimport Rates8, close_rates, learns_in_lanes, scores_in_lanes
+from core.descent cimport NORMS, SCALARS, count_time, open_learner, widen_range
 from core.expand cimport expand
 from core.groups cimport Rows
 from core.links cimport LINK_LOGISTIC, apply_link
+from core.many cimport (
+    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, place, predict_all, predict_class, teach,
+    teach_all, tell_first
+)
 from core.plan cimport Plan
 from core.rows cimport BLANK, SAVE
 from core.scratch cimport Scratch, close_scratch, open_scratch
 from core.status cimport OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
-
-cdef enum:
-    ONE_AGAINST_ALL = 0    # kinds, named in vwlite/learners/many.py
-    COSTS = 1
-    SETS = 2
-    FIRST = SCALARS        # position in the scalars: number of the first class, 0 or 1; -1 while nothing told
-    AT = SCALARS + 1       # where in the order of classes the next sample of them begins
-    NO_CHANCE = 999        # log loss of a label that is given no probability, as in vw
-    LINES = 16             # of the table asked for in advance of a feature's classes
-
-
-cdef struct Many:
-    Learner m              # of the class at work
-    float *table           # of the first class
-    double *norms          # (classes, NORMS)
-    int kind
-    uint32_t classes
-    int shift              # a feature's slots begin at its hash times 2^shift
-    uint32_t mask
-    size_t slots
-    bint absolute          # loss is the cost of the answer, not what it costs more than the best
-    bint shows             # scores or probabilities are what is written
-    bint probabilities
-    double *log_loss       # (2, 2) sums over the rows that were not held out and over those that were; their weights
-    uint32_t sample        # classes beside the label's own that learn an example; 0: all
-    const uint32_t *order  # (classes,) in which they take turns
-    float bound            # of a set's answer: labels with a score above it
-    # per row the classes its label names and their costs; NULL where no row has any
-    const uint32_t *start  # (rows + 1,)
-    const uint32_t *named
-    const float *cost      # infinite: unknown
-    # (rows, classes) where somebody asks, else a single row
-    float *raw
-    float *score
-    size_t wide            # classes, or 0 for a single row
-
-
-cdef inline void take(Many *q, uint32_t c) noexcept nogil:
-    """Class ``c`` is the one at work."""
-    q.m.table = q.table + q.m.stride * c
-    q.m.norms = q.norms + NORMS * c
-
-
-cdef inline void move_slots(const Many *q, Scratch *s) noexcept nogil:
-    """From hashes to the slots of the first class."""
-    cdef size_t i
-    for i in range(s.terms):
-        s.index[i] = (s.index[i] << q.shift) & q.mask
-
-
-cdef inline int predict_class(Many *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:
-    take(q, c)
-    raw[c] = inner_product(&q.m, s, base)
-    score[c] = clip(raw[c], &q.m)
-    return OK if isfinite(raw[c]) else UNSTABLE
-
-
-cdef inline int teach(Many *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
-    """One update of class ``c``, its prediction known."""
-    cdef int status
-    take(q, c)
-    status = learn_row(&q.m, s, score, label, weight)
-    take(q, 0)
-    sync_if_due(&q.m, q.slots)
-    return status
-
-
-cdef inline void tell_first(Many *q, double number) noexcept nogil:
-    """The first label that is 0, or the number of classes, tells from where they are counted."""
-    if q.m.scalars[FIRST] < 0 and (number == 0 or number == q.classes):
-        q.m.scalars[FIRST] = 0 if number == 0 else 1
-
-
-cdef inline uint32_t first_class(const Many *q) noexcept nogil:
-    return 0 if q.m.scalars[FIRST] == 0 else 1
-
-
-cdef inline uint32_t place(const Many *q, uint32_t number) noexcept nogil:
-    """The set of weights of a class number; in vw's manners one out of range is the first or the last."""
-    cdef uint32_t first = first_class(q)
-    return number - first if number - first < q.classes else (q.classes - 1 if first else 0)
-
-
-cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, float *score) noexcept nogil:
-    cdef uint32_t c
-    cdef int status = OK
-    for c in range(q.classes):
-        status |= predict_class(q, s, c, base, raw, score)
-    return status
 
 
 cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
@@ -112,33 +26,6 @@ cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
         if score[c] > score[best]:
             best = c
     return best
-
-
-cdef inline int teach_anew(Many *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
-                           float *raw, float *score) noexcept nogil:
-    """Predict once more, within the range of labels of now, and learn."""
-    cdef int status
-    if not q.m.frozen:
-        widen_range(&q.m, sign)
-    status = predict_class(q, s, c, rows.base[row], raw, score)
-    return status | (teach(q, s, c, score[c], sign, weight) if weight > 0 else OK)
-
-
-cdef inline int teach_sample(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
-    """The label's class and the next few others, whose weight makes up for those left out."""
-    cdef float weight = rows.importance[row]
-    cdef uint32_t at = <uint32_t>q.m.scalars[AT], left = q.sample, own
-    cdef int status = OK
-    own = <uint32_t>(rows.label[row] - first_class(q)) if rows.label[row] >= first_class(q) else q.classes
-    if own < q.classes:
-        status = teach_anew(q, rows, row, s, own, 1, weight, raw, score)
-    while left:
-        if q.order[at] != own:
-            status |= teach_anew(q, rows, row, s, q.order[at], -1, weight * (<float>q.classes / <float>q.sample), raw, score)
-            left -= 1
-        at = at + 1 if at + 1 < q.classes else 0
-    q.m.scalars[AT] = at
-    return status
 
 
 cdef inline void make_probabilities(Many *q, float y, float weight, bint held, float *score) noexcept nogil:
@@ -158,9 +45,8 @@ cdef inline void make_probabilities(Many *q, float y, float weight, bint held, f
 cdef inline int visit_class(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
                             float *score) noexcept nogil:
     """One against all: every class is told whether it is the label's, by its prediction before any was told."""
-    cdef float y = rows.label[row], weight = rows.importance[row], sign
+    cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y)
-    cdef uint32_t c
     cdef int status = predict_all(q, s, rows.base[row], raw, score)
     if learn and q.shows:
         tell_first(q, y)               # else the row that tells is still counted from where it was before
@@ -169,14 +55,7 @@ cdef inline int visit_class(Many *q, const Rows *rows, size_t row, Scratch *s, R
     out.raw[row] = first_class(q)
     if learn and not (q.m.strict and status != OK):
         tell_first(q, y)
-        if q.sample:
-            return status | teach_sample(q, rows, row, s, raw, score)
-        for c in range(q.classes):
-            sign = 1 if y == c + first_class(q) else -1
-            if not q.m.frozen:
-                widen_range(&q.m, sign)
-            if weight > 0:
-                status |= teach(q, s, c, score[c], sign, weight)
+        status |= teach_all(q, rows, row, s, raw, score, status)
     if q.probabilities:
         make_probabilities(q, y, weight, out.held != NULL and out.held[row], score)
     return status
@@ -335,6 +214,9 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
             min(raw.shape[0], score.shape[0]) < (rows if q.wide else 1):
         raise ValueError("no room for the scores")
     q.raw, q.score = &raw[0, 0], &score[0, 0]
+    q.rates = Rates8(NULL, NULL, 0)
+    q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
+    q.learns_lanes = config.lanes and learns_in_lanes(&q.m, q.shift)
     return q
 
 
@@ -362,4 +244,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         status = run(&q, &rows, &native_plan, &out, &begin, end, learning, scratch)
     close_scratch(&scratch[0])
     close_scratch(&scratch[1])
+    close_rates(&q.rates)
     return status, begin

@@ -141,6 +141,33 @@ def test_any_chunks_give_the_same_bytes(case, chunk):
     np.testing.assert_array_equal(one[2].scalars, other[2].scalars)
 
 
+@given(
+    problems(losses=("squared", "logistic", "hinge", "quantile"), lines_of=data(b"1 2 9 0 30 5".split())),
+    st.integers(5, 24),
+    st.sampled_from([b" a:1e-30 b:2e-20", b" a:1e30", b""]),
+)
+def test_eight_classes_at_a_time_give_the_same_bytes(problem, count, odd):
+    lines, options, held = problem
+    options.rules, options.power_t, options.l1, options.l2, options.sparse_l2 = frozenset(), 0.5, 0.0, 0.0, 0.0
+    options.bits = max(options.bits, 5)
+    lines = [line + odd if number % 3 == 1 else line for number, line in enumerate(lines)] * 3
+    held = held and held * 3
+    config = replace(config_of("oaa", options), oaa=count)
+    found = []
+    for lanes in (True, False):
+        learner = Many(config, options.bits, strict=False)
+        learner.kernel.lanes = lanes
+        rows, scores, _ = learn(("oaa", lines, options, held), learner=learner)
+        tester = Many(config, options.bits, strict=False, learning=False)
+        tester.kernel.lanes = lanes
+        tester.weights = np.ascontiguousarray(learner.weights[:, :1])
+        tester.set(min_label=-1, max_label=1)
+        tested = learn(("oaa", lines, options, None), learner=tester)
+        found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars, *tested[:2]])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @given(cases())
 def test_two_classes_one_against_all_learn_one_model_and_its_negative(case):
     _, lines, options, held = case

@@ -17,12 +17,26 @@ class Answer(NamedTuple):
     scores: list[np.float32]
 
 
+class OfMany(Gd):
+    """The weights of one class; what shrinkage is outstanding is so for all of them."""
+
+    others: list[Gd]
+
+    def sync(self) -> None:
+        outstanding = self.gravity, self.contraction
+        for twin in self.others:
+            twin.gravity, twin.contraction = outstanding
+            Gd.sync(twin)
+
+
 class Many:
     """``kind`` is oaa, csoaa or multilabel_oaa; ``options.bits`` are those of one class's slots."""
 
     def __init__(self, kind: str, count: int, options: Options):
         self.kind, self.options = kind, options
-        self.twins = [Gd(options) for _ in range(count)]
+        self.twins = [OfMany(options) for _ in range(count)]
+        for twin in self.twins:
+            twin.others = self.twins
         for twin in self.twins[1:]:
             twin.length = twin.total = 0.0  # initial_t starts those of the first class only
         self.first = 0 if kind == "multilabel_oaa" else None

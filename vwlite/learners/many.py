@@ -95,6 +95,7 @@ class ManyKernelConfig(KernelConfig):
         self.shift = (config.count - 1).bit_length()
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
         self.probabilities = config.probabilities and config.kind == "oaa"
+        self.lanes = True  # eight classes at a time where that can be done, with the same results
         self.shows = config.probabilities or config.scores
         self.bound = float("inf") if config.probabilities else 0.0 if config.link == "identity" else 0.5
 
@@ -120,7 +121,7 @@ class Many(Gd):
         self.kernel = ManyKernelConfig(config, strict=strict, frozen=not learning)
         self.layout = self.kernel.shift, config.count
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
-        self.raw = self.score = np.zeros((1, config.count), np.float32)
+        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
         self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
         self.order = permutation(config.random_seed, config.count)
         self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities

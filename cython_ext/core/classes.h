@@ -1,0 +1,95 @@
+/* The usual update (adaptive, normalised, power_t 0.5) of eight classes at a time, in the compiler's own vectors: AVX2 where
+ * the processor has it, else what the build is for. Results are those of core/descent.pxd, bit by bit. */
+#ifndef VWLITE_CLASSES_H
+#define VWLITE_CLASSES_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* One term of one class: brings G, N and r up to date, adds to reach and norm, answers r. */
+typedef float (*vwl_scan_one)(float *slot, float x, float gradient, float *reach, float *norm);
+
+/* A block of eight classes; all by lane. */
+typedef struct {
+    float gradient[8];   /* squared gradient, 0 where not active */
+    float reach[8];      /* how far a unit update moves the prediction */
+    float norm[8];       /* sum of squared inputs, each in units of its own scale */
+    float step[8];
+    int32_t active[8];   /* -1 where the class has a loss */
+    int32_t learns[8];   /* -1 where it has a step */
+    int32_t first;       /* the block of a feature's first slots */
+    int32_t whole;       /* every lane has a class; else: */
+    int32_t dead[4][8];  /* per pair of slots: -1 where there is no class */
+    vwl_scan_one scan_one;
+} vwl_block;
+
+/* Of a term: what its divisions gave for the block before, for most blocks need the same; the last term with its slots. */
+typedef struct {
+    float largest;       /* N */
+    float inverse;       /* 1 / N */
+    float share;         /* x^2 / N^2 */
+    uint32_t last;
+} vwl_scale;
+
+static const int vwl_class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+
+#if defined(__GNUC__) && !defined(VWLITE_SCALAR)
+#define VWL_HAS_CLASSES 1
+#define VWL_LEAST_SQUARE 1.175494351e-38f /* smaller squares count as this much */
+#define VWL_LARGEST 3.402823466e+38f
+typedef float vwl_f8 __attribute__((vector_size(32)));
+typedef float vwl_rates __attribute__((vector_size(32), aligned(4), may_alias)); /* eight floats anywhere */
+typedef int32_t vwl_i8 __attribute__((vector_size(32)));
+#if defined(__clang__) || __GNUC__ >= 12
+#define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
+#endif
+
+#define LANES_TARGET
+#define LANES_NAME(name) vwl_plain_##name
+#include "core/classes_lanes.h"
+#undef LANES_TARGET
+#undef LANES_NAME
+
+#if defined(__x86_64__) && !defined(__AVX2__)
+#define VWL_TWO_KINDS 1
+#define LANES_TARGET __attribute__((target("avx2")))
+#define LANES_NAME(name) vwl_avx2_##name
+#include "core/classes_lanes.h"
+#undef LANES_TARGET
+#undef LANES_NAME
+#define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
+#else
+#define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)
+#endif
+
+static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n, float base, float *raw) {
+    VWL_CALL(score, table, index, value, n, base, raw);
+}
+static inline void vwl_score_bare(const float *table, const uint32_t *index, const float *value, size_t n, float base,
+                                  float *raw) {
+    VWL_CALL(score_bare, table, index, value, n, base, raw);
+}
+static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
+                            vwl_scale *scales, float *r) {
+    VWL_CALL(scan, table, index, value, n, block, scales, (vwl_rates *)r);
+}
+static inline void vwl_apply(float *table, const uint32_t *index, const float *value, size_t n, const vwl_block *block,
+                             vwl_scale *scales, const float *r) {
+    VWL_CALL(apply, table, index, value, n, block, scales, (const vwl_rates *)r);
+}
+#else
+#define VWL_HAS_CLASSES 0
+static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
+static inline void vwl_score_bare(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
+static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scale *s, float *r) {}
+static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, vwl_scale *s,
+                             const float *r) {}
+#endif
+
+static inline int vwl_has_classes(void) { return VWL_HAS_CLASSES; }
+
+#endif

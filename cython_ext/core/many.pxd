@@ -1,0 +1,175 @@
+"""Sets of weights side by side, one a class: what the kinds of classes have in common."""
+
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t
+
+from core.bytescan cimport unlikely
+from core.classes cimport LANES, Rates8, room_for_rates, score_classes, teach_block
+from core.descent cimport NORMS, SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
+from core.groups cimport Rows
+from core.scratch cimport Scratch
+from core.status cimport NO_MEMORY, OK, UNSTABLE
+
+cdef enum:
+    ONE_AGAINST_ALL = 0    # kinds, named in vwlite/learners/many.py
+    COSTS = 1
+    SETS = 2
+    FIRST = SCALARS        # position in the scalars: number of the first class, 0 or 1; -1 while nothing told
+    AT = SCALARS + 1       # where in the order of classes the next sample of them begins
+    NO_CHANCE = 999        # log loss of a label that is given no probability, as in vw
+    LINES = 16             # of the table asked for in advance of a feature's classes
+
+
+cdef struct Many:
+    Learner m              # of the class at work
+    float *table           # of the first class
+    double *norms          # (classes, NORMS)
+    int kind
+    uint32_t classes
+    int shift              # a feature's slots begin at its hash times 2^shift
+    uint32_t mask
+    size_t slots
+    bint absolute          # loss is the cost of the answer, not what it costs more than the best
+    bint shows             # scores or probabilities are what is written
+    bint probabilities
+    double *log_loss       # (2, 2) sums over the rows that were not held out and over those that were; their weights
+    uint32_t sample        # classes beside the label's own that learn an example; 0: all
+    const uint32_t *order  # (classes,) in which they take turns
+    float bound            # of a set's answer: labels with a score above it
+    # per row the classes its label names and their costs; NULL where no row has any
+    const uint32_t *start  # (rows + 1,)
+    const uint32_t *named
+    const float *cost      # infinite: unknown
+    # (rows, classes) where somebody asks, else a single row
+    float *raw
+    float *score
+    size_t wide            # classes, or 0 for a single row
+    bint scores_lanes, learns_lanes  # eight classes at a time
+    Rates8 rates           # scratch of these
+
+
+cdef inline void take(Many *q, uint32_t c) noexcept nogil:
+    """Class ``c`` is the one at work."""
+    q.m.table = q.table + q.m.stride * c
+    q.m.norms = q.norms + NORMS * c
+
+
+cdef inline void move_slots(const Many *q, Scratch *s) noexcept nogil:
+    """From hashes to the slots of the first class."""
+    cdef size_t i
+    for i in range(s.terms):
+        s.index[i] = (s.index[i] << q.shift) & q.mask
+
+
+cdef inline int predict_class(Many *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:
+    take(q, c)
+    raw[c] = inner_product(&q.m, s, base)
+    score[c] = clip(raw[c], &q.m)
+    return OK if isfinite(raw[c]) else UNSTABLE
+
+
+cdef inline int teach(Many *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
+    """One update of class ``c``, its prediction known."""
+    cdef int status
+    take(q, c)
+    status = learn_row(&q.m, s, score, label, weight)
+    take(q, 0)
+    sync_if_due(&q.m, q.slots)
+    return status
+
+
+cdef inline void tell_first(Many *q, double number) noexcept nogil:
+    """The first label that is 0, or the number of classes, tells from where they are counted."""
+    if q.m.scalars[FIRST] < 0 and (number == 0 or number == q.classes):
+        q.m.scalars[FIRST] = 0 if number == 0 else 1
+
+
+cdef inline uint32_t first_class(const Many *q) noexcept nogil:
+    return 0 if q.m.scalars[FIRST] == 0 else 1
+
+
+cdef inline uint32_t place(const Many *q, uint32_t number) noexcept nogil:
+    """The set of weights of a class number; in vw's manners one out of range is the first or the last."""
+    cdef uint32_t first = first_class(q)
+    return number - first if number - first < q.classes else (q.classes - 1 if first else 0)
+
+
+cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, float *score) noexcept nogil:
+    cdef uint32_t c
+    cdef int status = OK
+    if q.scores_lanes:
+        score_classes(&q.m, q.table, s, base, q.classes, raw)
+    for c in range(q.classes):
+        if not q.scores_lanes:
+            status |= predict_class(q, s, c, base, raw, score)
+        else:
+            score[c] = clip(raw[c], &q.m)
+            if unlikely(not isfinite(raw[c])):
+                status = UNSTABLE
+    return status
+
+
+cdef inline int teach_lanes(Many *q, const Scratch *s, const float *score, float true, float weight) noexcept nogil:
+    """Every class is told whether it is number ``true``; eight at a time."""
+    cdef float sign[LANES]
+    cdef uint32_t begin = 0, c, n
+    cdef int status = OK
+    if room_for_rates(&q.rates, s.terms) != OK:
+        return NO_MEMORY
+    while begin < q.classes:
+        n = min(<uint32_t>LANES, q.classes - begin)
+        for c in range(n):
+            sign[c] = 1 if true == begin + c else -1
+            if not q.m.frozen:
+                widen_range(&q.m, sign[c])
+        status |= teach_block(&q.m, q.table + 4 * <size_t>begin, q.norms + NORMS * begin, s, score + begin, sign, weight, n,
+                              begin == 0, &q.rates)
+        begin += LANES
+    take(q, 0)
+    return status
+
+
+cdef inline int teach_anew(Many *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
+                           float *raw, float *score) noexcept nogil:
+    """Predict once more, within the range of labels of now, and learn."""
+    cdef int status
+    if not q.m.frozen:
+        widen_range(&q.m, sign)
+    status = predict_class(q, s, c, rows.base[row], raw, score)
+    return status | (teach(q, s, c, score[c], sign, weight) if weight > 0 else OK)
+
+
+cdef inline int teach_sample(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
+    """The label's class and the next few others, whose weight makes up for those left out."""
+    cdef float weight = rows.importance[row]
+    cdef uint32_t at = <uint32_t>q.m.scalars[AT], left = q.sample, own
+    cdef int status = OK
+    own = <uint32_t>(rows.label[row] - first_class(q)) if rows.label[row] >= first_class(q) else q.classes
+    if own < q.classes:
+        status = teach_anew(q, rows, row, s, own, 1, weight, raw, score)
+    while left:
+        if q.order[at] != own:
+            status |= teach_anew(q, rows, row, s, q.order[at], -1, weight * (<float>q.classes / <float>q.sample), raw, score)
+            left -= 1
+        at = at + 1 if at + 1 < q.classes else 0
+    q.m.scalars[AT] = at
+    return status
+
+
+cdef inline int teach_all(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score,
+                          int status) noexcept nogil:
+    """``status`` is that of the prediction: lanes are for finite numbers."""
+    cdef float true = rows.label[row] - first_class(q), weight = rows.importance[row], sign
+    cdef uint32_t c
+    if q.sample:
+        return teach_sample(q, rows, row, s, raw, score)
+    if q.learns_lanes and weight > 0 and status == OK:
+        return teach_lanes(q, s, score, true, weight)
+    status = OK
+    for c in range(q.classes):
+        sign = 1 if true == c else -1
+        if not q.m.frozen:
+            widen_range(&q.m, sign)
+        if weight > 0:
+            status |= teach(q, s, c, score[c], sign, weight)
+    return status
