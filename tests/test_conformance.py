@@ -6,7 +6,7 @@ import sys
 
 # Each family is one the drop-in promises to agree on.
 FAMILIES = (
-    "affix,audit,basic,csoaa,ftrl,hashing,holdout,ignore_keep,interactions,l1l2,loss,model_state,model_text,"
+    "affix,audit,basic,bfgs,csoaa,ftrl,hashing,holdout,ignore_keep,interactions,l1l2,loss,model_state,model_text,"
     "ngram,oaa,parsing,passes,progress,rates,test_mode,update_rule"
 )
 

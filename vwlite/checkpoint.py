@@ -91,7 +91,7 @@ class Checkpoints:
         """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
         session = self.session
         started = session is not None and (session.passes_done or session.place.rows)
-        if not started or not session.place.reached:
+        if not started or not session.place.reached or not session.learner.stops_midway:
             return self.written
         partials = [partial.save() for partial in self.partials]
         run = {"told": self.told, "inputs": self.inputs, "partials": partials, **state_of(session)}

@@ -66,6 +66,17 @@ def write_readable(
         file.write(lines.encode("utf-8", "surrogateescape"))
 
 
+def write_regularizer(path: str, learner: Gd, features: FeatureConfig) -> None:
+    """Of every slot a line ``2 slot:strength``, of the regularisation, and ``2 slot + 1:weight``, as vw's bfgs does."""
+    strength = f"{2 * learner.config.l2:g}"
+    with atomic_output(path) as file:
+        head = "".join(f"{line}\n" for line in header(learner, features, predict_only=True))
+        file.write(f"{head}Checksum: {mmh3.hash(head, signed=False)}\n:1\n".encode("utf-8", "surrogateescape"))
+        for slot, weight in enumerate(learner.weights[:, 0].tolist()):
+            lines = f"{2 * slot}:{strength}\n" * bool(learner.config.l2) + f"{2 * slot + 1}:{weight:g}\n" * bool(weight)
+            file.write(lines.encode())
+
+
 def number(value: float | int | str | None) -> str:
     """Counts in full, other numbers with six significant digits; None, the counters' NaN, as ``nan``."""
     if value is None or isinstance(value, str):
@@ -169,7 +180,7 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
         return [0]
     adaptive, normalized, _ = learner.config.modes
     wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
-    return [COLUMNS.index(name) for name in wanted]
+    return [COLUMNS.index(name) for name in wanted if name in learner.columns]
 
 
 def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -39,7 +39,7 @@ class Report:
             row = counters.tally(batch, results, results.held, row, end)
             if not counters.row_due:
                 continue
-            if self.quiet:
+            if self.quiet or self.learner.own_rows:
                 if self.config.strict:  # vw goes on as if no row had been due
                     counters.dumped(holdout=held)
                 continue
@@ -67,7 +67,7 @@ class Report:
         lines = [text + " ".join(values) for text, values in crossed if values]
         if not config.learning:
             lines.append("only testing")
-        for name in ("l1", "l2"):
+        for name in ("l1", "l2") if config.learner.learner != "bfgs" else ("l2",):
             value = getattr(config.learner, name, 0)
             if value:
                 lines.append(f"using {name} regularization = {value:g}")
@@ -78,7 +78,7 @@ class Report:
         ):
             if path:
                 lines.append(f"{name} = {path}")
-        lines.append(cache_line)
+        lines += [*learner.own_rows, cache_line]
         if not cache_line.startswith("using cache_file"):
             names = ["stdin" if path == "-" else path for path in config.input.paths]
             lines += [f"Reading datafile = {name}" for name in names] or ["Reading datafile = none"]
@@ -95,7 +95,7 @@ class Report:
         if config.output.best_constant and learner.simple_labels:
             stack = (*stack, "count_label")
         lines += [f"Enabled learners: {', '.join(stack)}", f"Input label = {labels}", f"Output pred = {predictions}"]
-        return [*lines, progress.HEADER]
+        return lines if learner.own_rows else [*lines, progress.HEADER]
 
     def summary(self, learner: Learner, passes: int) -> None:
         counters = self.counters

@@ -35,6 +35,7 @@ def restore(
     *,
     learning: bool,
     strict: bool,
+    learner_name: str | None = None,
     learner_changes: dict[str, Any],
     feature_changes: dict[str, Any],
     loss_changes: dict[str, Any] | None = None,
@@ -45,12 +46,12 @@ def restore(
 
     In vwlite's manners (``strict``) a model that goes on learning keeps its features and its loss: these options are
     only compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
-    not keep.
+    not keep. ``learner_name``: to go on with another learner, of the same table and options.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
     """
     try:
         header = model.read_header(path)
-        kind = learner_class(header["learner"])
+        kind = learner_class(learner_name or header["learner"])
         loaded = model.load(path, want=kind.wanted(header, learning))
         features = check_types(FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()}))
         pairs = header["config"].get("pairs", 0)

@@ -62,6 +62,7 @@ class Session:
         self.fresh = model is None
         if model and config.strict:
             self.saver.go_on_from(model)
+        learner.watch(config.passes, self.report.say, self.held_out_loss)
         self.check_outputs()
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
         lists = getattr(config.learner, "label_words", None)
@@ -232,18 +233,24 @@ class Session:
         if not math.isfinite(self.learner.get("rate")):
             raise Diverged("the learning rate grew beyond all numbers; --decay_learning_rate is too large")
         self.saver.passes += 1
+        finished = self.learner.finished
         if output.save_per_pass and output.model:
             self.saver.write_model(f"{output.model}.{self.saver.passes}")
         if not self.holdout.active:
-            return False
+            return finished
         if self.counters.end_pass(number):
             self.failures = 0
-            if number < self.passes:
+            if number < self.passes and not finished:
                 self.saver.write_all()
-            return False
+            return finished
         self.failures += 1
         self.stopped_early = self.failures >= self.config.holdout.early_terminate
-        return self.stopped_early
+        return self.stopped_early or finished
+
+    def held_out_loss(self) -> float | None:
+        """The average of this pass so far, None where nothing was held out."""
+        weight = self.counters.holdout_weight_since_pass
+        return self.counters.holdout_loss_since_pass / weight if weight and self.holdout.active else None
 
     def check_learned(self) -> None:
         """Raises DataError where an untrained model would take the place of a good one."""

@@ -147,6 +147,24 @@ def test_changes_what_a_dyadic_model_learns(options, learn, weights):
     assert weights("model") and weights("model") != weights("plain")
 
 
+PASSES = "--passes 9 --cache_file c --holdout_off --l2 0.1"
+BATCH = {  # options: options without
+    "--bfgs": "",
+    "--conjugate_gradient": "--bfgs",
+    "--bfgs --hessian_on": "--bfgs",
+    "--bfgs --mem 1": "--bfgs",
+    "--bfgs --termination 0.5": "--bfgs",
+}
+
+
+@pytest.mark.parametrize("options", BATCH)
+def test_changes_what_passes_as_a_whole_learn(options, learn, weights):
+    done = learn("model", *PASSES.split(), *options.split())
+    learn("plain", *PASSES.split(), *BATCH[options].split())
+    assert weights("model") and weights("model") != weights("plain")
+    assert "## avg. loss" in done.stderr
+
+
 def test_poisson_counts_never_below_zero(learn, vwlite):
     learn("model", "--loss_function", "poisson", "--link", "poisson", data="counts.vw")
     predictions = list(map(float, vwlite("predict", "-i", "model", "counts.vw").lines))

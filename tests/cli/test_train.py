@@ -366,3 +366,13 @@ def test_too_many_bad_lines_leave_no_model_of_the_first_pass(vwlite, write, name
     write("bad.vw", DATA + "1 a\n")
     vwlite("train", "bad.vw", "-f", "model", "--passes", "3", "--save_per_pass", "--quiet", status=65)
     assert names_in() == ["bad.vw", "data.vw"]
+
+
+def test_batch_optimisation_begins_anew_when_it_was_stopped(vwlite, write):
+    write("data.vw", "1 |w a\n-1 |w b\n" * 9)
+    for option in ("--resume", "--checkpoint-every=1m"):
+        refused = vwlite("train", "data.vw", "-f", "m", "--bfgs", "--passes", "4", option, status=2).stderr
+        assert "a stopped run of it begins anew" in refused
+    assert "at least 2 passes" in vwlite("train", "data.vw", "-f", "m", "--bfgs", status=2).stderr
+    assert "--mem needs --bfgs" in vwlite("train", "data.vw", "-f", "m", "--mem", "4", status=2).stderr
+    assert "does not go with classes" in vwlite("train", "data.vw", "-f", "m", "--bfgs", "--oaa", "2", status=2).stderr

@@ -275,3 +275,14 @@ def test_interactions_of_a_model_are_replaced_and_that_is_said(vwlite):
     assert summary(vwlite("vw", "data.vw", "-i", "model"))["total feature number"] == "12"
     done = vwlite("vw", "data.vw", "-i", "model", "-q", "uu")
     assert done.lines == ["[warning] the interactions typed replace those of the model"]
+
+
+def test_regularisation_and_weights_as_text(vwlite, write, tmp_path):
+    write("data.vw", "1 |w a\n-1 |w b\n" * 9)
+    command = "vw data.vw -c --passes 4 --bfgs --l2 0.5 -b 4 --noconstant --output_feature_regularizer_text out"
+    vwlite(*command.split(), "--readable_model", "model")
+    lines = [line.split(":") for line in (tmp_path / "out").read_text().partition("\n:1\n")[2].split()]
+    weights = [line.split(":") for line in (tmp_path / "model").read_text().partition("l2_state 1\n")[2].split()]
+    assert [value for slot, value in lines if int(slot) % 2 == 0] == ["1"] * 16
+    found = {int(slot) // 2: value for slot, value in lines if int(slot) % 2}
+    assert found == {int(slot): value for slot, value in weights} != {}

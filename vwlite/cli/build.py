@@ -12,6 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
+from vwlite.learners.bfgs import BfgsConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import KINDS, ManyConfig
@@ -45,7 +46,7 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of any learner that were typed."""
-    return {**pick(ManyConfig, options), **pick(DyadicConfig, options)}
+    return {**pick(ManyConfig, options), **pick(DyadicConfig, options), **pick(BfgsConfig, options)}
 
 
 def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
@@ -56,18 +57,32 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     """A new learner's configuration: dyadic with ``--dotproduct``, with classes, or plain gradient descent."""
     loss = LossConfig(**loss_changes(options))
     pairs = len(options.get("dotproduct", ()))
-    many = any(name in options for name in KINDS)
-    kind = DyadicConfig if pairs else ManyConfig if many else GdConfig
+    kind = DyadicConfig if pairs else kind_of(options)
     changes = learner_changes(options)
     if kind is GdConfig:
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
     known = {field.name for field in fields(kind)}
     for name in changes:
         if name not in known:
-            of_classes = name in {field.name for field in fields(ManyConfig)}
-            needed = "--oaa, --csoaa or --multilabel_oaa" if of_classes else "--dotproduct"
-            raise UsageError(f"--{name} {'does not go with --dotproduct' if pairs else f'needs {needed}'}")
+            raise UsageError(f"--{name} {'does not go with --dotproduct' if pairs else f'needs {needed_by(name)}'}")
     return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
+
+
+def kind_of(options: dict[str, Any]) -> type[GdConfig]:
+    """Of a learner without dot products."""
+    batch = any(options.get(name) for name in ("bfgs", "conjugate_gradient"))
+    many = any(name in options for name in KINDS)
+    if batch and many:
+        raise UsageError("--bfgs does not go with classes")
+    return BfgsConfig if batch else ManyConfig if many else GdConfig
+
+
+def needed_by(name: str) -> str:
+    """What an option makes sense with."""
+    for kind, others in ((ManyConfig, "--oaa, --csoaa or --multilabel_oaa"), (BfgsConfig, "--bfgs")):
+        if name in {field.name for field in fields(kind)}:
+            return others
+    return "--dotproduct"
 
 
 def input_config(options: dict[str, Any]) -> InputConfig:

@@ -135,6 +135,14 @@ update_options = family(
     number("--min_prediction", help="Smallest prediction."),
     number("--max_prediction", help="Largest prediction."),
 )
+batch_options = family(
+    "Batch optimisation",
+    flag("--bfgs", help="L-BFGS over whole passes instead of one example after the other; needs --passes."),
+    flag("--conjugate_gradient", help="The same with conjugate gradients."),
+    flag("--hessian_on", help="Take a pass for the curvature before every step, not only the first."),
+    count("--mem", help="Steps L-BFGS remembers. [default: 15]"),
+    number("--termination", help="Stop when the loss falls by a smaller share than this. [default: 0.001]"),
+)
 class_options = family(
     "Classes",
     flag("--binary", help="Predict -1 or 1; the loss is the share of errors."),

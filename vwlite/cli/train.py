@@ -17,6 +17,7 @@ from vwlite.cli.parser import Command, Duration
 @options.pass_options
 @options.loss_options
 @options.update_options
+@options.batch_options
 @options.class_options
 @options.dyadic_options
 @options.table_options

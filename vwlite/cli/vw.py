@@ -20,6 +20,7 @@ run_options = options.family(
     click.option("-a", "--audit", is_flag=True, help="Print every example's features and weights."),
     click.option("--readable_model", metavar="FILE", help="Write the model as text."),
     click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names."),
+    click.option("--output_feature_regularizer_text", metavar="FILE", help="Write l2 and weights (--bfgs)."),
     click.option("--feature_mask", metavar="MODEL", help="Learn only where this model has a weight."),
     click.option("--predict_only_model", is_flag=True, help="A model that cannot go on learning."),
     click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass."),
@@ -69,6 +70,7 @@ without_effect = options.family(
 @options.pass_options
 @options.loss_options
 @options.update_options
+@options.batch_options
 @options.class_options
 @options.dyadic_options
 @options.table_options

@@ -11,7 +11,7 @@ from vwlite.errors import ModelError
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner
 
-CLASSES = {"gd": "Gd", "dyadic": "Dyadic", "many": "Many"}
+CLASSES = {"gd": "Gd", "dyadic": "Dyadic", "many": "Many", "bfgs": "Bfgs"}
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
     "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",

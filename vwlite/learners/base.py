@@ -1,6 +1,6 @@
 """What all learners have in common: named scalars, a label range, a header in the model."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, fields
 from typing import Any, ClassVar
 
@@ -98,6 +98,20 @@ class Learner:
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         """What the summary says beside the average loss."""
         return []
+
+    stops_midway = True  # a run of it can go on from a model at any example
+    finished = False  # nothing is left to be done, whatever the number of passes
+
+    @property
+    def own_rows(self) -> list[str]:
+        """What heads a table of the learner's own rows, one a pass; empty: it is vw's, of examples."""
+        return []
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        """How many passes there will be, where to tell of them, and the loss held out since the last one, if any.
+
+        Raises UsageError where the passes are too few.
+        """
 
     def end_pass(self) -> None:
         self.set(rate=float(np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate)))

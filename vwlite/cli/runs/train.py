@@ -13,6 +13,7 @@ from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.config import RunConfig
+from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.interrupts import Interrupts
 from vwlite.learners.gd import GdConfig
@@ -83,7 +84,9 @@ def nothing_new(arguments: dict[str, Any]) -> int:
 
 
 def checkpoints_of(config: RunConfig, arguments: dict[str, Any], held: ExitStack) -> Checkpoints:
-    """While ``held``, the first signal is heard between batches."""
+    """While ``held``, the first signal is heard between batches. Raises UsageError where a run cannot be stopped."""
+    if config.learner.learner == "bfgs" and (arguments["resume"] or arguments["checkpoint_every"]):
+        raise UsageError("--bfgs does not go with --resume and --checkpoint-every: a stopped run of it begins anew")
     tell = (lambda line: None) if config.output.quiet else say
     checkpoints = Checkpoints(config, tell, held.enter_context(Interrupts()), every=arguments["checkpoint_every"])
     check_writable(checkpoints.path)

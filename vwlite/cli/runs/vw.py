@@ -18,6 +18,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
 from vwlite.loop import run as run_loop
 from vwlite.losses import LossConfig
+from vwlite.readable import write_regularizer
 from vwlite.restore import Restored, restore
 from vwlite.session import Session
 from vwlite.vwlog import VwLog
@@ -103,7 +104,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
     if goes_on:
         counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
-        if learner.name in ("gd", "many"):
+        if learner.name in ("gd", "many", "bfgs"):
             learner.set(unlabeled_weight=counters.unlabeled_weight)
     classes = None if learner.simple_labels else learner.labels(log)
     manners = VwLog(log, classes, strict_parse=arguments["strict_parse"])
@@ -113,6 +114,8 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         if arguments["dry_run"]:
             return 0
         run_loop(session, config.output.audit)
+        if arguments["output_feature_regularizer_text"]:
+            write_regularizer(arguments["output_feature_regularizer_text"], learner, config.features)
     return 141 if session.broken else 0
 
 
@@ -176,12 +179,12 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     A learner that vw does not have keeps all of them.
     """
     kept = model_file.read_header(path)
-    if kept.get("learner") not in ("gd", "many"):
+    if kept.get("learner") not in ("gd", "many", "bfgs"):
         typed_changes = build.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
     default, given = GdConfig(), config.learner
-    not_kept = NOT_KEPT if kept["learner"] == "gd" else (*NOT_KEPT, *NOT_KEPT_CLASSES)
+    not_kept = (*NOT_KEPT, *NOT_KEPT_CLASSES) if kept["learner"] == "many" else NOT_KEPT
     changes = {name: getattr(given, name, 0) for name in not_kept}
     changes |= build.learner_changes(typed)
     changes["loss"] = LossConfig(**build.loss_changes(typed))
@@ -202,6 +205,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         path,
         learning=config.learning,
         strict=False,
+        learner_name="bfgs" if given.learner == "bfgs" and kept["learner"] == "gd" else None,
         learner_changes=changes,
         feature_changes=features,
         dropped={name: getattr(default, name) for name in KEPT_IF_RESUMABLE if name not in typed},
