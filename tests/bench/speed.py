@@ -2,8 +2,8 @@
 
     python tests/bench/speed.py [FOLDER] [--rounds 5] [--only clicks] [--mb 100] [--sizes 64,256,1024]
 
-FOLDER holds text.vw, counts.vw, clicks.vw and mnist2.vw (any of them); without it, lines of the standard library are
-repeated until they fill --mb megabytes. The variable VW names vw's command; without one only vwlite is measured.
+FOLDER holds text.vw, counts.vw, clicks.vw, mnist2.vw and mnist.vw (any of them); without it, lines of the standard
+library are repeated until they fill --mb megabytes. The variable VW names vw's command; without one only vwlite is measured.
 Medians of the rounds are printed as a table: ratios are vw's figure divided by vwlite's.
 """
 
@@ -41,6 +41,7 @@ CASES = (
     Case("counts", "counts"),
     Case("clicks", "clicks"),
     Case("mnist2, `-b 18`", "mnist2", ("-b", "18")),
+    Case("mnist, `--oaa 10`, `-b 18`", "mnist", ("-b", "18", "--oaa", "10")),
     Case("clicks, 5 passes", "clicks", ("-b", "22", "--passes", "5", "--holdout_off"), how="passes"),
     Case("clicks 100 MB, `-q ::`, `-b 24`", "clicks", ("-b", "24", "-q", "::"), small=True),
     Case("clicks 100 MB, `-b 28`", "clicks", ("-b", "28"), small=True),

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 CONVERTER = Path(__file__).resolve().parents[2] / "examples/stdlib_to_vw.py"
-NAMES = ("text", "counts", "clicks", "mnist2")
+NAMES = ("text", "counts", "clicks", "mnist2", "mnist")
 BLOCK = 1 << 20
 
 
