@@ -34,8 +34,9 @@ class BadLines:
         *,
         max_ratio: float = 0.01,
         strict: bool = False,
+        class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
-        self.labels = labels
+        self.labels, self.class_weights = labels, class_weights
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.max_ratio, self.strict = max_ratio, strict
@@ -67,6 +68,7 @@ class BadLines:
         """A batch with its labels as the learner wants them. A tag is never a command: data write no files."""
         if (batch.flags & SAVE).any():
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
+        batch.weigh(self.class_weights)
         if self.labels:
             batch.label = self.labels.check(batch)
         return batch

@@ -1,5 +1,6 @@
 """Batch, the currency of the house: a few thousand parsed examples as plain NumPy arrays."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,6 +74,14 @@ class Batch:
             return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
         number = self.first_line + row if self.numbers is None else int(self.numbers[row])
         return f"example {number + 1}"
+
+    def weigh(self, class_weights: Iterable[tuple[float, float]]) -> None:
+        """Multiply the importance of examples by what their label's class weighs."""
+        if class_weights:
+            factor = np.ones(len(self), np.float32)
+            for label, weight in class_weights:
+                factor[self.label == np.float32(label)] = weight
+            self.importance = self.importance * factor
 
     def tag(self, row: int) -> bytes:
         """The tag of ``row``, empty when it has none."""

@@ -165,6 +165,7 @@ def told(config: RunConfig) -> dict[str, Any]:
         **asdict(config.features),
         **asdict(config.learner),
         **asdict(config.holdout),
+        "curriculum": asdict(config.curriculum),
         **kept,
         "predict_only_model": output.predict_only_model,
         "invert_hash": bool(output.invert_hash),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from vwlite.counters import ProgressRule
+from vwlite.curriculum import CurriculumConfig
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
@@ -42,6 +43,7 @@ class RunConfig:
     learner: GdConfig | DyadicConfig = field(default_factory=GdConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     passes: int = 1
     initial_pass_length: int = -1  # lines
     learning: bool = True  # False: test only (-t)
@@ -54,6 +56,11 @@ class RunConfig:
             raise UsageError("--invert_hash needs the names in the text, which a cache does not keep: drop -c")
         if self.output.names and self.input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+        in_order = getattr(self.learner, "label_words", None) is not None
+        if in_order and (self.input.shuffle or self.curriculum.order):
+            raise UsageError("--shuffle and --curriculum do not go with labels that are names or lists")
+        if self.curriculum.order and (self.input.shuffle or self.output.predictions or self.output.raw_predictions):
+            raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, -p and -r")
         if self.learner.learner == "dyadic" and (self.output.readable_model or self.output.invert_hash):
             raise UsageError("--readable_model and --invert_hash show linear models: see 'vwlite inspect --factors'")
 

@@ -34,6 +34,7 @@ class InputConfig:
     examples: int = 0  # lines read at most, 0 for all
     shuffle: bool = False  # every pass but a model's first goes in an order of its own
     seed: int = 0  # of these orders
+    class_weights: tuple[tuple[float, float], ...] = ()  # label, factor of its examples' importance
 
 
 class Inputs:
@@ -131,9 +132,13 @@ class Inputs:
 
     def shuffled(self, number: int) -> Iterator[Batch]:
         """The cache's rows in the order of pass ``number``. Raises ModelError when it is damaged."""
+        return self.at_random().shuffled(self.config.seed, number, self.config.threads)
+
+    def at_random(self) -> Rows:
+        """The cache's rows in any order. Raises ModelError when it is damaged."""
         if self.rows is None:
             self.rows = Rows(list(self.cached()))
-        return self.rows.shuffled(self.config.seed, number, self.config.threads)
+        return self.rows
 
     def close(self) -> None:
         """Let go of the cache; a temporary one has no name and is gone with it."""

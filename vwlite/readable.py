@@ -62,7 +62,8 @@ def write_readable(
     for slots, table in nonzero(learner.weights, columns):
         lines = plain_lines(slots, table, hexadecimal if hexfloat else None)
         if names is not None:
-            lines = named_lines(lines, slots, table[:, 0], names, "" if not predict_only else ":")
+            shown = np.ones(len(slots)) if learner.name == "coin" else table[:, 0]
+            lines = named_lines(lines, slots, shown, names, "" if not predict_only else ":")
         file.write(lines.encode("utf-8", "surrogateescape"))
 
 
@@ -178,6 +179,8 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
     """Columns of the table that are shown."""
     if predict_only or learner.stride == 1:
         return [0]
+    if learner.name == "coin":
+        return list(range(6 if learner.config.coin else 4))
     adaptive, normalized, _ = learner.config.modes
     wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
     return [COLUMNS.index(name) for name in wanted if name in learner.columns]

@@ -11,6 +11,7 @@ import numpy as np
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
+from vwlite.curriculum import Curriculum
 from vwlite.errors import DataError, Diverged
 from vwlite.expand import Plan
 from vwlite.holdout import Holdout
@@ -68,8 +69,9 @@ class Session:
         lists = getattr(config.learner, "label_words", None)
         if lists is not None:
             text = text.of_words(lists)
-        again = config.input.shuffle and self.saver.passes > 0
+        again = (config.input.shuffle and self.saver.passes > 0) or config.curriculum.order is not None
         self.inputs = Inputs(config.input, text, config.passes > 1 or again)
+        self.curriculum: Curriculum | None = None
         self.passes_done = self.failures = 0
         self.place = Place()
         self.undisturbed: Callable[[], AbstractContextManager[None]] = nullcontext  # around what must not be half done
@@ -130,15 +132,26 @@ class Session:
                 self.saver.note_lines(self.config.input.paths[0], self.inputs.cache.lines)
             self.recalled = True
         shuffled = self.config.input.shuffle and self.saver.passes > 0
-        if (shuffled or number > 1) and not self.inputs.cache:  # where a run or a model goes on
+        chosen = self.config.curriculum.order is not None
+        if (shuffled or chosen or number > 1) and not self.inputs.cache:  # where a run or a model goes on
             for batch in self.texts():
                 batch.release()
-        if shuffled:
+        if chosen:
+            yield from map(self.manners.relabel, self.chosen(number))
+        elif shuffled:
             yield from map(self.manners.relabel, self.inputs.shuffled(self.saver.passes))
         elif number > 1 or self.inputs.state == "using":
             yield from map(self.manners.relabel, self.inputs.cached())
         else:
             yield from self.texts()
+
+    def chosen(self, number: int) -> Iterator[Batch]:
+        """What the curriculum has for pass ``number``; what is held out is there in every pass."""
+        rows, input = self.inputs.at_random(), self.config.input
+        if self.curriculum is None:
+            self.curriculum = Curriculum(self.config.curriculum, rows.batches, input.seed)
+        held = self.holdout.mark(len(rows), np.arange(len(rows)))
+        return rows.chosen(self.curriculum.admitted(number, self.passes, held), input.threads)
 
     def texts(self) -> Iterator[Batch]:
         """The batches of the text, while the cache, if any, is made."""

@@ -56,6 +56,9 @@ class Rows:
 
     def shuffled(self, seed: int, number: int, threads: int = 1) -> Iterator[Batch]:
         """All rows, in the order of pass ``number``; with ``threads`` > 1 gathered while earlier ones are in use."""
-        order = order_of(len(self), seed, number)
+        return self.chosen(order_of(len(self), seed, number), threads)
+
+    def chosen(self, order: np.ndarray, threads: int = 1) -> Iterator[Batch]:
+        """The rows ``order``, int64[n]."""
         pieces = (order[begin : begin + self.rows] for begin in range(0, len(order), self.rows))
         return in_order(pieces, self.take, min(threads, 2) - 1)

@@ -180,7 +180,11 @@ def open_session(
     elif check_labels:
         labels = learner.labels()
     manners = BadLines(
-        labels, None if quiet else say, max_ratio=bad_lines.max_ratio, strict=bad_lines.strict
+        labels,
+        None if quiet else say,
+        max_ratio=bad_lines.max_ratio,
+        strict=bad_lines.strict,
+        class_weights=config.input.class_weights,
     )
     session = Session(config, learner, plan, manners, Counters(config.output.progress, learner.simple_labels), model)
     session.bad_lines = bad_lines.keep

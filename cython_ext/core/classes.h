@@ -39,6 +39,7 @@ static const int vwl_class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 #define VWL_HAS_CLASSES 1
 #define VWL_LEAST_SQUARE 1.175494351e-38f /* smaller squares count as this much */
 #define VWL_LARGEST 3.402823466e+38f
+#define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
 typedef float vwl_f8 __attribute__((vector_size(32)));
 typedef float vwl_rates __attribute__((vector_size(32), aligned(4), may_alias)); /* eight floats anywhere */
 typedef int32_t vwl_i8 __attribute__((vector_size(32)));
@@ -51,6 +52,7 @@ typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 #define LANES_TARGET
 #define LANES_NAME(name) vwl_plain_##name
 #include "core/classes_lanes.h"
+#include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 
@@ -59,6 +61,7 @@ typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 #define LANES_TARGET __attribute__((target("avx2")))
 #define LANES_NAME(name) vwl_avx2_##name
 #include "core/classes_lanes.h"
+#include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
@@ -81,6 +84,17 @@ static inline void vwl_apply(float *table, const uint32_t *index, const float *v
                              vwl_scale *scales, const float *r) {
     VWL_CALL(apply, table, index, value, n, block, scales, (const vwl_rates *)r);
 }
+static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
+    VWL_CALL(score_rows, w, index, value, n, width, s);
+}
+static inline void vwl_scan_rows(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
+                                 size_t width, const float *gradient, float *reach, float *r) {
+    VWL_CALL(scan_rows, g, index, value, inverse, n, width, gradient, reach, r);
+}
+static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                  const float *step, const float *r) {
+    VWL_CALL(apply_rows, w, index, value, n, width, step, r);
+}
 #else
 #define VWL_HAS_CLASSES 0
 static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
@@ -88,6 +102,25 @@ static inline void vwl_score_bare(const float *t, const uint32_t *i, const float
 static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scale *s, float *r) {}
 static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, vwl_scale *s,
                              const float *r) {}
+static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) s[c] += w[index[i] * width + c] * value[i];
+}
+static inline void vwl_scan_rows(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
+                                 size_t width, const float *gradient, float *reach, float *r) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) {
+            float *square = g + index[i] * width + c, x2 = value[i] * value[i];
+            *square += gradient[c] * x2;
+            r[i * width + c] = inverse[i] / sqrtf(*square + 1e-30f);
+            reach[c] += r[i * width + c] * x2;
+        }
+}
+static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                  const float *step, const float *r) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) w[index[i] * width + c] += step[c] * r[i * width + c] * value[i];
+}
 #endif
 
 static inline int vwl_has_classes(void) { return VWL_HAS_CLASSES; }

@@ -3,7 +3,8 @@
     python tests/bench/speed.py [FOLDER] [--rounds 5] [--only clicks] [--mb 100] [--sizes 64,256,1024]
 
 FOLDER holds text.vw, counts.vw, clicks.vw, mnist2.vw and mnist.vw (any of them); without it, lines of the standard
-library are repeated until they fill --mb megabytes. The variable VW names vw's command; without one only vwlite is measured.
+library are repeated until they fill --mb megabytes. The variable VW names vw's command; without one only vwlite is
+measured.
 Medians of the rounds are printed as a table: ratios are vw's figure divided by vwlite's.
 """
 

@@ -121,7 +121,7 @@ def test_a_sample_of_classes_learns_each_example(vwlite, write, tmp_path):
     [
         ("--oaa 3 --csoaa 3", "do not go together"),
         ("--oaa 3 --dotproduct ab", "--oaa does not go with --dotproduct"),
-        ("--named_labels a,b", "--named_labels needs --oaa, --csoaa or --multilabel_oaa"),
+        ("--named_labels a,b", "--named_labels needs --oaa or --csoaa or --multilabel_oaa"),
         ("--oaa 2 --named_labels a,,b", "has an empty name"),
         ("--oaa 3 --oaa_subsample 3", "takes 1 to one less than the classes"),
         ("--oaa 3 --binary", "--binary does not go with --oaa"),

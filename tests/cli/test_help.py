@@ -13,8 +13,11 @@ HERE = Path(__file__).resolve().parent
 README = (HERE.parent.parent / "README.md").read_text()
 SHARED = {
     "predict": ["test_l1.py"],
-    "train": ["test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_ledger.py"],
-    "vw": ["test_shared_options.py", "test_classes.py"],
+    "train": [
+        *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
+        *("test_ledger.py", "test_learners.py", "test_multiclass.py"),
+    ],
+    "vw": ["test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py"],
 }
 
 

@@ -112,6 +112,7 @@ CHANGES = {  # options: options without
     "--loss_function tanh": "",
     "--loss_function logistic --logistic_min -2": "--loss_function logistic",
     "--loss_function logistic --logistic_max 3": "--loss_function logistic",
+    "--classweight 1:3": "",
     "--min_prediction -0.1": "",
     "--passes 2 --cache_file c --holdout_off --shuffle": "--passes 2 --cache_file d --holdout_off",
     "--max_prediction 0.1": "",

@@ -6,20 +6,32 @@ from typing import Any
 
 import click
 
+from vwlite.cli.options import OF_CLASSES
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import parse_progress
+from vwlite.curriculum import CurriculumConfig
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
 from vwlite.learners.bfgs import BfgsConfig
+from vwlite.learners.coin import CoinConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.lrq import LrqConfig
 from vwlite.learners.many import KINDS, ManyConfig
+from vwlite.learners.multiclass import MulticlassConfig
 from vwlite.losses import LossConfig
 from vwlite.restore import Restored
 from vwlite.training import BadLinesConfig, say, start
 
+LINEAR: dict[type[GdConfig], tuple[str, ...]] = {  # kinds of learner: the options that ask for them
+    ManyConfig: KINDS,
+    MulticlassConfig: ("multiclass",),
+    BfgsConfig: ("bfgs", "conjugate_gradient"),
+    CoinConfig: ("coin", "pistol"),
+    LrqConfig: ("lrq",),
+}
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale")
 
 
@@ -40,13 +52,16 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of ``LossConfig`` that were typed."""
     changes = {name: options[name] for name in LOSS_FIELDS if name in options}
     if "loss_function" in options:
-        changes["name"] = options["loss_function"]
+        changes["name"] = OF_CLASSES.get(options["loss_function"], options["loss_function"])
     return changes
 
 
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of any learner that were typed."""
-    return {**pick(ManyConfig, options), **pick(DyadicConfig, options), **pick(BfgsConfig, options)}
+    changes = {name: value for kind in (DyadicConfig, *LINEAR) for name, value in pick(kind, options).items()}
+    if options.get("multiclass") and "loss_function" in options:
+        changes["class_loss"] = options["loss_function"]
+    return changes
 
 
 def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
@@ -58,6 +73,10 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     loss = LossConfig(**loss_changes(options))
     pairs = len(options.get("dotproduct", ()))
     kind = DyadicConfig if pairs else kind_of(options)
+    if kind is not MulticlassConfig and options.get("loss_function") in OF_CLASSES:
+        raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
+    if kind is MulticlassConfig and "loss_function" not in options:
+        loss = LossConfig("logistic")
     changes = learner_changes(options)
     if kind is GdConfig:
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
@@ -70,18 +89,18 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig]:
     """Of a learner without dot products."""
-    batch = any(options.get(name) for name in ("bfgs", "conjugate_gradient"))
-    many = any(name in options for name in KINDS)
-    if batch and many:
-        raise UsageError("--bfgs does not go with classes")
-    return BfgsConfig if batch else ManyConfig if many else GdConfig
+    asked = [kind for kind, names in LINEAR.items() if any(options.get(name) for name in names)]
+    if len(asked) > 1:
+        typed = [f"--{name}" for kind in asked for name in LINEAR[kind] if options.get(name)]
+        raise UsageError(f"{' and '.join(typed)} do not go together")
+    return asked[0] if asked else GdConfig
 
 
 def needed_by(name: str) -> str:
     """What an option makes sense with."""
-    for kind, others in ((ManyConfig, "--oaa, --csoaa or --multilabel_oaa"), (BfgsConfig, "--bfgs")):
+    for kind, names in LINEAR.items():
         if name in {field.name for field in fields(kind)}:
-            return others
+            return " or ".join(f"--{one}" for one in names)
     return "--dotproduct"
 
 
@@ -105,6 +124,7 @@ def input_config(options: dict[str, Any]) -> InputConfig:
         examples=options.get("examples") or 0,
         shuffle=shuffles(options),
         seed=options.get("random_seed") or 0,
+        class_weights=options.get("classweight") or (),
     )
 
 
@@ -134,6 +154,17 @@ def holdout_config(options: dict[str, Any]) -> HoldoutConfig:
     )
 
 
+def curriculum_config(options: dict[str, Any]) -> CurriculumConfig:
+    names = ("order", "by", "start", "passes")
+    given = {name: options.get(f"curriculum_{name}") for name in names}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if changes and not given["order"]:
+        raise UsageError(f"--curriculum-{next(iter(changes))} needs --curriculum")
+    if given["passes"] == 0:
+        raise UsageError("--curriculum-passes takes 1 or more, not 0")
+    return CurriculumConfig(**changes)
+
+
 def output_config(options: dict[str, Any], **more: Any) -> OutputConfig:
     output = OutputConfig(**{**pick(OutputConfig, {k: v for k, v in options.items() if k != "progress"}), **more})
     if not options.get("progress"):
@@ -153,6 +184,7 @@ def run_config(
         learner=learner,
         output=output_config(options),
         holdout=holdout_config(options),
+        curriculum=curriculum_config(options),
         passes=options["passes"],
         **more,
     )

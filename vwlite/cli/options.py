@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from vwlite.cli.parser import DataOption, Finite, Names
+from vwlite.cli.parser import ClassWeights, DataOption, Finite, Names
 from vwlite.losses import LINKS, LOSSES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -100,12 +100,21 @@ feature_options = family(
     listed("--spelling", help="Add the spelling classes of names; _ is the anonymous namespace.", metavar="A"),
     flag("--noconstant", help="No constant feature."),
 )
+OF_CLASSES = {  # losses of --multiclass: the one that stands for it elsewhere
+    "multinomial": "logistic",
+    "crammer_singer": "hinge",
+}
+ABOUT = {
+    **{loss.name: loss.about for loss in LOSSES.values()},
+    "multinomial": "softmax of --multiclass",
+    "crammer_singer": "hinge of --multiclass",
+}
 loss_options = family(
     "Loss",
     click.option(
         "--loss_function",
-        type=click.Choice(list(LOSSES)),
-        help="; ".join(f"{loss.name}: {loss.about}" for loss in LOSSES.values()) + ". [default: squared]",
+        type=click.Choice([*LOSSES, *OF_CLASSES]),
+        help="; ".join(f"{name}: {about}" for name, about in ABOUT.items()) + ". [default: squared]",
     ),
     number("--quantile_tau", help="The quantile of the quantile loss. [default: 0.5]"),
     number("--expectile_q", help="The expectile loss's q, in (0, 0.5]."),
@@ -130,8 +139,10 @@ update_options = family(
     number("--initial_weight", help="Start value of every weight."),
     number("-C", "--constant", help="Start value of the constant's weight."),
     flag("--ftrl", help="FTRL-proximal updates instead, with --l1 and --l2 as it has them."),
-    number("--ftrl_alpha", help="Its learning rate. [default: 0.5]"),
-    number("--ftrl_beta", help="What it adds to the root of the squared gradients' sum. [default: 1]"),
+    number("--ftrl_alpha", help="Its learning rate. [default: 0.5; --coin 4, --pistol 1]"),
+    number("--ftrl_beta", help="Added to the root of the squared gradients' sum. [default: 1; --pistol 0.5]"),
+    flag("--coin", help="Coin betting, which needs no learning rate."),
+    flag("--pistol", help="PiSTOL, which needs none either."),
     number("--min_prediction", help="Smallest prediction."),
     number("--max_prediction", help="Largest prediction."),
 )
@@ -145,8 +156,10 @@ batch_options = family(
 )
 class_options = family(
     "Classes",
+    click.option("--classweight", type=ClassWeights(), metavar="L:W,...", help="Label L weighs W times as much."),
     flag("--binary", help="Predict -1 or 1; the loss is the share of errors."),
     count("--oaa", help="N classes, one against all; labels are 1..N, 0..N-1 or names.", default=0),
+    count("--multiclass", help="N classes, all at once: softmax, or by --loss_function.", default=0),
     count("--csoaa", help="N classes with costs; labels are words class:cost.", default=0),
     count("--multilabel_oaa", help="Sets of N labels, from 0; labels are like 0,3.", default=0),
     click.option("--named_labels", type=Names(), metavar="NAME,...", help="Names of the classes, in order."),
@@ -155,6 +168,10 @@ class_options = family(
     flag("--scores", help="Predict the score of every class."),
     count("--oaa_subsample", help="Teach the label's class and N others each time, not all.", default=0),
     flag("--cs_absolute_loss", help="Loss of --csoaa: the answer's cost, not what it costs more than the best."),
+)
+low_rank_options = family(
+    "Low-rank quadratic interactions",
+    listed("--lrq", help="Cross namespaces A and B by factors of rank N, learned in turns.", metavar="ABN"),
 )
 dyadic_options = family(
     "Dot products of latent vectors",
@@ -181,6 +198,19 @@ pass_options = family(
         "--shuffle/--no-shuffle", default=None, help="Shuffle later passes. [default: with --dotproduct, not with -p]"
     ),
     count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True),
+)
+curriculum_options = family(
+    "Curriculum",
+    click.option(
+        "--curriculum", "curriculum_order", type=click.Choice(["easy", "anti", "random"]),
+        help="Begin with the easiest examples, the hardest or any; every pass admits more, in the end all.",
+    ),
+    text(
+        "--curriculum-by", help="What makes them hard: length, rarest, margin:MODEL, value:SPACE. [default: length]",
+        metavar="WHAT",
+    ),
+    number("--curriculum-start", help="Share of the first pass. [default: 0.25]"),
+    count("--curriculum-passes", help="Pass from which on all take part. [default: half of --passes]"),
 )
 progress_options = family(
     "Progress",

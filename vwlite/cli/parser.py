@@ -36,6 +36,25 @@ class Names(click.ParamType):
         return names
 
 
+class ClassWeights(click.ParamType):
+    """``label:weight,label:weight``: pairs of numbers, the weights 0 or more."""
+
+    name = "weights"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[tuple[float, float], ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            pairs = [tuple(map(float, pair.split(":"))) for pair in value.split(",")]
+        except ValueError:
+            pairs = [()]
+        if not all(len(pair) == 2 and math.isfinite(sum(pair)) and pair[1] >= 0 for pair in pairs):
+            self.fail(f"{value!r} is not like 1:2,0:0.5", param, ctx)
+        return tuple(pairs)
+
+
 class Duration(click.ParamType):
     """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
 

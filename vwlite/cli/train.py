@@ -15,10 +15,12 @@ from vwlite.cli.parser import Command, Duration
 @options.data_options
 @options.cache_options
 @options.pass_options
+@options.curriculum_options
 @options.loss_options
 @options.update_options
 @options.batch_options
 @options.class_options
+@options.low_rank_options
 @options.dyadic_options
 @options.table_options
 @options.feature_options

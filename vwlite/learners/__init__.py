@@ -11,7 +11,15 @@ from vwlite.errors import ModelError
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner
 
-CLASSES = {"gd": "Gd", "dyadic": "Dyadic", "many": "Many", "bfgs": "Bfgs"}
+CLASSES = {
+    "gd": "Gd",
+    "dyadic": "Dyadic",
+    "many": "Many",
+    "multiclass": "Multiclass",
+    "bfgs": "Bfgs",
+    "coin": "Coin",
+    "lrq": "Lrq",
+}
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
     "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",

@@ -47,12 +47,7 @@ class ManyConfig(GdConfig):
             raise UsageError(f"--{' and --'.join(asked)} do not go together" if asked else "no number of classes")
         if not 1 <= self.count < 1 << 24:
             raise UsageError(f"--{self.kind} takes 1 to {(1 << 24) - 1} classes, not {self.count}")
-        if self.named_labels and len(self.named_labels) != self.count:
-            raise UsageError(f"--named_labels has {len(self.named_labels)} names for {self.count} classes")
-        if len(set(self.named_labels)) != len(self.named_labels):
-            raise UsageError("--named_labels names a class twice")
-        if self.indexing not in (None, 0, 1):
-            raise UsageError(f"--indexing takes 0 or 1, not {self.indexing}")
+        self.check_names()
         if self.probabilities and self.loss.name != "logistic":
             raise UsageError("--probabilities needs --loss_function logistic")
         if self.kind != "oaa" and self.scores:
@@ -67,6 +62,14 @@ class ManyConfig(GdConfig):
             raise UsageError("--oaa_subsample does not go with --probabilities and --scores")
         if self.kind != "csoaa" and self.cs_absolute_loss:
             raise UsageError("--cs_absolute_loss needs --csoaa")
+
+    def check_names(self) -> None:
+        if self.named_labels and len(self.named_labels) != self.count:
+            raise UsageError(f"--named_labels has {len(self.named_labels)} names for {self.count} classes")
+        if len(set(self.named_labels)) != len(self.named_labels):
+            raise UsageError("--named_labels names a class twice")
+        if self.indexing not in (None, 0, 1):
+            raise UsageError(f"--indexing takes 0 or 1, not {self.indexing}")
 
     @property
     def kind(self) -> str:

@@ -101,7 +101,7 @@ def configured(arguments: dict[str, Any], typed: dict[str, Any]) -> tuple[RunCon
     if arguments["initial"]:
         config = build.run_config(arguments, GdConfig(), FeatureConfig())
         return start(config, arguments["initial"], build.learner_changes(typed), features, build.loss_changes(typed))
-    link = LOSSES[typed.get("loss_function", "squared")].link
+    link = LOSSES[build.loss_changes(typed).get("name", "squared")].link
     learner = build.learner_config(with_free_bound(typed, LossConfig(**build.loss_changes(typed))), link=link)
     return build.run_config(arguments, learner, FeatureConfig(**features)), None
 

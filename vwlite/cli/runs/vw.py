@@ -48,6 +48,7 @@ LOSS_OPTIONS = {
     "logistic_min": "logistic",
     "logistic_max": "logistic",
 }
+LINEAR = ("gd", "many", "bfgs", "coin", "lrq")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -75,7 +76,7 @@ def run(arguments: dict[str, Any]) -> int:
         if full_names := typed.pop("experimental_full_name_interactions", ()):
             names = tuple(value.replace("|", ",") for value in full_names)
             typed["interactions"] = (*typed.get("interactions", ()), *names)
-        return vw_run(arguments, typed)
+        return vw_run(arguments, lenient_limits(typed))
     except VwliteError as error:
         print(f"[critical] vw: {error}")
         return 1
@@ -104,10 +105,10 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
     if goes_on:
         counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
-        if learner.name in ("gd", "many", "bfgs"):
+        if learner.name in LINEAR:
             learner.set(unlabeled_weight=counters.unlabeled_weight)
     classes = None if learner.simple_labels else learner.labels(log)
-    manners = VwLog(log, classes, strict_parse=arguments["strict_parse"])
+    manners = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
     with Session(config, learner, plan, manners, counters) as session:
         if goes_on:
             session.earlier_passes = session.saver.passes = model.passes
@@ -165,6 +166,12 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     )
 
 
+def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:
+    """As vw reads ``--feature_limit a:10``: the number begins after the letter, and is none."""
+    limits = tuple(value for value in typed.get("feature_limit", ()) if value[-1:].isdigit() and ":" not in value)
+    return {**typed, "feature_limit": limits} if "feature_limit" in typed else typed
+
+
 def no_negative_penalty(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:
     for name in ("l1", "l2"):
         if typed.get(name, 0) < 0:
@@ -179,7 +186,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     A learner that vw does not have keeps all of them.
     """
     kept = model_file.read_header(path)
-    if kept.get("learner") not in ("gd", "many", "bfgs"):
+    if kept.get("learner") not in LINEAR:
         typed_changes = build.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)

@@ -1,0 +1,46 @@
+"""--multiclass on the command line: losses, names, going on, and what it refuses."""
+
+import json
+
+import pytest
+
+TEXT = "cat |w fur tail\ndog 2 |w fur bark\nbird 'b1|w wing\n" * 20
+NAMES = ("--multiclass", "3", "--named_labels", "cat,dog,bird")
+
+
+@pytest.mark.parametrize("loss", ["multinomial", "logistic", "crammer_singer"])
+def test_each_loss_learns_goes_on_and_is_measured(loss, vwlite, write, tmp_path):
+    lines = TEXT.splitlines(keepends=True)
+    write("whole", TEXT), write("one", "".join(lines[:31])), write("two", "".join(lines[31:]))
+    done = vwlite("train", "whole", "-f", "m", "--loss_function", loss, *NAMES)
+    assert f"average {loss} loss = " in done.stderr
+    vwlite("train", "one", "-f", "n", "--quiet", "--loss_function", loss, *NAMES)
+    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
+    assert vwlite("predict", "-i", "m", "whole").stdout == vwlite("predict", "-i", "n", "whole").stdout
+    assert vwlite("predict", "-i", "n", "whole").lines[:3] == ["cat", "dog", "bird b1"]
+    assert json.loads(vwlite("evaluate", "-i", "m", "whole", "--json", "-").stdout)["accuracy"] == 1
+    report = json.loads(vwlite("inspect", "m", "--json", "-").stdout)
+    assert report["learner"] == "multiclass" and report["options"]["multiclass"] == 3
+
+
+def test_softmax_is_the_default_and_gives_probabilities(vwlite, write):
+    write("d", TEXT)
+    vwlite("train", "d", "-f", "m", "--quiet", "--probabilities", *NAMES)
+    line = vwlite("predict", "-i", "m", "d").lines[2].split()
+    assert [pair.split(":")[0] for pair in line[:3]] == ["cat", "dog", "bird"] and line[3] == "b1"
+    assert sum(float(pair.split(":")[1]) for pair in line[:3]) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--loss_function multinomial", "--loss_function multinomial needs --multiclass"),
+        ("--multiclass 3 --loss_function squared", "goes with --loss_function multinomial, logistic, crammer_singer"),
+        ("--multiclass 3 --oaa 3", "--oaa and --multiclass do not go together"),
+        ("--multiclass 3 --l2 0.1", "--l2 does not go with --multiclass"),
+        ("--multiclass 300 -b 4", "300 classes need more than the 16 slots"),
+    ],
+)
+def test_what_is_refused(options, message, vwlite, write):
+    write("d", TEXT)
+    assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr

@@ -1,0 +1,114 @@
+"""Classes in vwlite's own layout, in double precision: softmax, one against all, the hinge of Crammer and Singer."""
+
+import math
+
+import numpy as np
+
+MOST_STEPS, MOST_RIVALS = 64, 16
+
+
+class Multiclass:
+    """``rows`` features at most; terms are (row, value)."""
+
+    def __init__(self, loss: str, classes: int, rows: int, rate: float = 0.5):
+        self.loss, self.classes, self.rate = loss, classes, rate
+        self.w, self.g = np.zeros((2, rows, classes))
+        self.scale = np.zeros(rows)
+        self.norm_sum = self.norm_weight = 0.0
+
+    def scores(self, terms, base=0.0) -> np.ndarray:
+        return base + sum((x * self.w[row] for row, x in terms), np.zeros(self.classes))
+
+    def slopes(self, s: np.ndarray, true: int) -> np.ndarray:
+        if self.loss == "multinomial":
+            p = np.exp(s - s.max())
+            p /= p.sum()
+        else:
+            p = 1 / (1 + np.exp(-s))
+        p[true] -= 1
+        return p
+
+    def value(self, s: np.ndarray, true: int) -> float:
+        if self.loss == "multinomial":
+            return float(s.max() + math.log(np.exp(s - s.max()).sum()) - s[true])
+        if self.loss == "logistic":
+            sign = np.where(np.arange(self.classes) == true, 1, -1)
+            return float(np.log1p(np.exp(-sign * s)).sum())
+        margin = 1 + s[self.rival(s, true)] - s[true]
+        return margin if margin > 1e-5 else 0.0
+
+    def rival(self, s: np.ndarray, true: int) -> int:
+        others = s.copy()
+        others[true] = -np.inf
+        return int(np.argmax(others))
+
+    def learn(self, terms, true: int, weight: float, base=0.0) -> np.ndarray:
+        """The scores before; one update."""
+        before = self.scores(terms, base)
+        if self.loss == "crammer_singer" and self.value(before, true) <= 0:
+            return before
+        for row, x in terms:
+            if abs(x) > self.scale[row]:
+                self.w[row] *= self.scale[row] / abs(x) if self.scale[row] else 1
+                self.scale[row] = abs(x)
+        self.norm_sum += weight * sum((x / self.scale[row]) ** 2 for row, x in terms)
+        self.norm_weight += weight
+        factor = math.sqrt(self.norm_weight / self.norm_sum)
+        step = self.margin if self.loss == "crammer_singer" else self.all
+        step(terms, before.copy(), true, weight, factor)
+        return before
+
+    def scan(self, terms, squares: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        reach, rates = np.zeros(self.classes), []
+        for row, x in terms:
+            self.g[row] += squares * x * x
+            with np.errstate(divide="ignore"):
+                rates.append(np.where(self.g[row] > 0, 1 / np.sqrt(self.g[row]), 0) / self.scale[row])
+            reach += x * x * rates[-1]
+        return reach, rates
+
+    def move(self, terms, step: np.ndarray, rates) -> None:
+        for (row, x), rate in zip(terms, rates, strict=True):
+            self.w[row] += step * rate * x
+
+    def all(self, terms, s, true, weight, factor) -> None:
+        start, slopes = s.copy(), self.slopes(s, true)
+        reach, rates = self.scan(terms, weight * slopes**2)
+        reach *= factor
+        time, fastest = self.rate * weight, reach.max()
+        steps = int(2 * fastest * time) + 1 if fastest * time < MOST_STEPS / 2 else MOST_STEPS
+        for number in range(steps):
+            slopes = self.slopes(s, true) if number else slopes
+            s -= slopes * np.minimum(reach * time / steps, 1)
+        self.move(terms, np.divide(s - start, reach, out=np.zeros_like(s), where=reach > 0) * factor, rates)
+
+    def margin(self, terms, s, true, weight, factor) -> None:
+        def part(number):
+            mine = (np.arange(self.classes) == number).astype(float)
+            reach, rates = self.scan(terms, weight * mine)
+            return reach[number] * factor, [rate[number] for rate in rates]
+
+        left, moved = self.rate * weight, {}
+        own, own_rates = part(true)
+        rivals, level = {}, None
+        order = sorted((c for c in range(self.classes) if c != true), key=lambda c: -s[c])
+        for place, other in enumerate(order[:MOST_RIVALS]):
+            level = s[other] if level is None else level
+            rivals[other] = part(other)
+            speed = 1 / sum(1 / reach for reach, _ in rivals.values())
+            time = min((1 + level - s[true]) / (own + speed), left)
+            following = order[place + 1] if place + 1 < min(len(order), MOST_RIVALS) else None
+            joins = following is not None and level - s[following] < 0.9999 * speed * time
+            time = (level - s[following]) / speed if joins else time
+            level -= speed * time
+            s[true] += own * time
+            left -= time
+            moved[true] = moved.get(true, 0) + time
+            for number, (reach, _) in rivals.items():
+                moved[number] = moved.get(number, 0) - speed * time / reach
+            if not joins:
+                break
+        for number, step in moved.items():
+            rates = own_rates if number == true else rivals[number][1]
+            for (row, x), rate in zip(terms, rates, strict=True):
+                self.w[row, number] += step * factor * rate * x

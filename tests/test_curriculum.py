@@ -1,0 +1,77 @@
+"""The curriculum: what is admitted when, what is easy, and that nothing else changes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vwlite.curriculum import Curriculum, CurriculumConfig, difficulties
+from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.parsing import parse_text
+
+LINES = [b"1 |a x y z", b"-1 |a x |v d:3", b"1 |", b"1 |a x y |v d:-1 e:0.5", b"-1 |a w x y z"]
+
+
+def batches(size=2):
+    text = FeatureConfig().text_format(strict=True)
+    return [parse_text(b"\n".join(LINES[begin : begin + size]), text) for begin in range(0, len(LINES), size)]
+
+
+@pytest.mark.parametrize(
+    ("by", "wanted"),
+    [
+        ("length", [3, 2, 0, 4, 4]),
+        ("rarest", [-2, -2, -np.inf, -1, -1]),
+        ("value:v", [0, 3, 0, -0.5, 0]),
+        ("value:a", [3, 1, 0, 2, 4]),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_what_is_difficult(by, wanted, size):
+    assert np.concatenate(difficulties(by, batches(size))).tolist() == wanted
+
+
+def test_easy_first_anti_last():
+    easy = Curriculum(CurriculumConfig("easy"), batches(), 0).order.tolist()
+    assert easy == [2, 1, 0, 3, 4]
+    assert Curriculum(CurriculumConfig("anti"), batches(), 0).order.tolist() == [3, 4, 0, 1, 2]
+    some = [Curriculum(CurriculumConfig("random"), batches(), seed).order.tolist() for seed in range(9)]
+    assert sorted(some[0]) == [0, 1, 2, 3, 4] and len(set(map(tuple, some))) > 3
+
+
+@given(
+    st.sampled_from(["easy", "anti", "random"]),
+    st.floats(0.01, 1),
+    st.integers(0, 9),
+    st.integers(1, 12),
+    st.one_of(st.none(), st.lists(st.integers(0, 1), min_size=5, max_size=5)),
+)
+def test_what_is_admitted_stays_so_and_in_the_end_all_are(order, start, full, passes, always):
+    config = CurriculumConfig(order, start=start, passes=min(full, passes))
+    curriculum = Curriculum(config, batches(), 1)
+    always = None if always is None else np.array(always, np.uint8)
+    before: set[int] = set()
+    for number in range(1, passes + 1):
+        rows = curriculum.admitted(number, passes, always).tolist()
+        assert rows == sorted(rows) and before <= set(rows)
+        if always is not None:
+            assert set(np.flatnonzero(always).tolist()) <= set(rows)
+        before = set(rows)
+        assert config.share(number, passes) <= 1
+    assert before == set(range(5))
+
+
+def test_the_first_pass_has_the_share_asked_for():
+    config = CurriculumConfig("easy", start=0.4, passes=4)
+    shares = [config.share(number, 9) for number in (1, 2, 3, 4, 5)]
+    assert shares == pytest.approx([0.4, 0.6, 0.8, 1, 1])
+    assert Curriculum(config, batches(), 0).admitted(1, 9, None).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "options", [{"by": "x"}, {"by": "length:3"}, {"by": "margin"}, {"by": "value:"}, {"start": 0.0}, {"start": 1.5}]
+)
+def test_bad_options(options):
+    with pytest.raises(UsageError, match="--curriculum-"):
+        CurriculumConfig("easy", **options)

@@ -1,0 +1,87 @@
+"""Low-rank quadratic interactions (``--lrq``); the kernel is ``cython_ext/learners/lrq.pyx``."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite._native import lrq as kernel
+from vwlite.errors import UsageError
+from vwlite.interactions import decode_letters
+from vwlite.learners.base import restored_config
+from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
+
+
+@dataclass(frozen=True, slots=True)
+class LrqConfig(GdConfig):
+    """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
+
+    lrq: tuple[str, ...] = ()
+
+    learner: ClassVar[str] = "lrq"
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "lrq", tuple(self.lrq))
+        read_pairs(self.lrq)
+        if self.ftrl or self.binary:
+            raise UsageError("--lrq does not go with --ftrl and --binary")
+
+
+def read_pairs(values: tuple[str, ...]) -> np.ndarray:
+    """int32[pairs, 3]: two letters and a rank each, in the order of the texts. Raises UsageError."""
+    pairs = []
+    for value in sorted(values):
+        match = re.fullmatch(rb"(.)(.)([1-9][0-9]{0,3})", decode_letters(value), re.S)
+        if not match:
+            raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
+        pairs.append((match[1][0], match[2][0], int(match[3])))
+    return np.array(pairs, np.int32).reshape(-1, 3)
+
+
+class LrqKernelConfig(KernelConfig):
+    def __init__(self, config: LrqConfig, *, strict: bool, frozen: bool) -> None:
+        super().__init__(config, strict=strict, frozen=frozen)
+        self.pairs = read_pairs(config.lrq)
+        self.shift = int(self.pairs[:, 2].max()).bit_length()
+
+
+class Lrq(Gd):
+    """Gradient descent on linear weights and factors. Slot ``(hash * W + n) mod 2^bits`` is factor n; 0 is linear."""
+
+    name = "lrq"
+    SCALARS = (*SCALARS, "seen")  # rows so far, which tells whose turn it is
+    native = kernel
+
+    def __init__(
+        self, config: LrqConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        self.kernel = LrqKernelConfig(config, strict=strict, frozen=not learning)
+        if self.kernel.shift >= bits:
+            raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
+        self.layout = self.kernel.shift, 1
+        self.ends = 0  # of passes in this run; to vw each is an example too
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        stack, labels, predictions = super().described
+        return ("gd", *stack[1:], "lrq"), labels, predictions
+
+    def end_pass(self) -> None:
+        super().end_pass()
+        self.ends += 1
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        if whole and self.strict:  # vw counts each run's rows anew
+            seen = float(header["scalars"]["seen"])
+            if not 0 <= seen < 2**53:
+                raise ValueError("a number of rows")
+            self.set(seen=seen)
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LrqConfig:
+        return restored_config(LrqConfig, stored, changes)
