@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from vwlite.atomic import atomic_output
 from vwlite.batch import SAVE, Batch
-from vwlite.class_labels import ClassLabels
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
 from vwlite.reading import Parsed, Remark
 from vwlite.remarks import SENTENCES, excerpt, hint
+
+if TYPE_CHECKING:
+    from vwlite.class_labels import ClassLabels
 
 SHOWN = 10  # malformed lines shown in full
 GRACE = 1000  # lines before the ratio is looked at
@@ -29,7 +31,7 @@ class BadLines:
 
     def __init__(
         self,
-        labels: LabelCheck | ClassLabels | None,
+        labels: "LabelCheck | ClassLabels | None",
         say: Callable[[str], None] | None,
         *,
         max_ratio: float = 0.01,

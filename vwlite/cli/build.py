@@ -14,24 +14,11 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
-from vwlite.learners.bfgs import BfgsConfig
-from vwlite.learners.coin import CoinConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.learners.lrq import LrqConfig
-from vwlite.learners.many import KINDS, ManyConfig
-from vwlite.learners.multiclass import MulticlassConfig
-from vwlite.losses import LossConfig
 from vwlite.restore import Restored
 from vwlite.training import BadLinesConfig, say, start
 
-LINEAR: dict[type[GdConfig], tuple[str, ...]] = {  # kinds of learner: the options that ask for them
-    ManyConfig: KINDS,
-    MulticlassConfig: ("multiclass",),
-    BfgsConfig: ("bfgs", "conjugate_gradient"),
-    CoinConfig: ("coin", "pistol"),
-    LrqConfig: ("lrq",),
-}
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale")
 
 
@@ -56,52 +43,8 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of any learner that were typed."""
-    changes = {name: value for kind in (DyadicConfig, *LINEAR) for name, value in pick(kind, options).items()}
-    if options.get("multiclass") and "loss_function" in options:
-        changes["class_loss"] = options["loss_function"]
-    return changes
-
-
 def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
     return pick(FeatureConfig, options)
-
-
-def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
-    """A new learner's configuration: dyadic with ``--dotproduct``, with classes, or plain gradient descent."""
-    loss = LossConfig(**loss_changes(options))
-    pairs = len(options.get("dotproduct", ()))
-    kind = DyadicConfig if pairs else kind_of(options)
-    if kind is not MulticlassConfig and options.get("loss_function") in OF_CLASSES:
-        raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
-    if kind is MulticlassConfig and "loss_function" not in options:
-        loss = LossConfig("logistic")
-    changes = learner_changes(options)
-    if kind is GdConfig:
-        changes.pop("random_seed", None)  # the order of --shuffle follows it too
-    known = {field.name for field in fields(kind)}
-    for name in changes:
-        if name not in known:
-            raise UsageError(f"--{name} {'does not go with --dotproduct' if pairs else f'needs {needed_by(name)}'}")
-    return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
-
-
-def kind_of(options: dict[str, Any]) -> type[GdConfig]:
-    """Of a learner without dot products."""
-    asked = [kind for kind, names in LINEAR.items() if any(options.get(name) for name in names)]
-    if len(asked) > 1:
-        typed = [f"--{name}" for kind in asked for name in LINEAR[kind] if options.get(name)]
-        raise UsageError(f"{' and '.join(typed)} do not go together")
-    return asked[0] if asked else GdConfig
-
-
-def needed_by(name: str) -> str:
-    """What an option makes sense with."""
-    for kind, names in LINEAR.items():
-        if name in {field.name for field in fields(kind)}:
-            return " or ".join(f"--{one}" for one in names)
-    return "--dotproduct"
 
 
 def input_config(options: dict[str, Any]) -> InputConfig:

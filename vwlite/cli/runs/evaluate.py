@@ -3,7 +3,6 @@
 from typing import Any
 
 from vwlite import metrics, ranking
-from vwlite.class_metrics import ClassOutcomes
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for
@@ -52,6 +51,8 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def evaluate_classes(arguments: dict[str, Any], config: RunConfig, model: Restored) -> int:
+    from vwlite.class_metrics import ClassOutcomes
+
     outcomes = ClassOutcomes()
     if arguments["qid"]:
         raise UsageError("--qid does not go with a model of classes")

@@ -9,7 +9,7 @@ from typing import Any
 from vwlite import ledger
 from vwlite.atomic import atomic_output, check_writable, is_replaceable
 from vwlite.checkpoint import Checkpoints, known_then
-from vwlite.cli import build
+from vwlite.cli import build, learners
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.config import RunConfig
@@ -100,9 +100,9 @@ def configured(arguments: dict[str, Any], typed: dict[str, Any]) -> tuple[RunCon
     features = build.feature_changes(typed)
     if arguments["initial"]:
         config = build.run_config(arguments, GdConfig(), FeatureConfig())
-        return start(config, arguments["initial"], build.learner_changes(typed), features, build.loss_changes(typed))
+        return start(config, arguments["initial"], learners.learner_changes(typed), features, build.loss_changes(typed))
     link = LOSSES[build.loss_changes(typed).get("name", "squared")].link
-    learner = build.learner_config(with_free_bound(typed, LossConfig(**build.loss_changes(typed))), link=link)
+    learner = learners.learner_config(with_free_bound(typed, LossConfig(**build.loss_changes(typed))), link=link)
     return build.run_config(arguments, learner, FeatureConfig(**features)), None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vwlite import model as model_file
-from vwlite.cli import build
+from vwlite.cli import build, learners
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
 from vwlite.errors import UsageError, VwliteError
@@ -156,7 +156,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     return RunConfig(
         input=input,
         features=FeatureConfig(**build.feature_changes(typed)),
-        learner=build.learner_config(no_negative_penalty(typed, log)),
+        learner=learners.learner_config(no_negative_penalty(typed, log)),
         output=output,
         holdout=build.holdout_config(options),
         passes=arguments["passes"],
@@ -187,13 +187,13 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     """
     kept = model_file.read_header(path)
     if kept.get("learner") not in LINEAR:
-        typed_changes = build.learner_changes(typed), build.feature_changes(typed)
+        typed_changes = learners.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
     default, given = GdConfig(), config.learner
     not_kept = (*NOT_KEPT, *NOT_KEPT_CLASSES) if kept["learner"] == "many" else NOT_KEPT
     changes = {name: getattr(given, name, 0) for name in not_kept}
-    changes |= build.learner_changes(typed)
+    changes |= learners.learner_changes(typed)
     changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:

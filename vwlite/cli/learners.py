@@ -1,0 +1,81 @@
+"""Which learner the options ask for, and its configuration."""
+
+from dataclasses import fields
+from typing import Any
+
+from vwlite.cli.build import loss_changes, pick
+from vwlite.cli.options import HEADINGS, OF_CLASSES
+from vwlite.errors import UsageError
+from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.gd import GdConfig
+from vwlite.losses import LossConfig
+
+OWN_OPTIONS = ("Batch optimisation", "Classes", "Low-rank quadratic interactions")  # sections of --help
+Kinds = dict[type[GdConfig], tuple[str, ...]]
+
+
+def linear_kinds(options: dict[str, Any]) -> Kinds:
+    """Kinds of learner beside the plain one, with the options that ask for each; none if no typed option is theirs."""
+    if not any(HEADINGS.get(name) in OWN_OPTIONS or name in ("coin", "pistol") for name in options):
+        return {}
+    from vwlite.learners.bfgs import BfgsConfig
+    from vwlite.learners.coin import CoinConfig
+    from vwlite.learners.lrq import LrqConfig
+    from vwlite.learners.many import KINDS, ManyConfig
+    from vwlite.learners.multiclass import MulticlassConfig
+
+    return {
+        ManyConfig: KINDS,
+        MulticlassConfig: ("multiclass",),
+        BfgsConfig: ("bfgs", "conjugate_gradient"),
+        CoinConfig: ("coin", "pistol"),
+        LrqConfig: ("lrq",),
+    }
+
+
+def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of any learner that were typed."""
+    changes: dict[str, Any] = {}
+    for kind in (GdConfig, DyadicConfig, *linear_kinds(options)):
+        changes |= pick(kind, options)
+    if options.get("multiclass") and "loss_function" in options:
+        changes["class_loss"] = options["loss_function"]
+    return changes
+
+
+def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
+    """A new learner's configuration: dyadic with ``--dotproduct``, with classes, or plain gradient descent."""
+    loss = LossConfig(**loss_changes(options))
+    pairs = len(options.get("dotproduct", ()))
+    kind = DyadicConfig if pairs else kind_of(options)
+    if kind.learner != "multiclass" and options.get("loss_function") in OF_CLASSES:
+        raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
+    if kind.learner == "multiclass" and "loss_function" not in options:
+        loss = LossConfig("logistic")
+    changes = learner_changes(options)
+    if kind is GdConfig:
+        changes.pop("random_seed", None)  # the order of --shuffle follows it too
+    known = {field.name for field in fields(kind)}
+    for name in changes:
+        if name not in known:
+            reason = "does not go with --dotproduct" if pairs else f"needs {needed_by(name, options)}"
+            raise UsageError(f"--{name} {reason}")
+    return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
+
+
+def kind_of(options: dict[str, Any]) -> type[GdConfig]:
+    """Of a learner without dot products."""
+    kinds = linear_kinds(options)
+    asked = [kind for kind, names in kinds.items() if any(options.get(name) for name in names)]
+    if len(asked) > 1:
+        typed = [f"--{name}" for kind in asked for name in kinds[kind] if options.get(name)]
+        raise UsageError(f"{' and '.join(typed)} do not go together")
+    return asked[0] if asked else GdConfig
+
+
+def needed_by(name: str, options: dict[str, Any]) -> str:
+    """What an option makes sense with."""
+    for kind, names in linear_kinds(options).items():
+        if name in {field.name for field in fields(kind)}:
+            return " or ".join(f"--{one}" for one in names)
+    return "--dotproduct"
