@@ -20,6 +20,12 @@ static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(column
     *g = VWL_SHUFFLE(low, high, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
+static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(largest)(const vwl_f8 pairs[4], vwl_f8 *n) {
+    vwl_f8 low = VWL_SHUFFLE(pairs[0], pairs[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    vwl_f8 high = VWL_SHUFFLE(pairs[2], pairs[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    *n = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
+}
+
 static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(root)(vwl_f8 *x) {
     float lanes[8];
     memcpy(lanes, x, sizeof lanes);
@@ -54,14 +60,17 @@ static LANES_TARGET void LANES_NAME(score_bare)(const float *table, const uint32
  * met the slot, since that one's rates are everybody's. */
 static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
                                           vwl_block *block, vwl_scale *scales, vwl_rates *r) {
-    const vwl_f8 zero = -(vwl_f8){0};
+    const vwl_f8 zero = -(vwl_f8){0}, one = (vwl_f8){0} + 1.0f;
     vwl_f8 pairs[4], gradient, reach = {0}, norm = {0};
-    vwl_i8 dead[4], same;
+    vwl_i8 dead[4], same, active;
+    memcpy(&active, block->active, sizeof active);
     memcpy(&gradient, block->gradient, sizeof gradient);
     memcpy(dead, block->dead, sizeof dead);
     for (size_t i = 0; i < n; i++) {
         float *slots = table + 4 * (size_t)index[i];
         float x = value[i], x2 = x * x, largest = slots[2];
+        int32_t reached, apart = 0;
+        int j;
         vwl_f8 grown, w, g, all = {largest, largest, largest, largest, largest, largest, largest, largest};
         LANES_NAME(load)(slots, pairs);
         if (block->whole) {
@@ -70,9 +79,19 @@ static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, c
             same = ((pairs[0] == all) | dead[0]) & ((pairs[1] == all) | dead[1]);
             same &= ((pairs[2] == all) | dead[2]) & ((pairs[3] == all) | dead[3]);
         }
-        if (!(same[2] & same[6]) || !(fabsf(x) <= largest) || !(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST)) {
+        if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST)) {
+            reached = 0;
+        } else if (same[2] & same[6]) {
+            reached = fabsf(x) <= largest;
+        } else { /* classes without a loss have missed a larger x: N differs */
+            LANES_NAME(largest)(pairs, &all);
+            same = (fabsf(x) <= all) | ~active;
+            for (reached = -1, j = 0; j < 8; j++) reached &= same[j];
+            apart = reached;
+        }
+        if (!reached) {
             float *lanes = (float *)(r + i);
-            for (int j = 0; j < 8; j++) {
+            for (j = 0; j < 8; j++) {
                 int c = vwl_class_of_lane[j];
                 float one_reach = reach[j], one_norm = norm[j];
                 lanes[j] = 0;
@@ -94,6 +113,15 @@ static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, c
         if (block->first) memcpy(slots + 3, &(uint32_t){(uint32_t)i}, 4);
         LANES_NAME(columns)(pairs, &w, &g);
         LANES_NAME(root)(&g);
+        if (apart) {
+            vwl_f8 scale2 = all * all;
+            w = x2 / scale2;
+            norm += (vwl_f8)(((vwl_i8)w & ~(scale2 == x2)) | ((vwl_i8)one & (scale2 == x2)));
+            g = 1.0f / g * (1.0f / all);
+            reach += x2 * g;
+            r[i] = g;
+            continue;
+        }
         if (scales[i].largest != largest) {
             float scale2 = largest * largest;
             scales[i].largest = largest;
