@@ -175,8 +175,8 @@ cdef inline void flow(Many *q, float *s, uint32_t true, float time) noexcept nog
     cdef uint32_t c, i, steps
     cdef float fastest = 0
     for c in range(q.classes):
-        fastest = q.reach[c] if q.reach[c] > fastest else fastest
-    steps = <uint32_t>(2 * fastest * time) + 1 if fastest * time < MOST_STEPS / 2 else MOST_STEPS
+        fastest = q.reach[c] * fabsf(q.p[c]) if q.reach[c] * fabsf(q.p[c]) > fastest else fastest
+    steps = <uint32_t>(4 * fastest * time) + 1 if 4 * fastest * time < MOST_STEPS else MOST_STEPS
     time = time / steps
     for i in range(steps):
         if i:

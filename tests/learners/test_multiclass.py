@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle.multiclass import Multiclass as Twin
 from oracle.options import Options
@@ -44,8 +44,7 @@ def learn(text, loss, chunk=None, learner=None, count=5):
 
 @given(lines, st.sampled_from(LOSSES))
 def test_rows_and_weights_are_the_twins(text, loss):
-    # a step more or less of a flow, where its length is on the edge, makes a difference of this size
-    close = {"rtol": 2e-3, "atol": 2e-4} if loss == "crammer_singer" else {"rtol": 0.05, "atol": 5e-3}
+    close = {"rtol": 2e-3, "atol": 2e-4}
     results, learner = learn(text, loss)
     twin, options, seen = Twin(loss, 5, 1 << 9), Options(bits=12), set()
     total = 0.0
@@ -54,6 +53,7 @@ def test_rows_and_weights_are_the_twins(text, loss):
         terms = [(slot & 511, float(x)) for slot, x, *_ in expand(example, options, seen)[0]]
         true, weight = int(example.label) - 1, float(example.importance)
         scores = twin.learn(terms, true, weight)
+        assume(not twin.on_edge)
         total += weight * twin.value(scores, true)
         np.testing.assert_allclose(learner.raw[row], scores, **close)
         best = np.sort(scores)[-2:]
@@ -62,7 +62,7 @@ def test_rows_and_weights_are_the_twins(text, loss):
     np.testing.assert_allclose(learner.weights.reshape(512, 8)[:, :5], twin.w, **close)
     np.testing.assert_allclose(learner.squares.reshape(512, 8)[:, :5], twin.g, **close)
     np.testing.assert_allclose(learner.scale[:, 0], twin.scale, rtol=1e-6)
-    assert learner.log_loss[0, 0] == pytest.approx(total, rel=0.05, abs=5e-3)
+    assert learner.log_loss[0, 0] == pytest.approx(total, rel=2e-3, abs=1e-3)
     assert not learner.weights.reshape(512, 8)[:, 5:].any()
 
 

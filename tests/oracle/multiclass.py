@@ -15,6 +15,7 @@ class Multiclass:
         self.w, self.g = np.zeros((2, rows, classes))
         self.scale = np.zeros(rows)
         self.norm_sum = self.norm_weight = 0.0
+        self.on_edge = False  # roundings decide how many steps an example takes
 
     def scores(self, terms, base=0.0) -> np.ndarray:
         return base + sum((x * self.w[row] for row, x in terms), np.zeros(self.classes))
@@ -75,8 +76,10 @@ class Multiclass:
         start, slopes = s.copy(), self.slopes(s, true)
         reach, rates = self.scan(terms, weight * slopes**2)
         reach *= factor
-        time, fastest = self.rate * weight, reach.max()
-        steps = int(2 * fastest * time) + 1 if fastest * time < MOST_STEPS / 2 else MOST_STEPS
+        time, fastest = self.rate * weight, (reach * abs(slopes)).max()
+        length = 4 * fastest * time
+        self.on_edge |= abs(length - round(length)) < 1e-3 and 0 < round(length) <= MOST_STEPS
+        steps = int(length) + 1 if length < MOST_STEPS else MOST_STEPS
         for number in range(steps):
             slopes = self.slopes(s, true) if number else slopes
             s -= slopes * np.minimum(reach * time / steps, 1)
