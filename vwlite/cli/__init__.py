@@ -21,6 +21,7 @@ COMMANDS = {
     "predict": "Predict with a model.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
+    "tune": "Search for the best options.",
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",
     "convert": "Turn other formats into text.",

@@ -1,0 +1,96 @@
+"""What ``vwlite tune`` does: processes of ``vwlite train`` and ``vwlite evaluate``, and a table of what they found."""
+
+import json
+import math
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from vwlite.atomic import atomic_output
+from vwlite.cli import build
+from vwlite.cli.jsonfile import write_json
+from vwlite.errors import UsageError
+from vwlite.source import check_inputs
+from vwlite.training import say
+from vwlite.tuning import Dimension, Trial, draw, search
+
+OURS = ("-f", "--final_regressor", "--passes", "-i", "--initial_regressor", "-p", "-c", "--cache", "--cache_file")
+
+
+def run(arguments: dict[str, Any]) -> int:
+    files = list(arguments["files"])
+    if not files or "-" in files or "-" in arguments["tests"]:
+        raise UsageError("tune reads its data many times: name files, not standard input")
+    for name in ("trials", "passes"):
+        if arguments[name] < 1:
+            raise UsageError(f"--{name} takes 1 or more, not {arguments[name]}")
+    fixed = read_fixed(arguments["fixed"])
+    trials = draw([Dimension.read(text) for text in arguments["vary"]], arguments["trials"], arguments["seed"])
+    check_inputs((*files, *arguments["tests"]))
+    jobs = arguments["jobs"] or build.available_cores()
+    tell = (lambda line: None) if arguments["quiet"] else say
+    with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
+        bench = Bench(Path(folder), files, list(arguments["tests"]), fixed, arguments["metric"])
+        best = search(trials, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
+        if arguments["model"]:
+            with open(bench.model(best), "rb") as source, atomic_output(arguments["model"]) as copy:
+                shutil.copyfileobj(source, copy)
+    report = [
+        {"trial": trial.number, "options": trial.text, "scores": trial.scores, "failure": trial.failure}
+        for trial in trials
+    ]
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {"metric": arguments["metric"], "best": best.number, "trials": report})
+    if arguments["json_path"] != "-":
+        words = ["vwlite", "train", *files, *fixed, *best.options, "--passes", str(best.passes), "--holdout_off"]
+        print(shlex.join([*words, "-f", arguments["model"] or "model"]))
+    return 0
+
+
+def read_fixed(text: str) -> list[str]:
+    """The options every trial has. Raises UsageError for those that are the search's own."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--with: {error}") from error
+    for word in words:
+        if word.partition("=")[0] in OURS:
+            raise UsageError(f"--with: {word} is not for tune to hand on")
+    return words
+
+
+class Bench:
+    """Trains and measures; every trial has a model, which goes on where it stopped."""
+
+    def __init__(self, folder: Path, files: list[str], tests: list[str], fixed: list[str], metric: str) -> None:
+        self.folder, self.files, self.tests, self.fixed, self.metric = folder, files, tests, fixed, metric
+
+    def model(self, trial: Trial) -> str:
+        return str(self.folder / f"{trial.number}.model")
+
+    def run(self, trial: Trial, passes: int) -> float:
+        """Raises RuntimeError when a process fails or the metric is no number."""
+        model = self.model(trial)
+        learn = ["train", *self.files, "-f", model, "--passes", str(passes - trial.passes), "--holdout_off"]
+        learn += ["-i", model] if trial.passes else [*self.fixed, *trial.options]
+        call([*learn, "--quiet", "--threads", "1"])
+        measure = ["evaluate", "-i", model, *self.tests, "--metric", self.metric]
+        score = json.loads(call([*measure, "--json", "-", "--quiet"]))[self.metric]
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise RuntimeError(f"{self.metric} is {score}")
+        return float(score)
+
+
+def call(arguments: list[str]) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "vwlite", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}")
+    return done.stdout

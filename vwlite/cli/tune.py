@@ -1,0 +1,38 @@
+"""``vwlite tune``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import SETTINGS, options
+from vwlite.cli.parser import Command
+
+
+@click.command("tune", cls=Command, context_settings=SETTINGS, short_help="Search for the best options.")
+@options.data_files
+@click.option("--test", "tests", metavar="FILE", multiple=True, required=True, help="Measure on this. Repeatable.")
+@click.option("--metric", metavar="NAME", default="loss", show_default=True, help="What 'vwlite evaluate' calls it.")
+@click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
+@click.option("--with", "fixed", metavar="'OPTIONS'", default="", help="Options of 'vwlite train' for every trial.")
+@options.count("--trials", help="Points of the space to try.", default=27, show_default=True)
+@options.count("--passes", help="Passes of the best; most trials make fewer.", default=9, show_default=True)
+@options.count("--jobs", help="Trials at a time. [default: all cores]")
+@options.count("--seed", help="Seed of the points.", default=0)
+@click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Keep the best model there.")
+@click.option("--json", "json_path", metavar="FILE", help="Write all trials as JSON; - is stdout.")
+@click.option("--quiet", is_flag=True, help="Print nothing but the command line found.")
+def command(**arguments: Any) -> int:
+    """Search for the options of 'vwlite train' that do best on held-out data; print the command line found.
+
+    \b
+    vwlite tune train.vw --test held.vw --metric accuracy --vary "l 0.01..10"
+    vwlite tune train.vw --test held.vw --vary "q off|ui" --vary "l2 off|1e-8|1e-6" --trials 9
+
+    Options of 'vwlite train' may be named with or without their dashes. Values are drawn at random: low..high by
+    the logarithm (whole numbers evenly), a|b|c one of them; 'off' leaves an option out, 'on' is a flag. All trials
+    make a few passes, the best third of them goes on with three times as many, and so forth. The same seed gives
+    the same answer, whatever the number of jobs.
+    """
+    from vwlite.cli.runs.tune import run
+
+    return run(arguments)
