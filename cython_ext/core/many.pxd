@@ -30,6 +30,7 @@ cdef struct Many:
     uint32_t mask
     size_t slots
     bint absolute          # loss is the cost of the answer, not what it costs more than the best
+    bint sequential        # a label of a set is learned only while all before it were right
     bint shows             # scores or probabilities are what is written
     bint probabilities
     double *log_loss       # (2, 2) sums over the rows that were not held out and over those that were; their weights

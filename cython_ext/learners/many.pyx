@@ -110,6 +110,8 @@ cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Res
     cdef uint32_t c, wrong = 0, size = 0
     cdef int status = OK
     for c in range(q.classes):
+        if q.sequential and wrong:
+            learn = False
         sign = 1 if at < end and q.named[at] == c else -1
         at += sign > 0
         if learn and not q.m.frozen:
@@ -188,6 +190,7 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
     q.m = open_learner(state, config)
     q.table, q.slots, q.mask = q.m.table, state.weights.shape[0], state.weights.shape[0] - 1
     q.kind, q.classes, q.shift = config.kind, config.classes, config.shift
+    q.sequential = config.sequential
     q.absolute, q.bound, q.shows, q.probabilities = config.absolute, config.bound, config.shows, config.probabilities
     q.log_loss = &log_loss[0, 0]
     if log_loss.shape[0] != 2 or log_loss.shape[1] != 2:

@@ -78,6 +78,14 @@ def test_measures_of_costs_and_sets(vwlite, write):
     assert "a model of this kind has examples, weight, loss, hamming_loss, accuracy" in refused
 
 
+def test_labels_in_turn_learn_something_else(vwlite, write, tmp_path):
+    write("s", SETS)
+    for command in ("train", "vw"):
+        vwlite(command, "s", "-f", "plain", "--quiet", "--multilabel_oaa", "3")
+        vwlite(command, "s", "-f", "turns", "--quiet", "--multilabel_oaa", "3", "--sequential")
+        assert slots("plain", tmp_path, vwlite) != slots("turns", tmp_path, vwlite) != []
+
+
 def test_binary_predictions_are_signs(vwlite, write):
     write("d", "1 |w a\n-1 |w b\n" * 9)
     for loss in ("squared", "logistic"):

@@ -31,6 +31,27 @@ def test_softmax_is_the_default_and_gives_probabilities(vwlite, write):
     assert sum(float(pair.split(":")[1]) for pair in line[:3]) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize("base", ["", "--loss_function logistic", "--lrq ab2", "--dotproduct ab --rank 2 --no-shuffle"])
+def test_a_filter_tree_of_any_learner(base, vwlite, write):
+    text = "".join(f"{1 + n * 7 % 3} |a x{n * 7 % 3} |b y{n % 4}\n" for n in range(90))
+    lines = text.splitlines(keepends=True)
+    write("whole", text), write("one", "".join(lines[:50])), write("two", "".join(lines[50:]))
+    vwlite("train", "whole", "-f", "m", "--quiet", "--filter_tree", "3", *base.split())
+    vwlite("train", "one", "-f", "n", "--quiet", "--filter_tree", "3", *base.split())
+    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
+    assert vwlite("predict", "-i", "m", "whole").stdout == vwlite("predict", "-i", "n", "whole").stdout
+    if "lrq" not in base and "dot" not in base:
+        assert json.loads(vwlite("evaluate", "-i", "m", "whole", "--json", "-").stdout)["accuracy"] == 1
+
+
+def test_a_filter_tree_of_costs(vwlite, write):
+    rows = [" ".join(f"{c}:{abs(c - 1 - n % 3)}" for c in (1, 2, 3)) + f" |a x{n % 3}\n" for n in range(60)]
+    write("d", "".join(rows))
+    vwlite("train", "d", "-f", "m", "--quiet", "--filter_tree", "3", "--costs", "--loss_function", "hinge")
+    assert json.loads(vwlite("evaluate", "-i", "m", "d", "--json", "-").stdout)["loss"] == 0
+    assert vwlite("predict", "-i", "m", "d").lines[:3] == ["1", "2", "3"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -38,6 +59,9 @@ def test_softmax_is_the_default_and_gives_probabilities(vwlite, write):
         ("--multiclass 3 --loss_function squared", "goes with --loss_function multinomial, logistic, crammer_singer"),
         ("--multiclass 3 --oaa 3", "--oaa and --multiclass do not go together"),
         ("--multiclass 3 --l2 0.1", "--l2 does not go with --multiclass"),
+        ("--costs", "--costs needs --filter_tree"),
+        ("--filter_tree 3 --readable_model t", "show linear models"),
+        ("--filter_tree 3 --oaa 3", "--filter_tree plays with learners of two classes"),
         ("--multiclass 300 -b 4", "300 classes need more than the 16 slots"),
     ],
 )

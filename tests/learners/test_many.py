@@ -88,10 +88,10 @@ def label_of(kind, line, example):
     return [(int(name), np.float32(cost) if colon else np.float32(np.inf)) for name, colon, cost in pairs]
 
 
-def learn_like_twin(case):
+def learn_like_twin(case, **more):
     kind, lines, options, held = case
     inner = replace(options, bits=options.bits - 2)
-    twin, seen, rows, scores = Twin(kind, COUNT, inner), set(), [], []
+    twin, seen, rows, scores = Twin(kind, COUNT, inner, **more), set(), [], []
     for number, line in enumerate(lines):
         plain = line if kind == "oaa" else b"|" + line.partition(b"|")[2]
         example = parse_line(plain, inner)
@@ -108,15 +108,16 @@ def learn_like_twin(case):
     return np.array(rows, np.float32), scores, twin
 
 
-@given(cases())
-def test_rows_weights_and_norms_are_the_twins(case):
+@given(cases(), st.booleans())
+def test_rows_weights_and_norms_are_the_twins(case, sequential):
     kind, _, options, _ = case
-    rows, scores, twin = learn_like_twin(case)
+    more = {"sequential": True} if sequential and kind == "multilabel_oaa" else {}
+    rows, scores, twin = learn_like_twin(case, **more)
     tables = [np.column_stack([t.w, t.g, t.n] if t.adaptive or t.normalized else [t.w]) for t in twin.twins]
     assume(all(np.isfinite(table).all() for table in tables))
     if kind != "csoaa":
         assume(options.loss != "logistic" or (abs(np.array(scores)) < 16).all())
-    found, score, learner = learn(case)
+    found, score, learner = learn(case, **more)
     np.testing.assert_array_equal(found, rows)
     if kind != "csoaa":
         np.testing.assert_array_equal(score, np.array(scores, np.float32))
@@ -208,6 +209,7 @@ def test_a_single_class_of_many_is_plain_gradient_descent():
         ({"csoaa": 2, "scores": True}, "--scores does not go with --csoaa"),
         ({"csoaa": 2, "probabilities": True, "loss": LossConfig("logistic")}, "--probabilities does not go with"),
         ({"oaa": 2, "cs_absolute_loss": True}, "needs --csoaa"),
+        ({"oaa": 2, "sequential": True}, "needs --multilabel_oaa"),
     ],
 )
 def test_bad_options_are_usage_errors(options, message):

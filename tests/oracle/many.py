@@ -32,8 +32,8 @@ class OfMany(Gd):
 class Many:
     """``kind`` is oaa, csoaa or multilabel_oaa; ``options.bits`` are those of one class's slots."""
 
-    def __init__(self, kind: str, count: int, options: Options):
-        self.kind, self.options = kind, options
+    def __init__(self, kind: str, count: int, options: Options, sequential: bool = False):
+        self.kind, self.options, self.sequential = kind, options, sequential
         self.twins = [OfMany(options) for _ in range(count)]
         for twin in self.twins:
             twin.others = self.twins
@@ -119,8 +119,10 @@ class Many:
         return Answer(best + first, loss, raws)
 
     def multilabel_oaa(self, label, weight, learn: bool) -> Answer:
-        scores, link = [], LINKS[self.options.link]
+        scores, link, bound = [], LINKS[self.options.link], 0 if self.options.link == "identity" else 0.5
         for number in range(len(self.twins)):
+            before = [(score > bound) == (label is not None and i in label) for i, score in enumerate(scores)]
+            learn = learn and (all(before) or not self.sequential)
             sign = 1 if label is not None and number in label else -1
             if learn:
                 self.widen(sign)
@@ -128,6 +130,6 @@ class Many:
             if learn and weight > 0:
                 self.teach(number, score, sign, weight)
             scores.append(F32(link(score)))
-        chosen = {i for i, score in enumerate(scores) if score > (0 if self.options.link == "identity" else 0.5)}
+        chosen = {i for i, score in enumerate(scores) if score > bound}
         loss = F32(len(chosen ^ set(label))) if label is not None else F32(0)
         return Answer(len(chosen), loss, scores)

@@ -11,6 +11,7 @@ from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
 
 OWN_OPTIONS = ("Batch optimisation", "Classes", "Low-rank quadratic interactions")  # sections of --help
+OF_TREES = ("filter_tree", "costs", "named_labels", "indexing")
 Kinds = dict[type[GdConfig], tuple[str, ...]]
 
 
@@ -45,6 +46,8 @@ def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
     """A new learner's configuration: dyadic with ``--dotproduct``, with classes, or plain gradient descent."""
+    if options.get("filter_tree"):
+        return tree_config(options, defaults)
     loss = LossConfig(**loss_changes(options))
     pairs = len(options.get("dotproduct", ()))
     kind = DyadicConfig if pairs else kind_of(options)
@@ -53,6 +56,8 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     if kind.learner == "multiclass" and "loss_function" not in options:
         loss = LossConfig("logistic")
     changes = learner_changes(options)
+    if options.get("costs"):
+        raise UsageError("--costs needs --filter_tree")
     if kind is GdConfig:
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
     known = {field.name for field in fields(kind)}
@@ -61,6 +66,15 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
             reason = "does not go with --dotproduct" if pairs else f"needs {needed_by(name, options)}"
             raise UsageError(f"--{name} {reason}")
     return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
+
+
+def tree_config(options: dict[str, Any], defaults: dict[str, Any]) -> GdConfig:
+    """Of ``--filter_tree``: all options but its own are those of the nodes."""
+    from vwlite.learners.filter_tree import FilterTreeConfig
+
+    own = {name: options[name] for name in OF_TREES if name in options}
+    base = learner_config({name: value for name, value in options.items() if name not in OF_TREES}, **defaults)
+    return FilterTreeConfig(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
 
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig]:

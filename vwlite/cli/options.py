@@ -162,11 +162,14 @@ class_options = family(
     count("--multiclass", help="N classes, all at once: softmax, or by --loss_function.", default=0),
     count("--csoaa", help="N classes with costs; labels are words class:cost.", default=0),
     count("--multilabel_oaa", help="Sets of N labels, from 0; labels are like 0,3.", default=0),
+    count("--filter_tree", help="N classes by a tournament of learners of two classes, of any kind.", default=0),
+    flag("--costs", help="Labels of --filter_tree are words class:cost."),
     click.option("--named_labels", type=Names(), metavar="NAME,...", help="Names of the classes, in order."),
     count("--indexing", help="Number of the first class, 0 or 1. [default: as the data tell]"),
     flag("--probabilities", help="Predict the probability of every class (with --loss_function logistic)."),
     flag("--scores", help="Predict the score of every class."),
     count("--oaa_subsample", help="Teach the label's class and N others each time, not all.", default=0),
+    flag("--sequential", help="Of --multilabel_oaa: learn a label only while all before it were right."),
     flag("--cs_absolute_loss", help="Loss of --csoaa: the answer's cost, not what it costs more than the best."),
 )
 low_rank_options = family(

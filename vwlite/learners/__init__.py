@@ -19,6 +19,7 @@ CLASSES = {
     "bfgs": "Bfgs",
     "coin": "Coin",
     "lrq": "Lrq",
+    "filter_tree": "FilterTree",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

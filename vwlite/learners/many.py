@@ -33,6 +33,7 @@ class ManyConfig(GdConfig):
     scores: bool = False  # or their scores
     oaa_subsample: int = 0  # learn the label's class and so many others of them; 0: all
     random_seed: int = 0  # which others
+    sequential: bool = False  # multilabel_oaa: learn each label only while all before it were right
     cs_absolute_loss: bool = False  # csoaa: the cost of the answer, not what it costs more than the best
 
     learner: ClassVar[str] = "many"
@@ -60,6 +61,8 @@ class ManyConfig(GdConfig):
             raise UsageError(f"--oaa_subsample takes 1 to one less than the classes of --oaa, not {self.oaa_subsample}")
         if self.oaa_subsample and (self.probabilities or self.scores):
             raise UsageError("--oaa_subsample does not go with --probabilities and --scores")
+        if self.kind != "multilabel_oaa" and self.sequential:
+            raise UsageError("--sequential needs --multilabel_oaa")
         if self.kind != "csoaa" and self.cs_absolute_loss:
             raise UsageError("--cs_absolute_loss needs --csoaa")
 
@@ -96,6 +99,7 @@ class ManyKernelConfig(KernelConfig):
         super().__init__(config, strict=strict, frozen=frozen)
         self.kind, self.classes = KINDS.index(config.kind), config.count
         self.shift = (config.count - 1).bit_length()
+        self.sequential = config.sequential
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
         self.probabilities = config.probabilities and config.kind == "oaa"
         self.lanes = True  # eight classes at a time where that can be done, with the same results

@@ -1,0 +1,215 @@
+"""Filter trees: a class, or the cheapest of classes with costs, by a tournament of two-class learners of any kind.
+
+Beygelzimer, Langford and Ravikumar (2009), algorithm 1. Every inner node of a binary tree over the classes learns
+which of the winners below it costs less, and how much that matters is the importance it learns with. What a node
+learns depends on what the nodes below predicted, not on the other examples: so the nodes of a batch are run one after
+the other, from the bottom up, with the very results of running its examples one by one.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.errors import UsageError
+from vwlite.expand import Plan
+from vwlite.learners import learner_class
+from vwlite.learners.base import Learner, plain
+from vwlite.learners.gd import GdConfig
+from vwlite.learners.many import Many, ManyConfig
+from vwlite.losses import LossConfig
+from vwlite.results import Results
+from vwlite.table import Table
+
+NODES = ("gd", "dyadic", "coin", "lrq")
+SCALARS = ("rate", "first", "min_label", "max_label", "time")
+
+
+@dataclass(frozen=True, slots=True)
+class FilterTreeConfig(ManyConfig):
+    """``base`` is the configuration of every node's learner; with ``costs`` labels are as those of ``csoaa``."""
+
+    filter_tree: int = 0
+    costs: bool = False
+    base: Any = None
+    pairs: int = 0  # of dot products, those of the base
+
+    learner: ClassVar[str] = "filter_tree"
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "named_labels", tuple(self.named_labels))
+        if not 2 <= self.filter_tree <= 4096:
+            raise UsageError(f"--filter_tree takes 2 to 4096 classes, not {self.filter_tree}")
+        if self.probabilities or self.scores or self.oaa_subsample or self.binary:
+            raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
+        if self.base.learner not in NODES:
+            raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
+        if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
+            raise UsageError("--filter_tree needs a loss of two classes, or squared")
+        self.check_names()
+
+    @property
+    def kind(self) -> str:
+        return "csoaa" if self.costs else "oaa"
+
+    @property
+    def count(self) -> int:
+        return self.filter_tree
+
+
+class FilterTree(Many):
+    """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
+
+    name = "filter_tree"
+    SCALARS = SCALARS
+
+    def __init__(
+        self, config: FilterTreeConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        Learner.__init__(self, config, bits, learning=learning, strict=strict)
+        base = learner_class(config.base.learner)
+        options = {"learning": learning, "strict": strict}
+        self.nodes = [base(config.base, bits, **options) for _ in range(config.count - 1)]  # of the numbers 1, 2, ...
+        self.weights = self.nodes[0].weights
+        self.drops_pairs = self.nodes[0].drops_pairs
+        self.layout, self.start_time = (0, 1), 0.0
+        self.mask: np.ndarray | None = None
+        self.told: np.ndarray | None = None
+        self.wants_scores = False
+        self.arrays: Mapping[str, Any] = {}
+        self.inner = Results()
+        first = config.classes.first
+        self.set(rate=1.0, first=-1 if first is None else first)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        stack = self.nodes[0].described[0]
+        return (*stack, "filter_tree"), "CS" if self.config.costs else "MULTICLASS", "MULTICLASS"
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        rows, count = slice(begin, end), self.config.count
+        if len(self.inner) < len(results):
+            self.inner.make_room(len(results))
+        self.inner.held = results.held
+        costs, first = self.costs_of(batch, results, begin, end)
+        winner = np.tile(np.arange(-count, count, dtype=np.int32), (end - begin, 1))
+        known, place = ~np.isnan(batch.label[rows]), np.arange(end - begin)
+        label, importance = batch.label.copy(), batch.importance.copy()
+        for number in range(count - 1, 0, -1):
+            left, right = winner[:, 2 * number], winner[:, 2 * number + 1]
+            with np.errstate(invalid="ignore"):
+                apart = costs[place, left] - costs[place, right]
+            apart[~np.isfinite(apart)] = 0
+            label[rows] = np.where(known, np.where(apart < 0, 1, -1), np.nan)
+            importance[rows] = np.abs(apart) * batch.importance[rows]
+            contest = replace(batch, label=label, importance=importance)
+            self.nodes[number - 1].run(contest, plan, self.inner, begin, end)
+            winner[:, number] = np.where(self.inner.raw[rows] > 0, left, right)
+        answer = winner[:, 1]
+        with np.errstate(invalid="ignore"):
+            above = costs[place, answer] - costs.min(axis=1)
+        shown = batch.flags[rows] & (BLANK | SAVE) == 0
+        results.prediction[rows] = np.where(shown, answer + first, 0)
+        results.raw[rows] = first
+        results.loss[rows] = np.where(shown & known & np.isfinite(above), above * batch.importance[rows], 0)
+        results.features[rows] = self.inner.features[rows]
+
+    def costs_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """float32[rows, classes], infinite where unknown, and int32[rows], the number of the first class by then."""
+        count = self.config.count
+        if self.config.costs:
+            return self.listed_costs(batch, begin, end)
+        label, place = batch.label[begin:end], np.arange(end - begin)
+        before = int(self.get("first") != 0)
+        learns = self.learning & ~np.isnan(label)
+        if results.held is not None:
+            learns &= results.held[begin:end] == 0
+        tells = np.flatnonzero(learns & ((label == 0) | (label == count)))
+        turn = int(tells[0]) if self.get("first") < 0 and len(tells) else end - begin
+        if turn < end - begin:  # this row is still answered as those before it, but learned as those after it
+            self.set(first=float(label[turn] == count))
+        after = int(self.get("first") != 0)
+        true = label - np.where(place < turn, before, after)
+        costs = np.ones((end - begin, count), np.float32)
+        rows = np.flatnonzero((true >= 0) & (true < count))
+        costs[rows, true[rows].astype(np.int32)] = 0
+        return costs, np.where(place <= turn, before, after).astype(np.int32)
+
+    def listed_costs(self, batch: Batch, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        count = self.config.count
+        costs = np.full((end - begin, count), np.inf, np.float32)
+        if batch.lists is None:
+            costs[:] = 0
+            return costs, np.full(end - begin, int(self.get("first") != 0), np.int32)
+        start = batch.lists.start[begin : end + 1].astype(np.int64)
+        named = batch.lists.named[start[0] : start[-1]].astype(np.int64)
+        owner = np.repeat(np.arange(end - begin), np.diff(start))
+        tells = np.flatnonzero((named == 0) | (named == count))
+        if self.get("first") < 0 and len(tells):
+            self.set(first=float(named[tells[0]] == count))
+        first = int(self.get("first") != 0)
+        fits = (named >= first) & (named < first + count)
+        costs[owner[fits], named[fits] - first] = batch.lists.cost[start[0] : start[-1]][fits]
+        return costs, np.full(end - begin, first, np.int32)
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        return []
+
+    def end_pass(self) -> None:
+        for node in self.nodes:
+            node.end_pass()
+
+    def apply_shrinkage(self) -> None:
+        for node in self.nodes:
+            node.apply_shrinkage()
+
+    def complaints(self) -> list[str]:
+        return sorted({line for node in self.nodes for line in node.complaints()})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("w",)
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        return {
+            f"node{number}_{name}": table
+            for number, node in enumerate(self.nodes, 1)
+            for name, table in node.tables(predict_only).items()
+        }
+
+    def header(self) -> dict[str, Any]:
+        scalars = [[plain(float(value)) for value in node.scalars] for node in self.nodes]
+        config = {**asdict(self.config), "base_learner": self.config.base.learner}
+        start_time = getattr(self.nodes[0], "start_time", 0.0)
+        return {**Learner.header(self), "config": config, "nodes": scalars, "start_time": start_time}
+
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        return None
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        self.arrays = arrays
+        self.set(**{name: float(scalars[name]) for name in SCALARS})
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        if self.get("first") not in (-1, 0, 1) or len(header["nodes"]) != len(self.nodes):
+            raise ValueError("nodes for another number of classes")
+        for number, (node, values) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
+            prefix = f"node{number}_"
+            own = {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
+            node.load(own, dict(zip(node.SCALARS, map(float, values), strict=True)), whole)
+            if whole and hasattr(node, "start_time"):
+                node.start_time = header["start_time"]
+        self.arrays, self.weights = {}, self.nodes[0].weights
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> FilterTreeConfig:
+        kind = learner_class(stored["base_learner"])
+        own = {field.name for field in fields(FilterTreeConfig)} - {field.name for field in fields(GdConfig)}
+        base = kind.config_from(stored["base"], {name: value for name, value in changes.items() if name not in own})
+        kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner", "loss")}
+        changed = {name: value for name, value in changes.items() if name in own}
+        return FilterTreeConfig(**{**kept, **changed, "loss": LossConfig(**stored["loss"]), "base": base})
