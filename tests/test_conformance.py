@@ -13,10 +13,10 @@ FAMILIES = (
 )
 
 
-MORE = "binary,classweight,feature_limit,ftrl,multilabel_oaa"
+MORE = "audit_regressor,binary,classweight,feature_limit,ftrl,lrq,multilabel_oaa,random_weights"
 
 
-@pytest.mark.parametrize(("tier", "families", "least"), [("core", FAMILIES, 180), ("extra", MORE, 13)])
+@pytest.mark.parametrize(("tier", "families", "least"), [("core", FAMILIES, 180), ("extra", MORE, 23)])
 def test_agrees_with_vw(tier, families, least, conformance_dir, cli_env):
     runner = [sys.executable, conformance_dir / "run_conformance.py"]
     selection = ["--tier", tier, "--family", families, "--jobs", "2"]

@@ -1,10 +1,12 @@
 """Audits: every example's prediction with the features and weights it is made of."""
 
+from typing import BinaryIO
+
 import numpy as np
 
 from vwlite._native.expand import expand_row
 from vwlite._native.text import format_predictions
-from vwlite.batch import Batch
+from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.expand import Plan
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.namebook import first_slots
@@ -49,6 +51,27 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
         for name, slot, x, weight in zip(names, slots.tolist(), values.tolist(), shown, strict=True)
     ]
     return "".join(items[place] for place in order)
+
+
+class WeightNames:
+    """Writes every weight of a model with its name, ``name:slot:weight``, when the data first have the feature."""
+
+    def __init__(self, learner: Gd, plan: Plan, out: BinaryIO) -> None:
+        self.learner, self.plan, self.out = learner, plan, out
+        self.left = learner.weights[:, 0] != 0
+        self.values = int(np.count_nonzero(self.left))
+
+    def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        plan = with_all_linear(self.plan)
+        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin:
+            slots = first_slots(batch, plan, row, self.learner.layout[0])
+            if not self.left[slots].any():
+                continue
+            for name, slot in zip(term_names(batch, plan, row), slots.tolist(), strict=True):
+                if self.left[slot]:
+                    self.left[slot] = False
+                    line = f"{name}:{slot}:{self.learner.weights[slot, 0]:g}\n"
+                    self.out.write(line.encode("utf-8", "surrogateescape"))
 
 
 def shrunk(weights: np.ndarray, learner: Gd) -> list[float]:

@@ -25,6 +25,7 @@ class OutputConfig:
     invert_hash: str | None = None
     names: bool = False  # keep feature names in the model
     audit: bool = False
+    audit_regressor: str | None = None  # where the names of a model's weights go
     quiet: bool = False
     progress: ProgressRule = field(default_factory=ProgressRule)
     best_constant: bool = True
@@ -67,4 +68,5 @@ class RunConfig:
 
     @property
     def wants_names(self) -> bool:
-        return bool(self.output.invert_hash or self.output.names or self.output.audit)
+        output = self.output
+        return bool(output.invert_hash or output.names or output.audit or output.audit_regressor)

@@ -39,7 +39,7 @@ class Report:
             row = counters.tally(batch, results, results.held, row, end)
             if not counters.row_due:
                 continue
-            if self.quiet or self.learner.own_rows:
+            if self.quiet or self.learner.own_rows or self.config.output.audit_regressor:
                 if self.config.strict:  # vw goes on as if no row had been due
                     counters.dumped(holdout=held)
                 continue

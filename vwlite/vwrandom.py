@@ -29,6 +29,28 @@ def shown(state: np.ndarray) -> np.ndarray:
     return bits.view(np.float32) - np.float32(1)
 
 
+def normal(seeds: np.ndarray) -> np.ndarray:
+    """One standard normal number for each of the states ``seeds``, uint64[n], by the polar method of Box and Muller."""
+    found, state, left = np.zeros(len(seeds), np.float32), seeds.copy(), np.arange(len(seeds))
+    while len(left):
+        pair = []
+        for _ in range(2):
+            state = state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)
+            pair.append(np.float32(2) * shown(state) - np.float32(1))
+        size = pair[0] * pair[0] + pair[1] * pair[1]
+        inside = (size < 1) & (size > 0)
+        found[left[inside]] = pair[0][inside] * np.sqrt(np.float32(-2) * np.log(size[inside]) / size[inside])
+        left, state = left[~inside], state[~inside]
+    return found
+
+
+def truncated(values: np.ndarray) -> np.ndarray:
+    """Numbers, float32[n], of which those beyond two standard deviations are replaced by a remainder within them."""
+    bound = 2 * float(np.std(values, dtype=np.float64))
+    apart = values - bound * np.round(values / bound)
+    return np.where(abs(values) > bound, apart, values).astype(np.float32)
+
+
 def permutation(seed: int, count: int) -> np.ndarray:
     """0 to ``count - 1`` shuffled, uint32[count]: from the first place on, each is exchanged with one not before it."""
     order = np.arange(count, dtype=np.uint32)

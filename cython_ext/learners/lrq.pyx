@@ -27,7 +27,13 @@ cdef extern from *:
         shown.bits = (uint32_t)(state >> 25 & 0x7fffff) | 0x3f800000u;
         return shown.number - 1;
     }
+    static inline int vwl_coin(uint64_t *state) {
+        float chance = vwl_first_factor(*state);
+        *state = *state * 0xeece66d5deece66dull + 2147483647u;
+        return chance > 0.5f;
+    }
     """
+    bint toss "vwl_coin"(uint64_t *state) noexcept nogil
     float first_factor "vwl_first_factor"(uint64_t position) noexcept nogil
 
 cdef enum:
@@ -41,6 +47,8 @@ cdef struct Lrq:
     size_t slots
     const int32_t *pairs  # (count, 3): two letters, rank
     int count
+    bint dropout           # half of the factors are left out of each turn, and all count half when predicting
+    uint64_t *chance       # state of the random numbers that choose them
     uint64_t ends          # of passes, which take turns too
 
 
@@ -51,17 +59,20 @@ cdef inline int add_factors(Lrq *q, Scratch *s, const Group *still, const Group 
     cdef uint32_t n
     cdef uint64_t position
     cdef float *weight
+    cdef float scale = <float>0.5 if q.dropout and not learning else <float>1
     if not room_for_terms(s, still.size * moving.size * rank):
         return NO_MEMORY
     for i in range(still.size):
         for n in range(1, rank + 1):
+            if q.dropout and learning and not toss(q.chance):
+                continue
             position = (<uint64_t>(still.index[i] & q.mask) << q.shift) + n
             weight = q.m.table + q.m.stride * (position & q.mask)
             if learning and weight[0] == 0:
                 weight[0] = first_factor(position * q.m.stride)
             for j in range(moving.size):
                 s.index[s.terms] = ((moving.index[j] << q.shift) + n) & q.mask
-                s.value[s.terms] = weight[0] * still.value[i] * moving.value[j]
+                s.value[s.terms] = scale * weight[0] * still.value[i] * moving.value[j]
                 s.terms += 1
     return OK
 
@@ -131,6 +142,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef const int32_t[:, ::1] pairs = config.pairs
+    cdef uint64_t[::1] chance = state.chance
     cdef Lrq q
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
@@ -140,6 +152,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     q.m = open_learner(state, config)
     q.slots, q.mask, q.shift = state.weights.shape[0], state.weights.shape[0] - 1, config.shift
     q.pairs, q.count, q.ends = &pairs[0, 0], <int>pairs.shape[0], state.ends
+    q.dropout, q.chance = config.dropout, &chance[0]
     if q.slots != <size_t>native_plan.mask + 1 or end > rows.size:
         raise ValueError("table, plan and batch do not belong together")
     if pairs.shape[1] != 3 or state.mask is not None or state.scalars.shape[0] != SCALARS + 1:

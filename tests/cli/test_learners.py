@@ -6,7 +6,7 @@ import pytest
 
 LINES = [f"{(n * 7 % 5) / 2 + n % 2} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(60)]
 BETTING = ["--coin", "--pistol", "--coin --ftrl_alpha 2", "--pistol --ftrl_beta 0.9"]
-KINDS = [*BETTING, "--lrq ui3", "--lrq ui2 --lrq iu4 -q ui"]
+KINDS = [*BETTING, "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
 
 
 @pytest.mark.parametrize("options", KINDS)

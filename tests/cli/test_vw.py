@@ -286,3 +286,27 @@ def test_regularisation_and_weights_as_text(vwlite, write, tmp_path):
     assert [value for slot, value in lines if int(slot) % 2 == 0] == ["1"] * 16
     found = {int(slot) // 2: value for slot, value in lines if int(slot) % 2}
     assert found == {int(slot): value for slot, value in weights} != {}
+
+
+def test_weights_with_the_names_that_the_data_have(vwlite, write, tmp_path):
+    write("data.vw", "1 |w a b\n-1 |w b c\n1 |w a\n")
+    vwlite("vw", "data.vw", "-f", "m", "--quiet")
+    write("some.vw", "|w b x\n|w a b\n")
+    done = vwlite("vw", "some.vw", "-i", "m", "--audit_regressor", "out")
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert [line.split(":")[0] for line in lines] == ["w^b", "Constant", "w^a"]
+    assert "Regressor contains 4 values" in done.stderr
+    vwlite("vw", "data.vw", "-i", "m", "-t", "--quiet", "--invert_hash", "inverted", "--predict_only_model")
+    inverted = (tmp_path / "inverted").read_text().splitlines()
+    assert set(lines) <= set(inverted)
+
+
+@pytest.mark.parametrize("option", ["--random_weights", "--normal_weights", "--truncated_normal_weights"])
+def test_random_weights_are_reproducible(option, vwlite, write, weights):
+    write("data.vw", "1 |w a\n")
+    for name, seed in (("m", "3"), ("n", "3")):
+        vwlite("vw", "data.vw", "-f", name, "--quiet", "-b", "12", option, "--random_seed", seed)
+    values = list(weights("m").values())
+    assert weights("m") == weights("n") and len(values) > 4000
+    mean, size = sum(values) / len(values), max(map(abs, values))
+    assert abs(mean) < 0.05 and size <= {"--random_weights": 0.5, "--truncated_normal_weights": 2.1}.get(option, 6)

@@ -175,6 +175,7 @@ class_options = family(
 low_rank_options = family(
     "Low-rank quadratic interactions",
     listed("--lrq", help="Cross namespaces A and B by factors of rank N, learned in turns.", metavar="ABN"),
+    flag("--lrqdropout", help="Leave half of the factors out of each step, by chance."),
 )
 dyadic_options = family(
     "Dot products of latent vectors",

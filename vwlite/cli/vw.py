@@ -18,6 +18,7 @@ run_options = options.family(
     click.option("-p", "--predictions", metavar="FILE", help="Write predictions; stdout or - is standard output."),
     click.option("-r", "--raw_predictions", metavar="FILE", help="Write predictions before clipping and link."),
     click.option("-a", "--audit", is_flag=True, help="Print every example's features and weights."),
+    click.option("--audit_regressor", metavar="FILE", help="Only write the model's weights with their names."),
     click.option("--readable_model", metavar="FILE", help="Write the model as text."),
     click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names."),
     click.option("--output_feature_regularizer_text", metavar="FILE", help="Write l2 and weights (--bfgs)."),
@@ -30,6 +31,9 @@ run_options = options.family(
     options.listed(
         "--experimental_full_name_interactions", help="Cross namespaces by their full names.", metavar="A|B"
     ),
+    click.option("--random_weights", "uniform_weights", is_flag=True, help="Begin with uniform random weights."),
+    click.option("--normal_weights", is_flag=True, help="Begin with normal ones."),
+    click.option("--truncated_normal_weights", is_flag=True, help="Begin with normal ones below two deviations."),
     click.option("--sort_features", is_flag=True, help="Sort a namespace's features and drop repeated ones."),
     click.option("--dont_output_best_constant", is_flag=True, help="No best constant in the summary."),
     click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),

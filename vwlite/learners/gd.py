@@ -56,6 +56,8 @@ class GdConfig:
     min_prediction: float | None = None
     max_prediction: float | None = None
     initial_weight: float = 0.0
+    random_weights: str | None = None  # or their distribution: uniform, normal, truncated
+    weights_seed: int = 0
     constant: float = 0.0
     binary: bool = False  # predictions are -1 or 1, and the loss is their errors
     ftrl: bool = False
@@ -161,17 +163,29 @@ class Gd(Learner):
         """The table before the first example. In a table that is not empty only slots of zeros are set."""
         config, constant = self.config, CONSTANT & ((1 << self.bits) - 1)
         initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
-        if not (initial_t or config.initial_weight or config.constant):
+        if not (initial_t or config.initial_weight or config.constant or config.random_weights):
             return
         if not self.weights.flags.writeable:
             self.weights = np.array(self.weights)
         unset = ~self.weights.any(axis=1)
         if initial_t:
             self.weights[unset | (self.weights[:, 1] == 0), 1] = initial_t
+        if config.random_weights:
+            self.weights[unset, 0] = self.random_start()[unset]
         if config.initial_weight:
             self.weights[unset, 0] = config.initial_weight
         if config.constant and unset[constant]:
             self.weights[constant, 0] = config.constant
+
+    def random_start(self) -> np.ndarray:
+        """float32[2^bits], vw's random weights: uniform ones in a sequence, normal ones by the place of their slot."""
+        from vwlite.vwrandom import normal, truncated, uniform
+
+        slots, config = len(self.weights), self.config
+        if config.random_weights == "uniform":
+            return uniform(config.weights_seed, slots) - np.float32(0.5)
+        drawn = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stride))
+        return truncated(drawn) if config.random_weights == "truncated" else drawn
 
     def mask_with(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""

@@ -13,12 +13,16 @@ from vwlite.interactions import decode_letters
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
 
+SEED = 8675309  # of vw's dropout
+
 
 @dataclass(frozen=True, slots=True)
 class LrqConfig(GdConfig):
     """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
 
     lrq: tuple[str, ...] = ()
+    lrqdropout: bool = False  # leave half of the factors out of each step
+    random_seed: int = 0  # which
 
     learner: ClassVar[str] = "lrq"
 
@@ -45,6 +49,7 @@ class LrqKernelConfig(KernelConfig):
     def __init__(self, config: LrqConfig, *, strict: bool, frozen: bool) -> None:
         super().__init__(config, strict=strict, frozen=frozen)
         self.pairs = read_pairs(config.lrq)
+        self.dropout = config.lrqdropout
         self.shift = int(self.pairs[:, 2].max()).bit_length()
 
 
@@ -63,6 +68,7 @@ class Lrq(Gd):
         if self.kernel.shift >= bits:
             raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
         self.layout = self.kernel.shift, 1
+        self.chance = np.array([(config.random_seed | SEED) % 2**64], np.uint64)
         self.ends = 0  # of passes in this run; to vw each is an example too
 
     @property
@@ -74,6 +80,9 @@ class Lrq(Gd):
         super().end_pass()
         self.ends += 1
 
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "chance": int(self.chance[0])}
+
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
         if whole and self.strict:  # vw counts each run's rows anew
@@ -81,6 +90,9 @@ class Lrq(Gd):
             if not 0 <= seen < 2**53:
                 raise ValueError("a number of rows")
             self.set(seen=seen)
+            if type(header["chance"]) is not int or not 0 <= header["chance"] < 2**64:
+                raise ValueError("a state of random numbers")
+            self.chance[0] = header["chance"]
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LrqConfig:

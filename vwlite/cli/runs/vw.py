@@ -1,13 +1,15 @@
 """What ``vwlite vw`` does: the library with Vowpal Wabbit's defaults and manners."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from vwlite import model as model_file
+from vwlite.atomic import atomic_output
 from vwlite.cli import build, learners
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
@@ -26,7 +28,7 @@ from vwlite.vwlog import VwLog
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
 NOT_KEPT = (
     *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
-    *("initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
+    *("random_weights", "weights_seed", "initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
 )
 NOT_KEPT_CLASSES = ("probabilities", "scores", "cs_absolute_loss", "oaa_subsample")
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
@@ -76,7 +78,7 @@ def run(arguments: dict[str, Any]) -> int:
         if full_names := typed.pop("experimental_full_name_interactions", ()):
             names = tuple(value.replace("|", ",") for value in full_names)
             typed["interactions"] = (*typed.get("interactions", ()), *names)
-        return vw_run(arguments, lenient_limits(typed))
+        return vw_run(arguments, random_start(lenient_limits(typed)))
     except VwliteError as error:
         print(f"[critical] vw: {error}")
         return 1
@@ -114,10 +116,26 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
             session.earlier_passes = session.saver.passes = model.passes
         if arguments["dry_run"]:
             return 0
-        run_loop(session, config.output.audit)
+        with naming_weights(session, config.output.audit_regressor):
+            run_loop(session, config.output.audit)
         if arguments["output_feature_regularizer_text"]:
             write_regularizer(arguments["output_feature_regularizer_text"], learner, config.features)
     return 141 if session.broken else 0
+
+
+@contextmanager
+def naming_weights(session: Session, path: str | None) -> Iterator[None]:
+    """Within, weights are written to a file with their names. Raises OutputError."""
+    if path is None:
+        yield
+        return
+    from vwlite.audit import WeightNames
+
+    with atomic_output(path) as file:
+        names = WeightNames(session.learner, session.plan, file)
+        session.report.say(f"Regressor contains {names.values} values")
+        session.observe_rows = names.observe
+        yield
 
 
 def require_gd(learner: Learner, option: str) -> Learner:
@@ -161,9 +179,17 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         holdout=build.holdout_config(options),
         passes=arguments["passes"],
         initial_pass_length=arguments["initial_pass_length"],
-        learning=not arguments["testonly"],
+        learning=not (arguments["testonly"] or arguments["audit_regressor"]),
         strict=False,
     )
+
+
+def random_start(typed: dict[str, Any]) -> dict[str, Any]:
+    kinds = ("uniform_weights", "normal_weights", "truncated_normal_weights")
+    for name, kind in zip(kinds, ("uniform", "normal", "truncated"), strict=True):
+        if typed.pop(name, False):
+            typed = {**typed, "random_weights": kind, "weights_seed": typed.get("random_seed", 0)}
+    return typed
 
 
 def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:
