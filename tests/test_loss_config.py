@@ -41,6 +41,7 @@ def test_the_table_is_complete():
         ({"logistic_min": 1.0}, "must be below logistic_max, not 1 and 1"),
         ({"logistic_max": math.inf}, "must be below logistic_max"),
         ({"loss_scale": 0.0}, "must be above 0, not 0"),
+        ({"lp_power": 1.0}, "must be above 1 and up to 100, not 1"),
     ],
 )
 def test_bad_options_are_usage_errors(options, message):

@@ -14,7 +14,7 @@ NAMES = list(LOSSES)
 MARGIN = ["hinge", "exponential", "modified_huber", "tanh"]
 LABELS = {**{name: [-1, 1] for name in (*MARGIN, "logistic")}, "poisson": [0, 1, 3]}  # others: any number
 ENDLESS = ["logistic", "exponential", "tanh"]  # the larger a margin the better
-FORGIVING = ["absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh"]
+FORGIVING = ["absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh", "lp"]
 PLAIN = ["squared", "classic", "hinge", "quantile", "expectile"]  # no exp or log but in updates
 DEVIANCE = {"poisson": 2}  # its value grows twice as fast as its slope says
 INVARIANT = [name for name in NAMES if name != "classic"]  # has a closed-form update
@@ -69,6 +69,7 @@ POINTS = {
     "exponential": (0.6065307, -0.6065307, 0.6065307, 0.3678794),
     "modified_huber": (0.25, -1, 2, 1),
     "tanh": (0.5378828, -0.7864477, 0.7268619, 0.6185),
+    "lp": (1.8371173, -1.8371173, 0.6123724, 3.375),
 }
 
 
@@ -114,7 +115,8 @@ def test_slope_and_curvature_are_derivatives(name):
     h = np.float32(2**-7)
     p, y = grid(np.linspace(-3, 3, 24), labels(name))
     kink = 1 / y if name == "hinge" else y
-    p, y = p[abs(p - kink) > 2 * h], y[abs(p - kink) > 2 * h]
+    far = 20 * h if name == "lp" else 2 * h  # the third derivative of lp grows without bound towards the label
+    p, y = p[abs(p - kink) > far], y[abs(p - kink) > far]
     _, slope, curvature, square_grad = evaluate(name, p, y)
     (above, slope_above, *_), (below, slope_below, *_) = (evaluate(name, p + s, y) for s in (h, -h))
     numeric = (above - below) / (2 * h) / DEVIANCE.get(name, 1)
@@ -197,6 +199,7 @@ VALUES = {  # of residues and the scale, or of margins, as the books write them
     "exponential": lambda m, scale: math.exp(-m),
     "modified_huber": lambda m, scale: max(0, 1 - m) ** 2 if m >= -1 else -4 * m,
     "tanh": lambda m, scale: 1 - math.tanh(m),
+    "lp": lambda r, scale: abs(r) ** 1.5,
 }
 
 
@@ -255,10 +258,22 @@ def test_native_door_refuses_nonsense():
     one, params = np.float32([1]), config("squared").params()
     with pytest.raises(ValueError, match=f"no loss has the code {len(LOSSES)}"):
         native.evaluate(len(LOSSES), params, one, one)
-    with pytest.raises(ValueError, match="expected 7 loss parameters, got 1"):
+    with pytest.raises(ValueError, match="expected 8 loss parameters, got 1"):
         native.evaluate(0, one, one, one)
-    with pytest.raises(ValueError, match="differ in length: 1 and 7"):
+    with pytest.raises(ValueError, match="differ in length: 1 and 8"):
         native.update(0, params, one, one, one, params)
     for code in (-1, len(LINKS)):
         with pytest.raises(ValueError, match="no link has the code"):
             native.link(code, one)
+
+
+@pytest.mark.parametrize("power", [1.1, 1.5, 2, 3, 6])
+def test_the_lp_update_follows_its_flow_for_every_power(power):
+    params = LossConfig("lp", lp_power=power).params()
+    for p, y, u, k in ((0.2, 2, 0.3, 0.7), (4, 1, 0.05, 1), (1.5, 1.2, 2, 0.5)):
+        x, steps = p, 100_000
+        for _ in range(steps):
+            x += u * k / steps * power * abs(y - x) ** (power - 1) * (1 if y > x else -1 if y < x else 0)
+        columns = (np.float32([value]) for value in (p, y, u, k))
+        moved = float(native.update(LOSSES["lp"].code, params, *columns)[0][0]) * k
+        assert moved == pytest.approx(x - p, rel=2e-3, abs=2e-3)

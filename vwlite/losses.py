@@ -133,6 +133,15 @@ LOSSES = {
         Loss("exponential", 10, "exp(-margin), as boosting has it", "half the log odds", **OF_MARGIN, **ENDLESS),
         Loss("modified_huber", 11, "squared hinge, linear far away", "twice the probability, less 1", **OF_MARGIN),
         Loss("tanh", 12, "1 - tanh(margin), for mislabelled examples", "margin", **OF_MARGIN, **ENDLESS),
+        Loss(
+            name="lp",
+            code=13,
+            about="|error|^lp_power",
+            meaning="between median and mean, or beyond",
+            label_rule="any number",
+            parameters=("lp_power",),
+            dyadic=False,
+        ),
     )
 }
 
@@ -150,6 +159,7 @@ class LossConfig:
     logistic_min: float = -1.0
     logistic_max: float = 1.0
     loss_scale: float = 1.0  # above 0: residues beyond it count as outliers
+    lp_power: float = 1.5  # above 1, of the lp loss
 
     def __post_init__(self) -> None:
         lookup("loss function", LOSSES, self.name)
@@ -162,6 +172,8 @@ class LossConfig:
             raise UsageError(f"expectile_q must lie in (0, 0.5], not {self.expectile_q:g}")
         if not 0 < self.loss_scale < float("inf"):
             raise UsageError(f"loss_scale must be above 0, not {self.loss_scale:g}")
+        if not 1 < self.lp_power <= 100:
+            raise UsageError(f"lp_power must be above 1 and up to 100, not {self.lp_power:g}")
         low, high = self.logistic_min, self.logistic_max
         if not -float("inf") < low < high < float("inf"):
             raise UsageError(f"logistic_min must be below logistic_max, not {low:g} and {high:g}")
@@ -183,13 +195,14 @@ class LossConfig:
         return self.loss.accepts(labels, self) | (labels != labels)
 
     def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
-        """The kernels' ``LossParams``, float32[7]; the default range is the loss's initial one."""
+        """The kernels' ``LossParams``, float32[8]; the default range is the loss's initial one."""
         import numpy as np
 
         q = 0.5 if self.expectile_q is None else self.expectile_q
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range
-        return np.array([self.quantile_tau, q, *limits, *label_range, self.loss_scale], dtype=np.float32)
+        shape = self.loss_scale, self.lp_power
+        return np.array([self.quantile_tau, q, *limits, *label_range, *shape], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,7 +277,8 @@ cdef inline Learner open_learner(state, config):
     m.table, m.stride, m.scalars = <float *>&table[0, 0], table.shape[1], &scalars[0]
     m.norms = m.scalars
     m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
-                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.scale)
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
+                          config.loss_power)
     m.link = config.link_code
     m.mask = NULL
     if state.mask is not None:

@@ -2,7 +2,7 @@
 
 
 cdef enum:
-    LOSS_PARAMS = 7  # floats in a LossParams
+    LOSS_PARAMS = 8  # floats in a LossParams
 
 ctypedef struct LossParams:
     float tau           # quantile: weight of a prediction below the label, in [0, 1]
@@ -12,6 +12,7 @@ ctypedef struct LossParams:
     float min_label     # smallest label so far; the learner moves it before each example
     float max_label     # largest label so far
     float scale         # of the residues that bounded losses forgive, above 0
+    float power         # of the residue in the lp loss, above 1
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
 ctypedef float (*UpdateFn)(const LossParams*, float p, float y, float u, float k) noexcept nogil
@@ -30,4 +31,4 @@ ctypedef struct Loss:
 
 cdef inline LossParams read_params(const float* values) noexcept nogil:
     """The struct from its fields in order, ``float32[LOSS_PARAMS]``."""
-    return LossParams(values[0], values[1], values[2], values[3], values[4], values[5], values[6])
+    return LossParams(values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7])

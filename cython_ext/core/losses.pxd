@@ -24,6 +24,7 @@ from core.margin_losses cimport (
 from core.robust cimport (
     absolute_slope, absolute_square_grad, absolute_unsafe, absolute_update, absolute_value,
     geman_curvature, geman_slope, geman_square_grad, geman_unsafe, geman_update, geman_value,
+    lp_curvature, lp_slope, lp_square_grad, lp_unsafe, lp_update, lp_value,
     truncated_curvature, truncated_slope, truncated_square_grad, truncated_unsafe, truncated_update,
     truncated_value,
 )
@@ -42,6 +43,7 @@ cdef enum:
     LOSS_EXPONENTIAL = 10
     LOSS_MODIFIED_HUBER = 11
     LOSS_TANH = 12
+    LOSS_LP = 13
 
 
 # squared: linear outside the range of labels seen so far
@@ -307,6 +309,8 @@ cdef inline int get_robust_loss(int code, Loss* out) noexcept nogil:
     elif code == LOSS_TANH:
         out[0] = Loss(tanh_value, tanh_update, tanh_unsafe,
                       tanh_square_grad, tanh_slope, tanh_curvature)
+    elif code == LOSS_LP:
+        out[0] = Loss(lp_value, lp_update, lp_unsafe, lp_square_grad, lp_slope, lp_curvature)
     else:
         return -1
     return 0

@@ -4,7 +4,7 @@ Updates follow the flow dp/dt = -loss'(p) for a time of u k, in double precision
 it is inverted by Newton's method, so that importance a and then b is importance a + b, and no label is passed.
 """
 
-from libc.math cimport exp, fabs, fmin, log
+from libc.math cimport exp, fabs, fmin, isfinite, log, pow
 
 from core.loss_types cimport LossParams
 
@@ -139,3 +139,38 @@ cdef inline float geman_unsafe(const LossParams* params, float p, float y, float
 cdef inline float geman_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
     cdef double r = residue(p, y), left = geman_left(r, <double>u * k, params.scale)
     return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else geman_unsafe(params, p, y, u)
+
+
+# lp: |y - p|^power, between the absolute and the squared error, or beyond
+
+cdef inline double lp_pull(double r, double power) noexcept nogil:
+    return power * pow(r, power - 1)
+
+cdef inline double lp_left(double r, double t, double power) noexcept nogil:
+    cdef double rest
+    if r == 0 or power == 2:
+        return r * exp(-2 * t)
+    rest = pow(r, 2 - power) - power * (2 - power) * t   # r^(2 - power) changes evenly
+    return pow(rest, 1 / (2 - power)) if rest > 0 else 0
+
+cdef inline float lp_value(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>pow(residue(p, y), params.power)
+
+cdef inline float lp_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -towards(p, y, lp_pull(residue(p, y), params.power))
+
+cdef inline float lp_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return lp_slope(params, p, y) * lp_slope(params, p, y)
+
+cdef inline float lp_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    cdef double r = residue(p, y)
+    return <float>(params.power * (params.power - 1) * pow(r, params.power - 2) if r > 0 else 0)
+
+cdef inline float lp_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * lp_slope(params, p, y)
+
+cdef inline float lp_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    cdef double r = residue(p, y), left = lp_left(r, <double>u * k, params.power)
+    if not isfinite(left):
+        left = 0
+    return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else lp_unsafe(params, p, y, u)

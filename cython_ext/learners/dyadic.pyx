@@ -324,7 +324,8 @@ cdef Learner open_learner(state, config, plan):
         raise ValueError("unknown loss, or a wrong number of scalars or pairs")
     m.table, m.scalars = <float *>&table[0, 0], &scalars[0]
     m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
-                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.scale)
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
+                          config.loss_power)
     m.loss_code, m.link = config.loss_code, config.link_code
     m.decay, m.offset, m.power_t, m.initial_t = config.decay, config.offset, config.power_t, config.initial_t
     m.positional, m.frozen, m.strict = config.rank == 0, config.frozen, config.strict

@@ -110,6 +110,8 @@ CHANGES = {  # options: options without
     "--loss_function exponential": "",
     "--loss_function modified_huber": "",
     "--loss_function tanh": "",
+    "--loss_function lp": "",
+    "--loss_function lp --lp_power 1.2": "--loss_function lp",
     "--loss_function logistic --logistic_min -2": "--loss_function logistic",
     "--loss_function logistic --logistic_max 3": "--loss_function logistic",
     "--classweight 1:3": "",

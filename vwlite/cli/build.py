@@ -19,7 +19,7 @@ from vwlite.learners.gd import GdConfig
 from vwlite.restore import Restored
 from vwlite.training import BadLinesConfig, say, start
 
-LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale")
+LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale", "lp_power")
 
 
 def typed() -> dict[str, Any]:

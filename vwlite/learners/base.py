@@ -30,7 +30,7 @@ class CommonConfig:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
         params = config.loss.params()
         self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, params[:4])
-        self.scale = float(params[6])
+        self.loss_scale, self.loss_power = map(float, params[6:])
         self.frozen = frozen or config.frozen_range is not None
         self.strict = strict
 
