@@ -9,9 +9,13 @@ from fuzz.sealing import unsealed_model
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import InputConfig
+from vwlite.learners.coin import CoinConfig
 from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.filter_tree import FilterTreeConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.lrq import LrqConfig
 from vwlite.learners.many import ManyConfig
+from vwlite.learners.multiclass import MulticlassConfig
 from vwlite.training import train
 
 HERE = Path(__file__).resolve().parent
@@ -42,6 +46,10 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
             (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
             (FeatureConfig(bits=6), ManyConfig(oaa=3, indexing=1), text.replace(b"-1", b"3")),
+            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), text.replace(b"-1", b"3")),
+            (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), text.replace(b"-1", b"3")),
+            (FeatureConfig(bits=4), CoinConfig(coin=True), text),
+            (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
         ):
             Path(data).write_bytes(lines)
             output = OutputConfig(model=model, names=True, quiet=True)
