@@ -32,6 +32,7 @@ cdef enum:                 # positions in GdState.scalars, named in vwlite/learn
 
 cdef struct Learner:
     float *table           # (2^bits, stride)
+    size_t slots           # 2^bits
     size_t stride          # 4 when there are adaptive or normalised sums, else 1
     const uint8_t *mask    # (2^bits,) 0: the slot is not learned; NULL without a mask
     double *scalars        # (SCALARS,)
@@ -85,20 +86,20 @@ cdef inline void widen_range(Learner *m, float label) noexcept nogil:
         m.scalars[MAX_LABEL] = m.params.max_label = label
 
 
-cdef inline void sync(Learner *m, size_t slots) noexcept nogil:
+cdef inline void sync(Learner *m) noexcept nogil:
     """Apply the outstanding shrinkage to every weight."""
     cdef size_t slot
     cdef float contraction = <float>m.scalars[CONTRACTION]
-    for slot in range(slots):
+    for slot in range(m.slots):
         m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * contraction
     m.scalars[GRAVITY] = 0
     m.scalars[CONTRACTION] = 1
 
 
-cdef inline void sync_if_due(Learner *m, size_t slots) noexcept nogil:
+cdef inline void sync_if_due(Learner *m) noexcept nogil:
     """Rare: before the shrinkage leaves the range of single precision."""
     if m.scalars[CONTRACTION] < 1e-9 or m.scalars[GRAVITY] > 1e3:
-        sync(m, slots)
+        sync(m)
 
 
 cdef inline float regularized(Learner *m, float step, float p, float y) noexcept nogil:
@@ -275,7 +276,7 @@ cdef inline Learner open_learner(state, config):
     if scalars.shape[0] < SCALARS or get_loss(config.loss_code, &m.loss) != 0:
         raise ValueError("unknown loss or wrong number of scalars")
     m.table, m.stride, m.scalars = <float *>&table[0, 0], table.shape[1], &scalars[0]
-    m.norms = m.scalars
+    m.norms, m.slots = m.scalars, table.shape[0]
     m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
                           <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
                           config.loss_power)

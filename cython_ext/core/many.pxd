@@ -28,7 +28,6 @@ cdef struct Many:
     uint32_t classes
     int shift              # a feature's slots begin at its hash times 2^shift
     uint32_t mask
-    size_t slots
     bint absolute          # loss is the cost of the answer, not what it costs more than the best
     bint sequential        # a label of a set is learned only while all before it were right
     bint shows             # scores or probabilities are what is written
@@ -75,7 +74,7 @@ cdef inline int teach(Many *q, Scratch *s, uint32_t c, float score, float label,
     take(q, c)
     status = learn_row(&q.m, s, score, label, weight)
     take(q, 0)
-    sync_if_due(&q.m, q.slots)
+    sync_if_due(&q.m)
     return status
 
 

@@ -4,12 +4,11 @@ from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t
 
 from core.descent cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
-from core.expand cimport expand
 from core.groups cimport Rows
+from core.in_order cimport check_fit, visit_in_order
 from core.links cimport apply_link
 from core.plan cimport Plan
-from core.rows cimport BLANK, SAVE
-from core.scratch cimport Scratch, close_scratch, open_scratch
+from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 
@@ -59,7 +58,12 @@ cdef inline void learn(Pass *q, const Scratch *s, float p, float y, float weight
         q.sums[CURVATURE] += <double>d * d * q.m.loss.curvature(&q.m.params, p, y) * weight
 
 
-cdef inline int visit(Pass *q, const Rows *rows, size_t row, const Scratch *s, Results *out) noexcept nogil:
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    prefetch_slots(&(<Pass *>learner).m, s)
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Pass *q = <Pass *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     out.raw[row] = inner_product(&q.m, s, rows.base[row])
@@ -88,28 +92,13 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Scratch scratch
-    cdef int status = OK
+    cdef int status
     q.m = open_learner(state, config)
     q.sums, q.gradient, q.first = &sums[0], state.gradient, state.first
     native_plan.flat = plan.flat
-    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or q.m.stride != 4 or end > rows.size:
-        raise ValueError("table, plan and batch do not belong together")
-    if sums.shape[0] != SUMS or state.mask is not None:
-        raise ValueError("batch optimisation needs its sums and no mask")
-    open_scratch(&scratch)
+    check_fit(state, &native_plan, &rows, end, True)
+    if sums.shape[0] != SUMS or state.mask is not None or q.m.stride != 4:
+        raise ValueError("batch optimisation needs its sums, four columns and no mask")
     with nogil:
-        while begin < end and status == OK:
-            if rows.flags[begin] & (BLANK | SAVE):
-                out.raw[begin] = out.prediction[begin] = out.loss[begin] = 0
-                out.features[begin] = 0
-            else:
-                status = expand(&rows, begin, &native_plan, &scratch)
-                if status == OK:
-                    prefetch_slots(&q.m, &scratch)
-                    status = visit(&q, &rows, begin, &scratch, &out)
-                    if status == UNSTABLE and not q.m.strict:
-                        status = OK
-            begin += 1
-    close_scratch(&scratch)
+        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, True)
     return status, begin

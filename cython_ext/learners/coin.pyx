@@ -9,12 +9,11 @@ from libc.stdint cimport uint32_t
 from core.descent cimport (
     NORM_SUM, NORM_WEIGHT, Learner, clip, count_time, open_learner, prefetch_slots, widen_range
 )
-from core.expand cimport expand
 from core.groups cimport Rows
+from core.in_order cimport check_fit, visit_in_order
 from core.links cimport apply_link
 from core.plan cimport Plan
-from core.rows cimport BLANK, SAVE
-from core.scratch cimport Scratch, close_scratch, open_scratch
+from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 
@@ -109,7 +108,12 @@ cdef inline void learn_pistol(Better *q, const Scratch *s, float slope) noexcept
         w[SIZE] += fabsf(gradient)
 
 
-cdef inline int visit(Better *q, const Rows *rows, size_t row, const Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    prefetch_slots(&(<Better *>learner).m, s)
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Better *q = <Better *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p, slope
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held and weight > 0
@@ -146,28 +150,13 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Scratch scratch
-    cdef int status = OK
+    cdef int status
     q.m = open_learner(state, config)
     q.coin, q.alpha, q.beta = config.coin, config.ftrl_alpha, config.ftrl_beta
     native_plan.flat = plan.flat
-    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
-        raise ValueError("table, plan and batch do not belong together")
+    check_fit(state, &native_plan, &rows, end, learning)
     if q.m.stride != (STRIDE if learning else 1) or state.mask is not None:
         raise ValueError("the table has other columns")
-    open_scratch(&scratch)
     with nogil:
-        while begin < end and status == OK:
-            if rows.flags[begin] & (BLANK | SAVE):
-                out.raw[begin] = out.prediction[begin] = out.loss[begin] = 0
-                out.features[begin] = 0
-            else:
-                status = expand(&rows, begin, &native_plan, &scratch)
-                if status == OK:
-                    prefetch_slots(&q.m, &scratch)
-                    status = visit(&q, &rows, begin, &scratch, &out, learning)
-                    if status == UNSTABLE and not q.m.strict:
-                        status = OK
-            begin += 1
-    close_scratch(&scratch)
+        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin

@@ -10,12 +10,11 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from core.descent cimport (
     SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync_if_due, widen_range
 )
-from core.expand cimport expand
 from core.groups cimport Rows
+from core.in_order cimport check_fit, visit_in_order
 from core.links cimport apply_link
 from core.plan cimport Plan
-from core.rows cimport BLANK, SAVE
-from core.scratch cimport Group, Scratch, close_scratch, open_scratch, room_for_terms
+from core.scratch cimport Group, Scratch, room_for_terms
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 
@@ -44,7 +43,7 @@ cdef struct Lrq:
     Learner m
     int shift
     uint32_t mask
-    size_t slots
+    size_t begin           # the row of the batch that SEEN counts up to
     const int32_t *pairs  # (count, 3): two letters, rank
     int count
     bint dropout           # half of the factors are left out of each turn, and all count half when predicting
@@ -89,15 +88,23 @@ cdef inline int extend(Lrq *q, Scratch *s, size_t terms, uint64_t turn, bint lea
     return status
 
 
-cdef inline int visit(Lrq *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    """From hashes to the slots of the linear weights."""
+    cdef Lrq *q = <Lrq *>learner
+    cdef size_t i
+    for i in range(s.terms):
+        s.index[i] = (s.index[i] << q.shift) & q.mask
+    prefetch_slots(&q.m, s)
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Lrq *q = <Lrq *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p, raw
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
-    cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + q.ends if learn else 0
-    cdef size_t i, terms = s.terms
+    cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + (row - q.begin) + q.ends if learn else 0
+    cdef size_t terms = s.terms
     cdef int status = OK, rounds, linear = <int>s.linear
-    for i in range(terms):
-        s.index[i] = (s.index[i] << q.shift) & q.mask
     if learn and not q.m.frozen:
         widen_range(&q.m, y)
     for rounds in range(2 if learn else 1):
@@ -113,27 +120,9 @@ cdef inline int visit(Lrq *q, const Rows *rows, size_t row, Scratch *s, Results 
             out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
         if learn and weight > 0 and not (q.m.strict and status != OK):
             status |= learn_row(&q.m, s, p, y, weight)
-            sync_if_due(&q.m, q.slots)
+            sync_if_due(&q.m)
     out.features[row] = <uint32_t>s.count
     count_time(&q.m, weight, labeled, held)
-    return status
-
-
-cdef int run(Lrq *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
-             Scratch *s) noexcept nogil:
-    cdef int status = OK
-    while row[0] < end and status == OK:
-        if rows.flags[row[0]] & (BLANK | SAVE):
-            out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
-            out.features[row[0]] = 0
-        else:
-            status = expand(rows, row[0], plan, s)
-            if status == OK:
-                status = visit(q, rows, row[0], s, out, learning)
-                if status == UNSTABLE and not q.m.strict:
-                    status = OK
-        q.m.scalars[SEEN] += 1
-        row[0] += 1
     return status
 
 
@@ -147,20 +136,15 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Scratch scratch
     cdef int status
     q.m = open_learner(state, config)
-    q.slots, q.mask, q.shift = state.weights.shape[0], state.weights.shape[0] - 1, config.shift
+    q.mask, q.shift, q.begin = <uint32_t>q.m.slots - 1, config.shift, begin
     q.pairs, q.count, q.ends = &pairs[0, 0], <int>pairs.shape[0], state.ends
     q.dropout, q.chance = config.dropout, &chance[0]
-    if q.slots != <size_t>native_plan.mask + 1 or end > rows.size:
-        raise ValueError("table, plan and batch do not belong together")
+    check_fit(state, &native_plan, &rows, end, learning)
     if pairs.shape[1] != 3 or state.mask is not None or state.scalars.shape[0] != SCALARS + 1:
         raise ValueError("pairs are two letters and a rank, and go with no mask")
-    if learning and not state.weights.flags.writeable:
-        raise ValueError("a read-only table cannot learn")
-    open_scratch(&scratch)
     with nogil:
-        status = run(&q, &rows, &native_plan, &out, &begin, end, learning, &scratch)
-    close_scratch(&scratch)
+        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+    q.m.scalars[SEEN] += begin - q.begin
     return status, begin

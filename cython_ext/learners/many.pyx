@@ -6,17 +6,16 @@ from libc.stdint cimport uint32_t
 from core.bytescan cimport prefetch
 from core.classes cimport Rates8, close_rates, learns_in_lanes, scores_in_lanes
 from core.descent cimport NORMS, SCALARS, count_time, open_learner, widen_range
-from core.expand cimport expand
 from core.groups cimport Rows
+from core.in_order cimport check_fit, visit_in_order
 from core.links cimport LINK_LOGISTIC, apply_link
 from core.many cimport (
     AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, place, predict_all, predict_class, teach,
     teach_all, tell_first
 )
 from core.plan cimport Plan
-from core.rows cimport BLANK, SAVE
-from core.scratch cimport Scratch, close_scratch, open_scratch
-from core.status cimport OK, UNSTABLE
+from core.scratch cimport Scratch
+from core.status cimport OK
 from core.view cimport Results, open_plan, open_results, open_rows
 
 
@@ -128,7 +127,8 @@ cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Res
     return status
 
 
-cdef inline int visit(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Many *q = <Many *>learner
     cdef bint labeled = not isnan(rows.label[row]), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
     cdef float *raw = q.raw + row * q.wide
@@ -145,37 +145,13 @@ cdef inline int visit(Many *q, const Rows *rows, size_t row, Scratch *s, Results
     return status
 
 
-cdef inline void prefetch_classes(const Many *q, const Scratch *s) noexcept nogil:
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    cdef Many *q = <Many *>learner
     cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
+    move_slots(q, s)
     for i in range(s.terms):
         for line in range(lines if lines < LINES else LINES):
             prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
-
-
-cdef int run(Many *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
-             Scratch *scratch) noexcept nogil:
-    """Rows ``[row, end)`` in order. While one row is worked on, the table's lines for the next are on their way."""
-    cdef Scratch *following
-    cdef size_t next = row[0]
-    cdef int status = OK
-    while row[0] < end and status == OK:
-        while next < end and next < row[0] + 2 and status == OK:
-            following = &scratch[next & 1]
-            status = expand(rows, next, plan, following)
-            move_slots(q, following)
-            prefetch_classes(q, following)
-            next += 1
-        if status != OK:
-            break
-        if rows.flags[row[0]] & (BLANK | SAVE):
-            out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
-            out.features[row[0]] = 0
-        else:
-            status = visit(q, rows, row[0], &scratch[row[0] & 1], out, learning)
-            if status == UNSTABLE and not q.m.strict:
-                status = OK
-        row[0] += 1
-    return status
 
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
@@ -188,7 +164,7 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
     cdef float[:, ::1] raw = state.raw, score = state.score
     cdef Many q
     q.m = open_learner(state, config)
-    q.table, q.slots, q.mask = q.m.table, state.weights.shape[0], state.weights.shape[0] - 1
+    q.table, q.mask = q.m.table, <uint32_t>q.m.slots - 1
     q.kind, q.classes, q.shift = config.kind, config.classes, config.shift
     q.sequential = config.sequential
     q.absolute, q.bound, q.shows, q.probabilities = config.absolute, config.bound, config.shows, config.probabilities
@@ -197,7 +173,7 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
         raise ValueError("two sums of log losses and two of weights")
     if norms.shape[0] != q.classes or norms.shape[1] != NORMS or q.classes < 1 or q.classes > <uint32_t>1 << q.shift:
         raise ValueError("the classes do not fit their norms")
-    if state.mask is not None or q.slots >> q.shift == 0 or state.scalars.shape[0] != SCALARS + 2:
+    if state.mask is not None or q.m.slots >> q.shift == 0 or state.scalars.shape[0] != SCALARS + 2:
         raise ValueError("the table does not fit the classes")
     q.sample, q.order = config.sample, &order[0]
     if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[AT] < q.classes:
@@ -234,18 +210,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Many q = open_many(state, config, batch.lists, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Scratch scratch[2]
     cdef int status
     native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
-    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
-        raise ValueError("table, plan and batch do not belong together")
-    if learning and not state.weights.flags.writeable:
-        raise ValueError("a read-only table cannot learn")
-    open_scratch(&scratch[0])
-    open_scratch(&scratch[1])
+    check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = run(&q, &rows, &native_plan, &out, &begin, end, learning, scratch)
-    close_scratch(&scratch[0])
-    close_scratch(&scratch[1])
+        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     close_rates(&q.rates)
     return status, begin

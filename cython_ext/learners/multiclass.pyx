@@ -9,11 +9,11 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from core.expand cimport expand
+from core.bytescan cimport prefetch
 from core.groups cimport Rows
+from core.in_order cimport check_fit, visit_in_order
 from core.plan cimport Plan
-from core.rows cimport BLANK, SAVE
-from core.scratch cimport Scratch, close_scratch, open_scratch
+from core.scratch cimport Scratch
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 
@@ -281,16 +281,23 @@ cdef inline int learn_margin(Many *q, Scratch *s, uint32_t true, float weight) n
     return OK if isfinite(q.s[true]) and isfinite(level) else UNSTABLE
 
 
-cdef inline int visit(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    """From hashes to rows of the tables."""
+    cdef Many *q = <Many *>learner
+    cdef size_t i
+    for i in range(s.terms):
+        s.index[i] = s.index[i] & q.mask
+        prefetch(q.w + q.width * s.index[i])
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Many *q = <Many *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef float *raw = q.raw + row * q.wide
     cdef float *score = q.score + row * q.wide
     cdef uint32_t c, best = 0, first, true
-    cdef size_t i
     cdef int status = OK
-    for i in range(s.terms):
-        s.index[i] = s.index[i] & q.mask
     if learning and labeled and not held and q.scalars[FIRST] < 0 and (y == 0 or y == q.classes):
         q.scalars[FIRST] = 0 if y == 0 else 1
     first = 0 if q.scalars[FIRST] == 0 else 1
@@ -320,23 +327,6 @@ cdef inline int visit(Many *q, const Rows *rows, size_t row, Scratch *s, Results
             rescale(q, s)
             status = learn_all(q, s, true, weight) if q.loss != CRAMMER_SINGER else learn_margin(q, s, true, weight)
     out.features[row] = <uint32_t>s.count
-    return status
-
-
-cdef int run(Many *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
-             Scratch *s) noexcept nogil:
-    cdef int status = OK
-    while row[0] < end and status == OK:
-        if rows.flags[row[0]] & (BLANK | SAVE):
-            out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
-            out.features[row[0]] = 0
-        else:
-            status = expand(rows, row[0], plan, s)
-            if status == OK:
-                status = visit(q, rows, row[0], s, out, learning)
-                if status == UNSTABLE and not q.strict:
-                    status = OK
-        row[0] += 1
     return status
 
 
@@ -376,17 +366,13 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Many q = open_many(state, config, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Scratch scratch
     cdef int status
     native_plan.flat = plan.flat
-    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
-        raise ValueError("table, plan and batch do not belong together")
-    if learning and (not state.weights.flags.writeable or state.squares.shape[0] != state.weights.shape[0]):
+    check_fit(state, &native_plan, &rows, end, learning)
+    if learning and state.squares.shape[0] != state.weights.shape[0]:
         raise ValueError("these tables cannot learn")
-    open_scratch(&scratch)
     with nogil:
-        status = run(&q, &rows, &native_plan, &out, &begin, end, learning, &scratch)
-    close_scratch(&scratch)
+        status = visit_in_order(&q, prepare, visit, q.strict, &rows, &native_plan, &out, &begin, end, learning)
     free(q.inverse)
     free(q.r)
     return status, begin

@@ -21,6 +21,15 @@ def test_going_on_changes_nothing_and_it_learns(options, vwlite, write, weights)
     assert json.loads(vwlite("evaluate", "-i", "m", "all", "--metric", "mse", "--json", "-").stdout)["mse"] < 1.2
 
 
+@pytest.mark.parametrize("options", KINDS)
+def test_two_passes_are_one_and_another(options, vwlite, write, weights):
+    write("all", "".join(LINES[:57]))
+    vwlite("train", "all", "-f", "m", "--quiet", "--passes", "2", "--holdout_off", *options.split())
+    vwlite("train", "all", "-f", "n", "--quiet", *options.split())
+    vwlite("train", "all", "-i", "n", "-f", "n", "--quiet")
+    assert weights("m") == weights("n") != {}
+
+
 def test_each_option_learns_something_else(vwlite, write, weights):
     write("all", "".join(LINES))
     found = set()

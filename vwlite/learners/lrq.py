@@ -69,7 +69,7 @@ class Lrq(Gd):
             raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
         self.layout = self.kernel.shift, 1
         self.chance = np.array([(config.random_seed | SEED) % 2**64], np.uint64)
-        self.ends = 0  # of passes in this run; to vw each is an example too
+        self.ends = 0  # of passes in this run, in vw's manners: to vw each is an example too
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -78,7 +78,7 @@ class Lrq(Gd):
 
     def end_pass(self) -> None:
         super().end_pass()
-        self.ends += 1
+        self.ends += not self.strict
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), "chance": int(self.chance[0])}

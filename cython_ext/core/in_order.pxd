@@ -1,0 +1,60 @@
+"""The rows of a batch one after the other: what every learner's kernel does around its own work on a row."""
+
+from core.expand cimport expand
+from core.groups cimport Rows
+from core.plan cimport Plan
+from core.rows cimport BLANK, SAVE
+from core.scratch cimport Scratch, close_scratch, open_scratch
+from core.status cimport OK, UNSTABLE
+from core.view cimport Results
+
+# Called for a row as soon as its terms are made, while the one before it is still to be worked on: to move them to their
+# slots, and to send for the table's lines.
+ctypedef void (*Prepare)(void *learner, Scratch *s) noexcept nogil
+# Predicts the row and learns it; UNSTABLE where a number is not finite.
+ctypedef int (*Visit)(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil
+
+
+cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
+                           Results *out, size_t *row, size_t end, bint learning, Scratch *scratch) noexcept nogil:
+    cdef size_t next = row[0]
+    cdef int status = OK
+    while row[0] < end and status == OK:
+        while next < end and next < row[0] + 2 and status == OK:
+            status = expand(rows, next, plan, &scratch[next & 1])
+            if status == OK:
+                prepare(learner, &scratch[next & 1])
+            next += 1
+        if status != OK:
+            break
+        if rows.flags[row[0]] & (BLANK | SAVE):
+            out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
+            out.features[row[0]] = 0
+        else:
+            status = visit(learner, rows, row[0], &scratch[row[0] & 1], out, learning)
+            if status == UNSTABLE and not strict:
+                status = OK
+        row[0] += 1
+    return status
+
+
+cdef inline int visit_in_order(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
+                               Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
+    """Rows ``[row, end)``; ``row`` ends behind the last one. Answers OK, NO_MEMORY or, if ``strict``, UNSTABLE."""
+    cdef Scratch scratch[2]
+    cdef int status
+    open_scratch(&scratch[0])
+    open_scratch(&scratch[1])
+    status = visit_rows(learner, prepare, visit, strict, rows, plan, out, row, end, learning, scratch)
+    close_scratch(&scratch[0])
+    close_scratch(&scratch[1])
+    return status
+
+
+cdef inline int check_fit(state, const Plan *plan, const Rows *rows, size_t end, bint learning) except -1:
+    """Raises ValueError where a learner's table, a plan and a batch do not belong together, or nothing can be learned."""
+    if <size_t>state.weights.shape[0] != <size_t>plan.mask + 1 or end > rows.size:
+        raise ValueError("table, plan and batch do not belong together")
+    if learning and not state.weights.flags.writeable:
+        raise ValueError("a read-only table cannot learn")
+    return 0
