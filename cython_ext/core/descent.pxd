@@ -9,7 +9,7 @@ from core.float32 cimport ONE
 from core.loss_types cimport Loss, LossParams
 from core.losses cimport get_loss
 from core.plan cimport LETTERS
-from core.rates cimport Rates, Scan, scan_terms
+from core.rates cimport Ahead, Rates, Scan, ask_ahead, scan_terms
 from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 
@@ -41,6 +41,7 @@ cdef struct Learner:
     LossParams params
     int link
     Rates rates
+    Ahead ahead
     bint invariant
     bint frozen            # the label range no longer grows
     bint strict            # a number that is not finite ends the run
@@ -171,7 +172,7 @@ cdef inline float step_size(Learner *m, const Scratch *s, float p, float y, floa
     if m.stride == 1:
         scan.per_update = squared_norm(s)
     elif square_grad != 0:
-        scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan)
+        scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
         balance(m, weight, &scan)
     return scaled_step(m, p, y, weight, scan.per_update)
 
@@ -267,6 +268,13 @@ cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nog
         prefetch(m.table + m.stride * s.index[i])
 
 
+cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
+    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own."""
+    while m.ahead.left:
+        ask_ahead(&m.ahead, m.table)
+    m.ahead = Ahead(s.index, s.terms)
+
+
 cdef inline Learner open_learner(state, config):
     """From a ``vwlite.learners.gd.Gd`` and its ``KernelConfig``."""
     cdef const float[:, ::1] table = state.weights  # a read-only map of a model when nothing is learned
@@ -281,6 +289,7 @@ cdef inline Learner open_learner(state, config):
                           <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
                           config.loss_power)
     m.link = config.link_code
+    m.ahead = Ahead(NULL, 0)
     m.mask = NULL
     if state.mask is not None:
         mask = state.mask

@@ -12,6 +12,7 @@ cdef enum:
     CONSTANT = 11650396    # index of the constant feature, as in every Vowpal Wabbit model
     FNV = 16777619         # FNV-1 prime, the multiplier of interaction indices
     MAX_ORDER = 64         # letters of one interaction
+    SMALL = 1 << 16        # features of a namespace whose pairs are certainly a number
 
 
 cdef inline void add_linear(const Group *group, uint32_t mask, Scratch *s) noexcept nogil:
@@ -29,6 +30,11 @@ cdef inline size_t count_terms(const int32_t *letters, int order, const Plan *pl
     """
     cdef double total = 1, run = 1
     cdef int i, repeats = 0
+    cdef size_t first = s.group[s.where[letters[0]]].size, second
+    if order == 2 and first < SMALL:               # by far the most, without the divisions
+        second = s.group[s.where[letters[1]]].size
+        if second < SMALL:
+            return first * (first + 1) // 2 if letters[0] == letters[1] and not plan.permutations else first * second
     for i in range(order):
         if i and letters[i] == letters[i - 1] and not plan.permutations:
             repeats += 1

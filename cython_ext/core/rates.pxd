@@ -7,6 +7,7 @@ last visit (scratch). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and L
 from libc.math cimport fabsf, isfinite, powf, sqrtf
 from libc.stdint cimport uint32_t
 
+from core.bytescan cimport prefetch
 from core.float32 cimport ONE
 
 cdef extern from *:
@@ -37,6 +38,19 @@ cdef struct Rates:
 cdef struct Scan:
     float per_update     # how far a unit update moves the prediction
     double norm          # sum of squared inputs, each in units of its own scale
+
+
+cdef struct Ahead:       # slots of the next row, still to be asked for
+    const uint32_t *index
+    size_t left
+
+
+cdef inline void ask_ahead(Ahead *ahead, const float *table) noexcept nogil:
+    """Ask for one of them: memory answers while this row is worked on."""
+    if ahead.left:
+        prefetch(table + 4 * <size_t>ahead.index[0])
+        ahead.index += 1
+        ahead.left -= 1
 
 
 cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,
@@ -77,28 +91,32 @@ cdef inline void scan_term(float *slot, float x, float square_grad, const Rates 
 
 
 cdef inline void scan_all(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
-                          const Rates *rates, bint adaptive, bint normalized, bint sqrt_mode, Scan *scan) noexcept nogil:
+                          const Rates *rates, bint adaptive, bint normalized, bint sqrt_mode, Scan *scan,
+                          Ahead *ahead) noexcept nogil:
     cdef size_t i
     cdef float norm = 0
     scan.per_update = 0
     for i in range(n):
+        ask_ahead(ahead, table)
+        if ahead.left > n - i:             # a longer row
+            ask_ahead(ahead, table)
         scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
     scan.norm = norm
 
 
 cdef inline void scan_terms(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
-                            const Rates *rates, Scan *scan) noexcept nogil:
+                            const Rates *rates, Scan *scan, Ahead *ahead) noexcept nogil:
     """``scan_all`` with the switches as constants, so that each combination is compiled by itself."""
     if rates.sqrt_mode:
         if rates.adaptive and rates.normalized:
-            scan_all(table, index, value, n, square_grad, rates, True, True, True, scan)
+            scan_all(table, index, value, n, square_grad, rates, True, True, True, scan, ahead)
         elif rates.adaptive:
-            scan_all(table, index, value, n, square_grad, rates, True, False, True, scan)
+            scan_all(table, index, value, n, square_grad, rates, True, False, True, scan, ahead)
         else:
-            scan_all(table, index, value, n, square_grad, rates, False, True, True, scan)
+            scan_all(table, index, value, n, square_grad, rates, False, True, True, scan, ahead)
     elif rates.adaptive and rates.normalized:
-        scan_all(table, index, value, n, square_grad, rates, True, True, False, scan)
+        scan_all(table, index, value, n, square_grad, rates, True, True, False, scan, ahead)
     elif rates.adaptive:
-        scan_all(table, index, value, n, square_grad, rates, True, False, False, scan)
+        scan_all(table, index, value, n, square_grad, rates, True, False, False, scan, ahead)
     else:
-        scan_all(table, index, value, n, square_grad, rates, False, True, False, scan)
+        scan_all(table, index, value, n, square_grad, rates, False, True, False, scan, ahead)

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
 from core.descent cimport (
-    Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync, sync_if_due, widen_range
+    Learner, ask_for_slots, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync, sync_if_due, widen_range
 )
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
@@ -17,7 +17,11 @@ from core.view cimport Results, open_plan, open_results, open_rows
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    prefetch_slots(<Learner *>learner, s)
+    cdef Learner *m = <Learner *>learner
+    if m.stride == 4:
+        ask_for_slots(m, s)
+    else:
+        prefetch_slots(m, s)
 
 
 cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
