@@ -214,8 +214,10 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight) n
         step = regularized(m, step_size(m, s, p, y, weight), p, y)
     if m.sparse_l2 > 0:
         step -= m.sparse_l2 * p
+    if unlikely(s.terms == 0 and not isfinite(m.norms[MULTIPLIER])):
+        m.norms[MULTIPLIER] = 1                # nothing has been measured so far
     if unlikely(not isfinite(step)):
-        status = UNSTABLE
+        status = UNSTABLE if s.terms else OK   # without features there is nothing to learn
         step = 0 if isnan(step) else step
     if step != 0 and not (m.strict and status != OK):
         if m.rates.normalized:

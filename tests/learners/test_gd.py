@@ -218,6 +218,15 @@ def test_strict_manners_stop_at_what_is_not_finite(line):
     assert np.isfinite(learner.weights).all()
 
 
+@pytest.mark.parametrize("rules", [(), ("normalized",), ("normalized", "invariant"), ("adaptive",), ("sgd",)])
+def test_examples_without_features_are_no_divergence(rules, tmp_path, run_here):
+    (tmp_path / "data").write_text("0 |x\n1 |x\n")
+    run_here("train", "data", "-f", "m", "--noconstant", *(f"--{rule}" for rule in rules))
+    (tmp_path / "data").write_text("1 |x\n1 |x a\n")
+    run_here("train", "data", "-i", "m", "-f", "m")
+    assert float(run_here("predict", "-i", "m", "data").stdout.split()[1]) > 0
+
+
 def test_what_does_not_belong_together_is_refused():
     batch, results = parse_text(b"1 |x a", FeatureConfig().text_format(strict=True)), Results()
     results.make_room(1)

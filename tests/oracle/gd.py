@@ -114,6 +114,8 @@ class Gd:
                 delta = self.shrink(delta, loss.dl(p, y))
         if self.options.sparse_l2:
             delta = delta - F32(self.options.sparse_l2) * p
+        if not terms and not np.isfinite(self.ratio):  # the kernel keeps what a model may hold
+            self.ratio = F32(1)
         if delta != 0 and not np.isnan(delta):
             self.move(terms, delta)
         if self.contraction < 1e-9 or self.gravity > 1e3:
