@@ -79,6 +79,20 @@ def weights(tmp_path):
 
 
 @pytest.fixture
+def tables(tmp_path):
+    """All arrays of a model file: ``{name: bytes}``; some weight is not 0."""
+
+    def of(name):
+        from vwlite.model import load
+
+        arrays = {name: np.asarray(array.values).tobytes() for name, array in load(tmp_path / name).arrays.items()}
+        assert any(any(content) for content in arrays.values())
+        return arrays
+
+    return of
+
+
+@pytest.fixture
 def header(tmp_path):
     """A model's header, read as a zip member and plain JSON."""
 

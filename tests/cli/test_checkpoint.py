@@ -32,6 +32,23 @@ RUNS = {
     "going on": "-i before -q ui",
     "going on, shuffled": "-i before -q ui --passes 2 --shuffle",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
+    "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
+    "coin": "--coin --passes 3",
+    "pistol": "--pistol --passes 3 --holdout_off",
+    "lrq": "--lrq ui2 --passes 3 --holdout_off",
+    "lrqdropout": "--lrq ui2 --lrqdropout --passes 3",
+    "classes": "--oaa 3 --l2 0.01 --passes 3",
+    "sample of classes": "--oaa 3 --oaa_subsample 1 --passes 3 --holdout_off",
+    "multinomial": "--multiclass 3 --loss_function multinomial --passes 3 --holdout_off",
+    "one against all": "--multiclass 3 --loss_function logistic --passes 3",
+    "hinge of classes": "--multiclass 3 --loss_function crammer_singer --passes 3 --holdout_off",
+    "tree": "--filter_tree 3 --loss_function hinge --passes 3 --decay_learning_rate 0.5",
+    "tree of coins": "--filter_tree 3 --coin --passes 2",
+    "tree of factors": "--filter_tree 3 --lrq ui2 --lrqdropout --passes 2 --holdout_off",
+    "dyadic tree": "--filter_tree 3 --dotproduct ui --rank 2 --passes 2",
+    "easy first": "--curriculum easy --passes 3",
+    "hard first": "--curriculum anti --curriculum-start 0.5 --lrq ui2 --lrqdropout --passes 3 --holdout_off",
+    "in random portions": "--curriculum random --passes 4 --cache_file c",
 }
 
 

@@ -16,7 +16,7 @@ from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
 from vwlite.learners import learner_class
-from vwlite.learners.base import Learner, plain
+from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import Many, ManyConfig
 from vwlite.losses import LossConfig
@@ -181,10 +181,9 @@ class FilterTree(Many):
         }
 
     def header(self) -> dict[str, Any]:
-        scalars = [[plain(float(value)) for value in node.scalars] for node in self.nodes]
         config = {**asdict(self.config), "base_learner": self.config.base.learner}
-        start_time = getattr(self.nodes[0], "start_time", 0.0)
-        return {**Learner.header(self), "config": config, "nodes": scalars, "start_time": start_time}
+        nodes = [{name: value for name, value in node.header().items() if name != "config"} for node in self.nodes]
+        return {**Learner.header(self), "config": config, "nodes": nodes}
 
     @classmethod
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
@@ -197,12 +196,11 @@ class FilterTree(Many):
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         if self.get("first") not in (-1, 0, 1) or len(header["nodes"]) != len(self.nodes):
             raise ValueError("nodes for another number of classes")
-        for number, (node, values) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
+        for number, (node, told) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
             prefix = f"node{number}_"
             own = {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
-            node.load(own, dict(zip(node.SCALARS, map(float, values), strict=True)), whole)
-            if whole and hasattr(node, "start_time"):
-                node.start_time = header["start_time"]
+            node.load(own, told["scalars"], whole)
+            node.take_header(told, whole)
         self.arrays, self.weights = {}, self.nodes[0].weights
 
     @classmethod
