@@ -41,15 +41,15 @@ cdef inline float mean_norm(Better *q) noexcept nogil:
     return <float>((q.m.norms[NORM_SUM] + 1e-6) / q.m.norms[NORM_WEIGHT])
 
 
-cdef inline float predict_weights(const Better *q, const Scratch *s) noexcept nogil:
+cdef inline float predict_weights(const Better *q, const Scratch *s, float start) noexcept nogil:
     cdef size_t i
-    cdef float sum = 0
+    cdef float sum = start
     for i in range(s.terms):
         sum += q.m.table[q.m.stride * s.index[i]] * s.value[i]
     return sum
 
 
-cdef inline float predict_coin(Better *q, const Scratch *s, float weight) noexcept nogil:
+cdef inline float predict_coin(Better *q, const Scratch *s, float weight, float start) noexcept nogil:
     """The raw prediction; books the inputs' norm."""
     cdef size_t i
     cdef float *w
@@ -62,7 +62,7 @@ cdef inline float predict_coin(Better *q, const Scratch *s, float weight) noexce
             norm += (x / largest) * (x / largest)
     q.m.norms[NORM_SUM] += <double>weight * norm
     q.m.norms[NORM_WEIGHT] += weight
-    return sum / mean_norm(q)
+    return start + sum / mean_norm(q)
 
 
 cdef inline void learn_coin(Better *q, const Scratch *s, float slope) noexcept nogil:
@@ -83,11 +83,11 @@ cdef inline void learn_coin(Better *q, const Scratch *s, float slope) noexcept n
         w[WEIGHT] = w[WEIGHT] / norm
 
 
-cdef inline float predict_pistol(Better *q, const Scratch *s) noexcept nogil:
+cdef inline float predict_pistol(Better *q, const Scratch *s, float start) noexcept nogil:
     """The raw prediction, of weights made anew from the sums."""
     cdef size_t i
     cdef float *w
-    cdef float x, scale, sum = 0
+    cdef float x, scale, sum = start
     for i in range(s.terms):
         w, x = q.m.table + STRIDE * <size_t>s.index[i], s.value[i]
         if fabsf(x) > w[LARGEST]:
@@ -114,20 +114,21 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Better *q = <Better *>learner
-    cdef float y = rows.label[row], weight = rows.importance[row], p, slope
+    cdef float y = rows.label[row], weight = rows.importance[row], start = rows.base[row], p, slope
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
-    cdef bint learn = learning and labeled and not held and weight > 0
+    cdef bint known = learning and labeled and not held, learn = known and weight > 0
     cdef int status
     if q.coin or not learn:                # vw tells of coin betting what the last weights predict, not the next bets
-        out.raw[row] = predict_weights(q, s)
-        out.prediction[row] = p = clip(out.raw[row], &q.m)
-    if learning and labeled and not held and not q.m.frozen:
+        out.raw[row] = predict_weights(q, s, start)
+        out.prediction[row] = clip(out.raw[row], &q.m)
+    if known and not q.m.frozen:
         widen_range(&q.m, y)
     if learn:
-        out.raw[row] = predict_coin(q, s, weight) if q.coin else predict_pistol(q, s)
-        p = clip(out.raw[row], &q.m)
-        if not q.coin:
-            out.prediction[row] = p
+        start = start if q.m.strict else 0     # where vw learns it leaves initial predictions out
+        out.raw[row] = predict_coin(q, s, weight, start) if q.coin else predict_pistol(q, s, start)
+    p = clip(out.raw[row], &q.m)
+    if not q.coin:
+        out.prediction[row] = p
     status = OK if isfinite(out.raw[row]) else UNSTABLE
     if learn and not (q.m.strict and status != OK):
         slope = q.m.loss.slope(&q.m.params, p, y) * weight

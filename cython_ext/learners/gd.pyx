@@ -27,13 +27,14 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it."""
     cdef Learner *m = <Learner *>learner
-    cdef float y = rows.label[row], weight = rows.importance[row], p
+    cdef float y = rows.label[row], weight = rows.importance[row], p, shown
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
+    out.raw[row] = inner_product(m, s, rows.base[row])
+    shown = clip(out.raw[row], m)              # vw tells of FTRL what the labels before this one allow
     if learn and not m.frozen:
         widen_range(m, y)
-    out.raw[row] = inner_product(m, s, rows.base[row])
     p = clip(out.raw[row], m)
     if unlikely(not isfinite(out.raw[row])):
         status = UNSTABLE
@@ -41,7 +42,7 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
         status |= learn_row(m, s, p, y, weight)
         sync_if_due(m)
     out.loss[row] = m.loss.value(&m.params, p, y) * weight if labeled and weight > 0 else 0
-    out.prediction[row] = apply_link(m.link, p)
+    out.prediction[row] = apply_link(m.link, shown if m.ftrl else p)
     out.features[row] = <uint32_t>s.count
     count_time(m, weight, labeled, held)
     return status

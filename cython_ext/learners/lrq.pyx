@@ -101,11 +101,11 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     cdef Lrq *q = <Lrq *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p, raw
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
-    cdef bint learn = learning and labeled and not held
+    cdef bint known = learning and labeled and not held, learn = known and weight > 0
     cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + (row - q.begin) + q.ends if learn else 0
     cdef size_t terms = s.terms
     cdef int status = OK, rounds, linear = <int>s.linear
-    if learn and not q.m.frozen:
+    if known and not q.m.frozen:
         widen_range(&q.m, y)
     for rounds in range(2 if learn else 1):
         if extend(q, s, terms, turn + rounds, learn) != OK:
@@ -114,11 +114,12 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
         raw = inner_product(&q.m, s, rows.base[row])
         p = clip(raw, &q.m)
         status |= OK if isfinite(raw) else UNSTABLE
-        if rounds == 0:
+        if rounds == 0 or not q.m.strict:      # vw writes down the raw prediction of the last round
             out.raw[row] = raw
+        if rounds == 0:
             out.prediction[row] = apply_link(q.m.link, p)
             out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
-        if learn and weight > 0 and not (q.m.strict and status != OK):
+        if learn and not (q.m.strict and status != OK):
             status |= learn_row(&q.m, s, p, y, weight)
             sync_if_due(&q.m)
     out.features[row] = <uint32_t>s.count

@@ -1,32 +1,62 @@
-"""FTRL-proximal beside its plain-Python twin."""
+"""FTRL-proximal beside its plain-Python twin, row by row and bit by bit."""
 
-import subprocess
-import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
 from oracle.ftrl import Ftrl
+from oracle.options import Options
+from passes import run_passes
+from vwtext import gd_config
 
 from vwlite.errors import UsageError
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.gd import Gd, GdConfig
+
+from .test_coin import learn_like_twin
+from .test_gd import problems
 
 
-@pytest.mark.parametrize("l1,l2", [(0.0, 0.0), (0.3, 0.1)])
-def test_predictions_are_those_of_the_twin(tmp_path, l1, l2):
+def learner_of(steps, options, strict):
+    config = replace(gd_config(options), ftrl=True, ftrl_alpha=steps[0], ftrl_beta=steps[1])
+    return Gd(config, options.bits, strict=strict)
+
+
+def check(case, strict):
+    rows, twin = learn_like_twin(case, strict, (Ftrl, 0.5, 1))
+    table = twin.table()
+    if not (np.isfinite(table).all() and np.isfinite(rows).all()):
+        reject()
+    learner = learner_of(case[1], case[2][1], strict)
+    np.testing.assert_array_equal(run_passes(learner, *case[2:]), rows)
+    np.testing.assert_array_equal(learner.weights[:, :3], table)
+    assert learner.label_range == (twin.low, twin.high)
+
+
+@given(
+    problems(),
+    st.sampled_from([None, 0.1, 3.0]),
+    st.sampled_from([None, 0.0, 2.5]),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_rows_and_columns_are_the_twins(problem, alpha, beta, passes, strict):
+    options = problem[1]
+    options.rules = frozenset()
+    options.sparse_l2 = options.initial_weight = options.constant = 0.0
+    check(("ftrl", [alpha, beta], problem, passes), strict)
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.0, 0.0), (0.3, 0.1)])
+def test_a_longer_run_is_the_twins(l1, l2):
     rng = np.random.default_rng(3)
-    twin = Ftrl(8, 0.3, 0.7, l1, l2)
-    lines, expected = [], []
-    for _ in range(120):
-        terms = [(int(slot), np.float32(round(rng.normal(), 3))) for slot in rng.permutation(8)[:3]]
-        label, weight = round(rng.normal(), 2), int(rng.integers(1, 4))
-        lines.append(f"{label} {weight} | " + " ".join(f"{slot}:{x:.3f}" for slot, x in terms) + "\n")
-        expected.append(twin.learn(terms, label, weight))
-    data, out = tmp_path / "data", tmp_path / "out"
-    data.write_text("".join(lines))
-    options = f"--ftrl --ftrl_alpha 0.3 --ftrl_beta 0.7 --l1 {l1} --l2 {l2} --noconstant -b 3 --quiet"
-    command = [sys.executable, "-m", "vwlite", "vw", "-d", str(data), "-p", str(out), *options.split()]
-    subprocess.run(command, check=True)
-    np.testing.assert_allclose([float(row) for row in out.read_text().split()], expected, rtol=1e-4, atol=1e-5)
+    lines = []
+    for _ in range(200):
+        words = " ".join(f"{slot}:{rng.normal():.3f}" for slot in rng.permutation(8)[:3])
+        lines.append(f"{rng.normal():.2f} {rng.integers(1, 4)} | {words}".encode())
+    options = Options(bits=3, l1=l1, l2=l2)
+    check(("ftrl", [0.3, 0.7], (lines, options, None), 2), True)
 
 
 @pytest.mark.parametrize(

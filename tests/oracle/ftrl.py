@@ -1,35 +1,42 @@
-"""FTRL-proximal as its paper states it (McMahan et al. 2013, algorithm 1), in single precision, squared loss."""
+"""FTRL-proximal as its paper states it (McMahan et al. 2013, algorithm 1), in single precision."""
 
 import numpy as np
 
-F32 = np.float32
+from .coin import Coordinate, Parameterless
+from .gd import F32
+from .options import Options
 
 
-class Ftrl:
-    """Weights ``w``, sums of gradients ``z`` and of their squares ``n``, one per slot."""
+class Proximal(Coordinate):
+    """Weight ``w``, sums of gradients ``z`` and of their squares ``n``."""
 
-    def __init__(self, slots: int, alpha: float, beta: float, l1: float, l2: float) -> None:
-        self.alpha, self.beta, self.l1, self.l2 = map(F32, (alpha, beta, l1, l2))
-        self.w, self.z, self.n = (np.zeros(slots, F32) for _ in range(3))
-        self.low = self.high = F32(0)
+    def __init__(self) -> None:
+        self.weight = self.z = self.n = F32(0)
 
-    def learn(self, terms: list, label: float, weight: float) -> np.float32:
-        """Learn one example of ``(slot, value)`` terms; returns the prediction made before."""
-        y = F32(label)
-        self.low, self.high = min(self.low, y), max(self.high, y)
-        raw = F32(0)
-        for slot, x in terms:
-            raw = raw + self.w[slot] * x
-        p = min(max(raw, self.low), self.high)
-        slope = F32(2) * (p - y) * F32(weight)
-        for slot, x in terms:
-            self.move(slot, slope * x)
-        return p
+    @property
+    def row(self) -> list[np.float32]:
+        return [self.weight, self.z, self.n]
 
-    def move(self, slot: int, g: np.float32) -> None:
-        n = self.n[slot] + g * g
-        self.z[slot] += g - (np.sqrt(n) - np.sqrt(self.n[slot])) / self.alpha * self.w[slot]
-        self.n[slot] = n
-        z = self.z[slot]
-        size = max(abs(z) - self.l1, F32(0))
-        self.w[slot] = -np.sign(z) * size / (self.l2 + (self.beta + np.sqrt(n)) / self.alpha)
+
+class Ftrl(Parameterless):
+    """The options' ``l1`` and ``l2`` are those of the proximal step, and nothing is shrunk beside it."""
+
+    kind, looks_back = Proximal, True
+
+    def __init__(self, options: Options, alpha: float, beta: float, strict: bool) -> None:
+        super().__init__(options, alpha, beta, strict=True)  # which leaves nothing out
+        self.l1, self.l2 = F32(options.l1), F32(options.l2)
+
+    def teach(self, terms, label, weight, base):
+        raw, p = self.predict(terms, base)
+        slope = self.gradient_at(p, label, weight)
+        for slot, x, *_ in terms:
+            self.move(self.at(slot), slope * x)
+        return raw, p
+
+    def move(self, at: Proximal, g: np.float32) -> None:
+        n = at.n + g * g
+        at.z = at.z + (g - (np.sqrt(n) - np.sqrt(at.n)) / self.alpha * at.weight)
+        at.n = n
+        size = max(abs(at.z) - self.l1, F32(0))
+        at.weight = -np.sign(at.z) * size / (self.l2 + (self.beta + np.sqrt(n)) / self.alpha)

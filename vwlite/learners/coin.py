@@ -60,6 +60,10 @@ class Coin(Gd):
             self.weights = zeros(1 << bits, self.stride)
         self.kernel = CoinKernelConfig(config, strict=strict, frozen=not learning)
 
+    def set_scalars(self) -> None:
+        super().set_scalars()
+        self.set(norm_sum=0.0, norm_weight=0.0)  # whatever --initial_t is
+
     def set_weights(self) -> None:
         """All weights follow from the sums, and begin at 0."""
 

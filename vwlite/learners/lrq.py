@@ -35,14 +35,15 @@ class LrqConfig(GdConfig):
 
 
 def read_pairs(values: tuple[str, ...]) -> np.ndarray:
-    """int32[pairs, 3]: two letters and a rank each, in the order of the texts. Raises UsageError."""
-    pairs = []
-    for value in sorted(values):
-        match = re.fullmatch(rb"(.)(.)([1-9][0-9]{0,3})", decode_letters(value), re.S)
+    """int32[pairs, 3]: two letters and a rank each, once, in the order of the bytes. Raises UsageError."""
+    pairs = {}
+    for value in values:
+        letters = decode_letters(value)
+        match = re.fullmatch(rb"(.)(.)([1-9][0-9]{0,3})", letters, re.S)
         if not match:
             raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
-        pairs.append((match[1][0], match[2][0], int(match[3])))
-    return np.array(pairs, np.int32).reshape(-1, 3)
+        pairs[letters] = match[1][0], match[2][0], int(match[3])
+    return np.array([pairs[letters] for letters in sorted(pairs)], np.int32).reshape(-1, 3)
 
 
 class LrqKernelConfig(KernelConfig):
@@ -74,7 +75,7 @@ class Lrq(Gd):
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         stack, labels, predictions = super().described
-        return ("gd", *stack[1:], "lrq"), labels, predictions
+        return ("gd", "lrq", *stack[1:]), labels, predictions
 
     def end_pass(self) -> None:
         super().end_pass()

@@ -1,0 +1,28 @@
+"""Passes of a learner over lines of text, and what they made of each row."""
+
+import numpy as np
+from vwtext import feature_config
+
+from vwlite.expand import Plan
+from vwlite.parsing import parse_text
+from vwlite.results import Results
+
+
+def run_passes(learner, problem, passes, chunk=None):
+    """float32[passes * n, 4]: prediction, raw prediction, loss and features of each row, ``chunk`` rows a time.
+
+    ``problem`` is lines, options and what is held out.
+    """
+    lines, options, held = problem
+    features = feature_config(options)
+    batch, plan, results = parse_text(b"\n".join(lines), features.text_format(strict=False)), Plan(features), Results()
+    results.make_room(len(batch))
+    results.held = None if held is None else np.array(held, np.uint8)
+    rows = [np.empty((0, 4), np.float32)]
+    for _ in range(passes):
+        for begin in range(0, len(batch), chunk or len(batch)):
+            learner.run(batch, plan, results, begin, min(begin + (chunk or len(batch)), len(batch)))
+        columns = results.prediction, results.raw, results.loss, results.features.astype(np.float32)
+        rows.append(np.column_stack(columns))
+        learner.end_pass()
+    return np.concatenate(rows)
