@@ -158,12 +158,12 @@ cdef inline int teach_sample(Many *q, const Rows *rows, size_t row, Scratch *s, 
 
 cdef inline int teach_all(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score,
                           int status) noexcept nogil:
-    """``status`` is that of the prediction: lanes are for finite numbers."""
+    """``status`` is that of the prediction: lanes are for finite numbers, and for examples that have features."""
     cdef float true = rows.label[row] - first_class(q), weight = rows.importance[row], sign
     cdef uint32_t c
     if q.sample:
         return teach_sample(q, rows, row, s, raw, score)
-    if q.learns_lanes and weight > 0 and status == OK:
+    if q.learns_lanes and weight > 0 and status == OK and s.terms:
         return teach_lanes(q, s, score, true, weight)
     status = OK
     for c in range(q.classes):

@@ -169,6 +169,15 @@ def test_eight_classes_at_a_time_give_the_same_bytes(problem, count, odd):
         np.testing.assert_array_equal(one, other)
 
 
+def test_classes_learn_nothing_of_an_example_without_features():
+    options = Options(bits=6, noconstant=True)
+    for lanes in (True, False):
+        learner = Many(config_of("oaa", options), options.bits)
+        learner.kernel.lanes = lanes
+        learn(("oaa", [b"1 |x", b"2 |x"], options, None), learner=learner)
+        assert not learner.weights[:, 0].any() and np.isfinite(learner.norms).all()
+
+
 @given(cases())
 def test_two_classes_one_against_all_learn_one_model_and_its_negative(case):
     _, lines, options, held = case
