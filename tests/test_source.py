@@ -59,7 +59,7 @@ def checked(found):
     for block in found:
         text = bytes(block.data[: block.size])
         assert text.endswith(b"\n")
-        assert bytes(block.data[block.size :]) == bytes(64)
+        assert bytes(block.data[block.size : block.size + 64]) == bytes(64)
         assert block.offset == len(texts.get(block.path, b""))
         texts[block.path] = texts.get(block.path, b"") + text
     return texts
@@ -100,6 +100,19 @@ def test_a_long_line_makes_its_block_grow(tmp_path):
     assert checked(found)[path] == b"0 |f a\n" + line + b"0 |f b\n"
 
 
+def test_blocks_given_back_are_filled_again(tmp_path):
+    paths = [write(tmp_path / "x", b"1 |f abc\n" * 100), write(tmp_path / "y", b"0 |f d\n" * 7 + b"1 |" + b"x" * 90)]
+    buffers, texts, rooms = source.Buffers(60), b"", set()
+    for block in blocks(paths, 60, None, buffers):
+        texts += bytes(block.data[: block.size])
+        assert bytes(block.data[block.size : block.size + 64]) == bytes(64)
+        rooms.add(id(block.data))
+        buffers.give(block.data)
+    assert texts == b"1 |f abc\n" * 100 + b"0 |f d\n" * 7 + b"1 |" + b"x" * 90 + b"\n"
+    assert len(rooms) <= 3
+    assert all(len(buffers.take()) == 124 for _ in range(5))
+
+
 def test_a_long_line_in_small_pieces_is_searched_once():
     searched = 0
 
@@ -113,7 +126,7 @@ def test_a_long_line_in_small_pieces_is_searched_once():
     pieces = [(7, False)] * 1000
     with mock.patch.object(source, "check_inputs"):
         stream = Trickle(text, pieces)
-        assert source._fill(stream, Counting(100), 0, None) == (5001, 5001)
+        assert source._fill(stream, Counting(100), 0, 100, None) == (5001, 5001)
     assert searched == len(text)
 
 

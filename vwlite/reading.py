@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.ahead import in_order
 from vwlite.batch import Batch
 from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
-from vwlite.source import Block, blocks
+from vwlite.source import Block, Buffers, blocks
 
 LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
 
@@ -38,10 +38,10 @@ class Parsed:
 
 
 class Parser:
-    """Parses blocks, each into a workspace of its own that comes back when its batch is released."""
+    """Parses blocks, each into a workspace of its own that comes back, as its text does, when its batch is released."""
 
-    def __init__(self, format: TextFormat, kind: str) -> None:
-        self.format, self.native = format, parser_of(kind)
+    def __init__(self, format: TextFormat, kind: str, buffers: Buffers | None = None) -> None:
+        self.format, self.native, self.buffers = format, parser_of(kind), buffers
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
 
     def workspace(self, size: int) -> Workspace:
@@ -61,8 +61,13 @@ class Parser:
             raise MemoryError("not enough memory to parse a line")
         rows, segments, features, lines, remarks = counts
         batch = workspace.batch(rows, segments, features, block.data)
-        batch.release = lambda: self.free.put(workspace)
+        batch.release = lambda: self.release(block, workspace)
         return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks))
+
+    def release(self, block: Block, workspace: Workspace) -> None:
+        self.free.put(workspace)
+        if self.buffers:
+            self.buffers.give(block.data)
 
 
 def _remarks(workspace: Workspace, batch: Batch, count: int) -> list[Remark]:
@@ -91,5 +96,6 @@ def read(
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 3`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
-    source, parser = blocks(paths, block_size, LONGEST_LINE), Parser(format, kind)
+    buffers = Buffers(block_size)
+    source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers)
     return _number_lines(in_order(source, parser, threads if threads > 1 else 0))

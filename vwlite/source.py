@@ -1,6 +1,7 @@
 """Where the bytes come from: inputs cut into blocks of whole lines, and their fingerprints."""
 
 import os
+import queue
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,10 +10,9 @@ from typing import Any
 from vwlite.errors import DataError, UsageError
 from vwlite.stream import missing, open_input, shown
 
-__all__ = ["Block", "blocks", "check_inputs", "fingerprint", "open_input", "unchanged"]
+__all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "unchanged"]
 
 BLOCK_SIZE = 1 << 20
-SMALL_BLOCK = 1 << 16
 SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
 NEWLINE = 10
 SAMPLE, SAMPLES = 1 << 16, 16
@@ -22,7 +22,7 @@ SAMPLE, SAMPLES = 1 << 16, 16
 class Block:
     """Whole lines of one file: ``data[:size]`` ends with a newline, 64 zero bytes follow it."""
 
-    data: bytearray  # uint8[size + 64]
+    data: bytearray  # uint8[size + 64 or more]
     size: int
     path: str  # for messages, "<stdin>" for standard input
     offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
@@ -48,29 +48,51 @@ def check_inputs(paths: Sequence[str]) -> None:
             open_input(path).close()
 
 
+class Buffers:
+    """Room for blocks of ``size`` bytes, used again and again: memory fresh from the system costs as much as reading."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.free: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
+
+    def take(self) -> bytearray:
+        try:
+            return self.free.get_nowait()
+        except queue.Empty:
+            return bytearray(self.size + len(SLACK))
+
+    def give(self, data: bytearray) -> None:
+        """Take back a block's ``data``; what was made for a longer line is let go."""
+        if len(data) == self.size + len(SLACK):
+            self.free.put(data)
+
+
 def blocks(
-    paths: Sequence[str], size: int = BLOCK_SIZE, max_line: int | None = None
+    paths: Sequence[str], size: int = BLOCK_SIZE, max_line: int | None = None, buffers: Buffers | None = None
 ) -> Iterator[Block]:
     """Blocks of about ``size`` bytes of whole lines, file after file, in order.
 
     A last line without newline gets one. A line longer than a block makes the block grow; with
     ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. On a pipe the
     lines that have arrived are given out as soon as reading on would wait. All inputs are checked
-    before the first is read, so a wrong name is known at the call.
+    before the first is read, so a wrong name is known at the call. Give blocks that are done with back to
+    ``buffers``, which are of the same ``size``.
     """
     check_inputs(paths)
-    return (block for path in paths for block in _file_blocks(path, size, max_line))
+    buffers = buffers or Buffers(size)
+    return (block for path in paths for block in _file_blocks(path, buffers, max_line))
 
 
-def _file_blocks(path: str, size: int, max_line: int | None) -> Iterator[Block]:
-    most = None if max_line is None else max(max_line + 1, size)
-    offset, room = 0, size
+def _file_blocks(path: str, buffers: Buffers, max_line: int | None) -> Iterator[Block]:
+    most = None if max_line is None else max(max_line + 1, buffers.size)
+    offset = 0
     rest = bytearray()  # the unfinished line behind the last block
     with open_input(path) as stream:
         while True:
-            buffer = bytearray(max(room, len(rest)))
+            room = max(buffers.size, len(rest))
+            buffer = buffers.take() if room == buffers.size else bytearray(room + len(SLACK))
             buffer[: len(rest)] = rest
-            cut, end = _fill(stream, buffer, len(rest), most)
+            cut, end = _fill(stream, buffer, len(rest), room, most)
             if cut < 0:
                 raise DataError(
                     f"{shown(path)}: the line at byte {offset} has more than {most - 1} bytes"
@@ -78,34 +100,39 @@ def _file_blocks(path: str, size: int, max_line: int | None) -> Iterator[Block]:
             if not cut:
                 break
             rest = buffer[cut:end]
-            buffer[cut:] = SLACK
-            yield Block(buffer, cut, shown(path), offset)
+            yield _block(buffer, cut, path, offset)
             offset += cut
-            room = min(size, max(4 * cut, SMALL_BLOCK))  # a slow pipe needs no large buffers
     if end:
-        buffer[end:] = b"\n" + SLACK if buffer[end - 1] != NEWLINE else SLACK
-        yield Block(buffer, len(buffer) - len(SLACK), shown(path), offset)
+        if buffer[end - 1] != NEWLINE:
+            buffer[end] = NEWLINE
+            end += 1
+        yield _block(buffer, end, path, offset)
 
 
-def _fill(stream: Any, buffer: bytearray, end: int, most: int | None) -> tuple[int, int]:
-    """Read on behind ``buffer[:end]``, an unfinished line, while there is room and no waiting.
+def _block(buffer: bytearray, size: int, path: str, offset: int) -> Block:
+    buffer[size : size + len(SLACK)] = SLACK
+    return Block(buffer, size, shown(path), offset)
+
+
+def _fill(stream: Any, buffer: bytearray, end: int, room: int, most: int | None) -> tuple[int, int]:
+    """Read on behind ``buffer[:end]``, an unfinished line, up to ``room`` and without waiting.
 
     Returns where the last whole line ends, 0 at the end of the input, -1 when the line is too
     long; and where the bytes end.
     """
     start = end  # no newline before
     while True:
-        if end == len(buffer) or not stream.ready():
+        if end == room or not stream.ready():
             if cut := buffer.rfind(b"\n", start, end) + 1:
                 return cut, end
             start = end
-        if end == len(buffer):
+        if end == room:
             if most is not None and end >= most:
                 return -1, end
-            grown = 2 * end if most is None else min(2 * end, most)
-            buffer += bytes(grown - end)
-        with memoryview(buffer) as whole, whole[end:] as room:
-            got = stream.readinto(room)
+            room = 2 * end if most is None else min(2 * end, most)
+            buffer += bytes(room + len(SLACK) - len(buffer))
+        with memoryview(buffer) as whole, whole[end:room] as free:
+            got = stream.readinto(free)
         end += got
         if not got:
             return 0, end
