@@ -273,7 +273,7 @@ cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nog
 cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
     """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own."""
     while m.ahead.left:
-        ask_ahead(&m.ahead, m.table)
+        ask_ahead(&m.ahead, m.table, 0)
     m.ahead = Ahead(s.index, s.terms)
 
 

@@ -19,6 +19,10 @@ cdef extern from *:
     const float X_MIN "VWL_X_MIN"
     const float X2_MIN "VWL_X2_MIN"
 
+cdef extern from "core/rates_lanes.h" nogil:
+    bint scan_four "vwl_scan_four"(float *table, const uint32_t *index, const float *value, float square_grad,
+                                   float *per_update, float *norm) noexcept
+
 
 cdef enum:
     WEIGHT = 0
@@ -45,12 +49,13 @@ cdef struct Ahead:       # slots of the next row, still to be asked for
     size_t left
 
 
-cdef inline void ask_ahead(Ahead *ahead, const float *table) noexcept nogil:
-    """Ask for one of them: memory answers while this row is worked on."""
-    if ahead.left:
-        prefetch(table + 4 * <size_t>ahead.index[0])
-        ahead.index += 1
-        ahead.left -= 1
+cdef inline void ask_ahead(Ahead *ahead, const float *table, size_t left) noexcept nogil:
+    """Ask for four of them, or eight when there are more than terms ``left``: memory answers while this row is worked on."""
+    cdef size_t i, n = min(ahead.left, <size_t>8 if ahead.left > left else 4)
+    for i in range(n):
+        prefetch(table + 4 * <size_t>ahead.index[i])
+    ahead.index += n
+    ahead.left -= n
 
 
 cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,
@@ -93,14 +98,18 @@ cdef inline void scan_term(float *slot, float x, float square_grad, const Rates 
 cdef inline void scan_all(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
                           const Rates *rates, bint adaptive, bint normalized, bint sqrt_mode, Scan *scan,
                           Ahead *ahead) noexcept nogil:
-    cdef size_t i
+    cdef size_t i = 0, end
     cdef float norm = 0
     scan.per_update = 0
-    for i in range(n):
-        ask_ahead(ahead, table)
-        if ahead.left > n - i:             # a longer row
-            ask_ahead(ahead, table)
-        scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
+    while i < n:
+        ask_ahead(ahead, table, n - i)
+        end = min(i + 4, n)
+        if adaptive and normalized and sqrt_mode and end == i + 4 and \
+                scan_four(table, index + i, value + i, square_grad, &scan.per_update, &norm):
+            i = end
+        while i < end:
+            scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
+            i += 1
     scan.norm = norm
 
 
