@@ -1,14 +1,12 @@
 """The cache: parsed batches in one file, hashes unmasked, so that one serves every ``-b``, ``-q`` and learner.
 
-Layout, little-endian: ``MAGIC``; the batches, each the arrays of ``COLUMNS`` in turn, every array on a multiple of 8
-bytes; a JSON footer that lists the batches and says what the cache was made from; ``TAIL``: place, size and CRC of the
-footer.
+Layout, little-endian: ``MAGIC``; the batches as ``vwlite/packing.py`` packs them; a JSON footer that lists the batches
+and says what the cache was made from; ``TAIL``: place, size and CRC of the footer.
 """
 
 import json
-import math
-import mmap
 import os
+import queue
 import struct
 import zlib
 from collections.abc import Iterator
@@ -18,34 +16,22 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from vwlite.ahead import in_order
 from vwlite.atomic import atomic_output
 from vwlite.batch import Batch
 from vwlite.errors import ModelError, OutputError
+from vwlite.packing import COUNTS, Packed, room_for, unpack_batch
 from vwlite.parsing import TextFormat
+from vwlite.room import room_of
 from vwlite.source import fingerprint, unchanged
 from vwlite.stream import missing
 from vwlite.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 MAGIC = b"vwlite cache\n\0\0\0"
 TAIL = struct.Struct("<QQI4s")
 END = b"vwlc"
-# name, dtype, and which count of the batch, plus how many, its length is
-COLUMNS = (
-    ("label", "<f4", "rows", 0),
-    ("importance", "<f4", "rows", 0),
-    ("base", "<f4", "rows", 0),
-    ("row_seg", "<u4", "rows", 1),
-    ("seg_hash", "<u4", "segments", 0),
-    ("seg_start", "<u4", "segments", 1),
-    ("feature_hash", "<u4", "features", 0),
-    ("value", "<f4", "values", 0),
-    ("tag_start", "<u4", "tagged", 1),
-    ("flags", "u1", "rows", 0),
-    ("seg_char", "u1", "segments", 0),
-    ("text", "u1", "bytes", 0),
-)
-COUNTS = ("offset", "rows", "segments", "features", "values", "tagged", "bytes", "crc")
+ENTRY = (*COUNTS, "offset", "size", "crc")  # of a batch in the footer
 
 
 def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, Any]:
@@ -81,29 +67,11 @@ class CacheWriter:
         self.write(MAGIC)
         self.offset = len(MAGIC)
 
-    def add(self, batch: Batch, rows: int) -> None:
-        """Write the first ``rows`` rows of a batch. Raises OutputError when the disk is full."""
-        segments = int(batch.row_seg[rows])
-        features = int(batch.seg_start[segments])
-        tag_start, text = _gather_tags(batch, rows)
-        plain = bool((batch.value[:features] == 1).all())
-        counts = {
-            "rows": rows,
-            "segments": segments,
-            "features": features,
-            "values": 0 if plain else features,
-            "tagged": len(tag_start) - 1,
-            "bytes": len(text),
-        }
-        start, crc = self.offset, 0
-        for name, dtype, count, more in COLUMNS:
-            array = tag_start if name == "tag_start" else text if name == "text" else getattr(batch, name)
-            data = np.ascontiguousarray(array[: counts[count] + more], dtype).tobytes()
-            data += bytes(-len(data) % 8)
-            crc = zlib.crc32(data, crc)
-            self.write(data)
-            self.offset += len(data)
-        self.batches.append([start, *counts.values(), crc])
+    def add(self, packed: Packed) -> None:
+        """Write a batch. Raises OutputError when the disk is full."""
+        self.write(packed.data)
+        self.batches.append([*packed.counts.values(), self.offset, len(packed.data), packed.crc])
+        self.offset += len(packed.data)
 
     def close(self) -> None:
         counts = {"lines": self.lines, "bad": self.bad}
@@ -124,51 +92,51 @@ class CacheWriter:
             self.closing.__exit__(type(error), error, error.__traceback__)
 
 
-def _gather_tags(batch: Batch, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """``(uint32[rows + 1], uint8[bytes])`` of the tags in a row; one offset only when there is no tag."""
-    start, end = batch.tag_start[:rows].astype(np.int64), batch.tag_end[:rows].astype(np.int64)
-    sizes = end - start
-    if not sizes.any():
-        return np.zeros(1, np.uint32), np.zeros(0, np.uint8)
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
-    where = np.repeat(start - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return offsets.astype(np.uint32), np.frombuffer(batch.text, np.uint8)[where]
-
-
 class Cache:
-    """A cache opened for reading, memory-mapped. Every batch is verified when it is first read.
+    """A cache opened for reading. Every batch's checksum is verified when it is first read.
 
     Raises ModelError when the file is damaged, foreign or of another format, InputMissing when it is not there.
     """
 
     def __init__(self, path: str, file: BinaryIO | None = None) -> None:
-        """``file``: an open file to map instead of ``path``, which is then for messages; it is closed."""
+        """``file``: an open file to read instead of ``path``, which is then for messages; it is closed with this."""
         self.path = path
-        try:
-            with file or open(path, "rb") as file:
-                file.seek(0)
-                size = os.fstat(file.fileno()).st_size
-                if size < len(MAGIC) + TAIL.size or file.read(len(MAGIC)) != MAGIC:
-                    raise self.damaged("it is not one of vwlite's")
-                self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as error:
-            raise missing(path, error) from None
-        self.size = size
-        self.footer = self._read_footer()
-        self.batches = self._check_batches()
-        self.lines, self.bad = self.footer["lines"], self.footer["bad"]  # of the text it was made from
+        with ExitStack() as closing:  # if anything fails
+            try:
+                self.file = closing.enter_context(open(path, "rb")) if file is None else closing.enter_context(file)
+                self.size = os.fstat(self.file.fileno()).st_size
+            except OSError as error:
+                raise missing(path, error) from None
+            if self.size < len(MAGIC) + TAIL.size or self.bytes_at(0, len(MAGIC)) != MAGIC:
+                raise self.damaged("it is not one of vwlite's")
+            self.footer = self._read_footer()
+            self.batches = self._check_batches()
+            self.lines, self.bad = self.footer["lines"], self.footer["bad"]  # of the text it was made from
+            closing.pop_all()
         self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
         self.verified = [False] * len(self.batches)
-        self.ones = np.ones(max((batch["features"] for batch in self.batches), default=0), np.float32)
+        self.free: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
+
+    def close(self) -> None:
+        self.file.close()
+
+    def bytes_at(self, offset: int, size: int) -> bytes:
+        try:
+            data = os.pread(self.file.fileno(), size, offset)
+        except OSError as error:
+            raise self.damaged(f"reading failed: {error.strerror}") from None
+        if len(data) != size:
+            raise self.damaged("it is cut short")
+        return data
 
     def damaged(self, why: str) -> ModelError:
         return ModelError(f"the cache {self.path} cannot be used: {why}; -k makes it anew")
 
     def _read_footer(self) -> dict[str, Any]:
-        offset, length, crc, end = TAIL.unpack_from(self.map, self.size - TAIL.size)
+        offset, length, crc, end = TAIL.unpack(self.bytes_at(self.size - TAIL.size, TAIL.size))
         if end != END or offset + length + TAIL.size != self.size or offset < len(MAGIC):
             raise self.damaged("it is truncated or damaged")
-        data = self.map[offset : offset + length]
+        data = self.bytes_at(offset, length)
         if zlib.crc32(data) != crc:
             raise self.damaged("its list of batches is damaged")
         try:
@@ -191,11 +159,11 @@ class Cache:
         for entry in entries:
             if not _is_entry(entry):
                 raise self.damaged("its list of batches is damaged")
-            batch = dict(zip(COUNTS, entry, strict=True))
-            partial = (("values", "features"), ("tagged", "rows"))  # none or all
-            if batch["offset"] != offset or any(batch[part] not in (0, batch[all_]) for part, all_ in partial):
+            batch = dict(zip(ENTRY, entry, strict=True))
+            # a number takes a bit at least: nobody is made to reserve more than the file bears out
+            if batch["offset"] != offset or max(batch[name] for name in COUNTS) > 8 * batch["size"]:
                 raise self.damaged("its list of batches is damaged")
-            offset += sum(_padded(dtype, batch[count] + more) for _, dtype, count, more in COLUMNS)
+            offset += batch["size"]
             batches.append(batch)
         if offset != self.end:
             raise self.damaged("its list of batches is damaged")
@@ -207,37 +175,43 @@ class Cache:
         same_source = unchanged(then.pop("source", []) or [], now.pop("source"))
         return same_source and then == now and self.footer.get("examples") == limit
 
-    def __iter__(self) -> Iterator[Batch]:
-        return (self._batch(number) for number in range(len(self.batches)))
+    def read(self, threads: int = 1) -> Iterator[Batch]:
+        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use.
 
-    def _batch(self, number: int) -> Batch:
+        ``release`` each when it is used up: its arrays are filled again.
+        """
+        return in_order(iter(range(len(self.batches))), self.reused, min(threads, 2) - 1)
+
+    def reused(self, number: int) -> Batch:
+        need = room_for(self.batches[number])
+        try:
+            room = self.free.get_nowait()
+        except queue.Empty:
+            room = np.empty(0, np.uint8)
+        if len(room) < need:
+            room = np.empty(need + need // 8, np.uint8)
+        batch = self.unpacked(number, room)
+        batch.release = lambda: self.free.put(room)
+        return batch
+
+    def whole(self) -> list[Batch]:
+        """All batches at once, to stay."""
+        sizes = [room_for(counts) for counts in self.batches]
+        room, starts = room_of(sum(sizes)), accumulate(sizes, initial=0)
+        return [self.unpacked(number, room[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
+
+    def unpacked(self, number: int, room: np.ndarray) -> Batch:
         counts = self.batches[number]
-        offset, arrays = counts["offset"], {}
-        for name, dtype, count, more in COLUMNS:
-            length = counts[count] + more
-            arrays[name] = np.frombuffer(self.map, dtype, length, offset)
-            offset += _padded(dtype, length)
-        if not self.verified[number]:
-            self._verify(counts, arrays, memoryview(self.map)[counts["offset"] : offset])
-            self.verified[number] = True
-        offsets, rows = arrays.pop("tag_start"), counts["rows"]
-        if not counts["values"]:
-            arrays["value"] = self.ones[: counts["features"]]
-        none = np.zeros(rows, np.uint32)
-        starts, ends = (offsets[:-1], offsets[1:]) if counts["tagged"] else (none, none)
-        tags = {"tag_start": starts, "tag_end": ends}
-        return Batch(**arrays, **tags, first_line=self.firsts[number], line=np.arange(rows, dtype=np.uint32))
-
-    def _verify(self, counts: dict[str, int], arrays: dict[str, np.ndarray], data: memoryview) -> None:
-        """The checksum, and that every offset a kernel will follow stays within the batch."""
-        limits = (("row_seg", "segments"), ("seg_start", "features"), ("tag_start", "bytes"))
-        good = zlib.crc32(data) == counts["crc"]
-        for name, limit in limits:
-            steps = arrays[name]
-            last = counts[limit] if name != "tag_start" or counts["tagged"] else 0
-            good = good and steps[0] == 0 and steps[-1] == last and bool((steps[1:] >= steps[:-1]).all())
-        if not good:
-            raise self.damaged("a batch in it is damaged")
+        data = self.bytes_at(counts["offset"], counts["size"])
+        try:
+            if not self.verified[number] and zlib.crc32(data) != counts["crc"]:
+                raise ValueError("wrong checksum")
+            batch = unpack_batch(data, counts, room)
+        except ValueError:
+            raise self.damaged("a batch in it is damaged") from None
+        self.verified[number] = True
+        batch.first_line = self.firsts[number]
+        return batch
 
     def trust(self) -> None:
         """Skip verification: this process has just written the file."""
@@ -249,8 +223,4 @@ class Cache:
 
 
 def _is_entry(entry: Any) -> bool:
-    return isinstance(entry, list) and len(entry) == len(COUNTS) and all(type(n) is int and n >= 0 for n in entry)
-
-
-def _padded(dtype: str, length: int) -> int:
-    return math.ceil(length * np.dtype(dtype).itemsize / 8) * 8
+    return isinstance(entry, list) and len(entry) == len(ENTRY) and all(type(n) is int and n >= 0 for n in entry)

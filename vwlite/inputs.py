@@ -11,6 +11,7 @@ from vwlite.batch import Batch
 from vwlite.cache import Cache, CacheWriter, description
 from vwlite.compression import Decompressed, identify
 from vwlite.errors import DataError, InputMissing, OutputError
+from vwlite.packing import pack_batch
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
 from vwlite.shuffling import Rows
@@ -63,6 +64,7 @@ class Inputs:
         if (stdin and not self.format.strict) or cache.serves(self.made_from, self.config.examples):
             self.cache = cache
         else:
+            cache.close()
             source = "standard input, whose data may be others each time," if stdin else "other data or options"
             self.remade = f"{path} was made from {source} and is made again"
 
@@ -96,7 +98,7 @@ class Inputs:
             writer = CacheWriter(self.path, self.made_from, self.config.examples, file)
             try:
                 for part in self.parts():
-                    writer.add(part.batch, len(part.batch))
+                    writer.add(part.packed)
                     writer.lines += part.lines
                     writer.bad += len(part.remarks)
                     yield part
@@ -104,6 +106,7 @@ class Inputs:
                 writer.abort(error)
                 raise
             writer.close()
+            closing.pop_all()  # the cache keeps the file
             self.cache = Cache(self.path, file)
             self.cache.trust()
 
@@ -112,7 +115,7 @@ class Inputs:
         config = self.config
         left, size = config.examples or None, self.size()
         threads = 1 if size is not None and size <= config.block_size else config.threads
-        options = {"threads": threads, "block_size": config.block_size}
+        options = {"threads": threads, "block_size": config.block_size, "packs": bool(self.path)}
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:
@@ -125,10 +128,16 @@ class Inputs:
                 yield part
 
     def cached(self) -> Iterator[Batch]:
-        """The cache's batches. Raises ModelError when it is damaged."""
+        """The cache's batches, to be released. Raises ModelError when it is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
-        return iter(self.cache)
+        return self.cache.read(self.config.threads)
+
+    def kept(self) -> list[Batch]:
+        """The same to stay: all of them, none is to be released."""
+        if self.cache is None:
+            raise InputMissing("there is no cache to read again")
+        return self.cache.whole()
 
     def shuffled(self, number: int) -> Iterator[Batch]:
         """The cache's rows in the order of pass ``number``. Raises ModelError when it is damaged."""
@@ -137,11 +146,13 @@ class Inputs:
     def at_random(self) -> Rows:
         """The cache's rows in any order. Raises ModelError when it is damaged."""
         if self.rows is None:
-            self.rows = Rows(list(self.cached()))
+            self.rows = Rows(self.kept())
         return self.rows
 
     def close(self) -> None:
         """Let go of the cache; a temporary one has no name and is gone with it."""
+        if self.cache:
+            self.cache.close()
         self.cache = self.rows = None
 
 
@@ -157,7 +168,9 @@ def head(part: Parsed, rows: int) -> Parsed:
     """The part up to and with its ``rows``-th row."""
     lines = int(part.batch.line[rows - 1]) + 1
     remarks = [remark for remark in part.remarks if remark.row < rows]
-    return replace(part, batch=part.batch.head(rows), lines=lines, remarks=remarks)
+    batch = part.batch.head(rows)
+    packed = pack_batch(batch) if part.packed else None
+    return replace(part, batch=batch, lines=lines, remarks=remarks, packed=packed)
 
 
 def temporary_file() -> BinaryIO:

@@ -9,6 +9,7 @@ import numpy as np
 
 from vwlite.ahead import in_order
 from vwlite.batch import Batch
+from vwlite.packing import Packed, pack_batch
 from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
 from vwlite.source import Block, Buffers, blocks
 
@@ -35,13 +36,14 @@ class Parsed:
     first_line: int  # number of the block's first line within its file, from 0
     lines: int
     remarks: list[Remark]
+    packed: Packed | None = None  # the same for a cache
 
 
 class Parser:
     """Parses blocks, each into a workspace of its own that comes back, as its text does, when its batch is released."""
 
-    def __init__(self, format: TextFormat, kind: str, buffers: Buffers | None = None) -> None:
-        self.format, self.native, self.buffers = format, parser_of(kind), buffers
+    def __init__(self, format: TextFormat, kind: str, buffers: Buffers | None = None, packs: bool = False) -> None:
+        self.format, self.native, self.buffers, self.packs = format, parser_of(kind), buffers, packs
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
 
     def workspace(self, size: int) -> Workspace:
@@ -62,7 +64,8 @@ class Parser:
         rows, segments, features, lines, remarks = counts
         batch = workspace.batch(rows, segments, features, block.data)
         batch.release = lambda: self.release(block, workspace)
-        return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks))
+        packed = pack_batch(batch) if self.packs else None
+        return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks), packed)
 
     def release(self, block: Block, workspace: Workspace) -> None:
         self.free.put(workspace)
@@ -89,13 +92,19 @@ def _number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
 
 
 def read(
-    paths: Sequence[str], format: TextFormat, kind: str = "vw", *, threads: int = 1, block_size: int = 1 << 20
+    paths: Sequence[str],
+    format: TextFormat,
+    kind: str = "vw",
+    *,
+    threads: int = 1,
+    block_size: int = 1 << 20,
+    packs: bool = False,
 ) -> Iterator[Parsed]:
-    """The inputs' batches in order; the same ones for any number of threads.
+    """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them.
 
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 3`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
     buffers = Buffers(block_size)
-    source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers)
+    source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers, packs)
     return _number_lines(in_order(source, parser, threads if threads > 1 else 0))

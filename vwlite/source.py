@@ -49,7 +49,7 @@ def check_inputs(paths: Sequence[str]) -> None:
 
 
 class Buffers:
-    """Room for blocks of ``size`` bytes, used again and again: memory fresh from the system costs as much as reading."""
+    """Room for blocks of ``size`` bytes, used again and again: fresh memory costs as much as reading."""
 
     def __init__(self, size: int) -> None:
         self.size = size

@@ -1,4 +1,4 @@
-"""A whole training set at random access: the cache, mapped into memory, or a sample of a pipe; labels, queries."""
+"""A whole training set at random access: the cache unpacked, or a sample of a pipe; labels, queries."""
 
 
 import numpy as np
@@ -48,7 +48,7 @@ class TrainingSet:
         else:
             manners.recall(inputs.cache.lines, inputs.cache.bad)
         manners.finish()
-        for batch in inputs.cached():
+        for batch in inputs.kept():
             manners.relabel(batch)
             self.add(batch, self.by.of(batch), batch.importance)
 

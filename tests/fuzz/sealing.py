@@ -6,7 +6,7 @@ import zlib
 
 from vwlite import archive, zipframe
 from vwlite.archive import HEADER, Hasher
-from vwlite.cache import COLUMNS, COUNTS, END, MAGIC, TAIL, _padded
+from vwlite.cache import END, ENTRY, MAGIC, TAIL
 from vwlite.model import MODEL
 
 
@@ -68,9 +68,8 @@ def sealed_cache(data: bytes) -> bytes:
     try:
         told = json.loads(footer)
         for entry in told["batches"]:
-            batch = dict(zip(COUNTS, entry, strict=True))
-            end = batch["offset"] + sum(_padded(dtype, batch[count] + more) for _, dtype, count, more in COLUMNS)
-            entry[-1] = zlib.crc32(data[batch["offset"] : min(end, offset)])
+            batch = dict(zip(ENTRY, entry, strict=True))
+            entry[-1] = zlib.crc32(data[batch["offset"] : min(batch["offset"] + batch["size"], offset)])
         footer = json.dumps(told).encode()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         pass

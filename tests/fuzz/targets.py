@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 
 import numpy as np
@@ -102,8 +103,10 @@ def load_model(data: bytes) -> None:
 
 def load_cache(data: bytes) -> None:
     """All batches, in order and shuffled."""
-    loaded = Cache(in_memory("cache", data))
-    batches = list(loaded)
+    with closing(Cache(in_memory("cache", data))) as loaded:
+        for batch in loaded.read():
+            batch.release()
+        batches = loaded.whole()
     for batch in batches:
         learn(batch, OPTIONS[0], True)
         learn(batch, OPTIONS[1], True)

@@ -1,0 +1,166 @@
+"""What a cache gives back is what was put in, packed; whatever is damaged is refused."""
+
+import json
+import os
+import zlib
+from contextlib import closing, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from vwlite._native.packing import pack, unpack, unpack_bytes, unpack_offsets
+from vwtext import lines
+
+from vwlite import room
+from vwlite.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
+from vwlite.errors import ModelError, OutputError
+from vwlite.packing import COLUMNS, Packed, pack_batch, room_for, unpack_batch
+from vwlite.parsing import TextFormat, parse_text
+
+WORDS = st.one_of(
+    st.lists(st.integers(0, 2**32 - 1), max_size=200),
+    st.lists(st.sampled_from([0, 1, 5, 0x3F800000, 2**32 - 1]), max_size=300),
+    st.integers(0, 40).flatmap(lambda bits: st.lists(st.integers(0, min(2**bits, 2**32 - 1)), max_size=300)),
+)
+COLUMN_NAMES = [name for name, *_ in COLUMNS if name != "tags"]
+
+
+def unpacked(packed, n, offset=0):
+    out = np.zeros(n, np.uint32)
+    return unpack(packed, offset, out), out
+
+
+@given(WORDS)
+def test_words_come_back(words):
+    column = np.array(words, np.uint32)
+    packed = pack(column)
+    end, out = unpacked(packed, len(words))
+    assert end == len(packed) and (out == column).all()
+    assert len(packed) <= 8 + 4 * len(words) or len(packed) <= 32
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 3, 255, 256, 257, 65535, 65536, 65537])
+def test_as_many_bits_as_it_takes(distinct):
+    words = (np.arange(300_000, dtype=np.uint32) * np.uint32(2654435761)) % np.uint32(distinct) * np.uint32(7919)
+    words[:distinct] = np.arange(distinct, dtype=np.uint32) * np.uint32(7919)
+    packed = pack(words)
+    assert (unpacked(packed, len(words))[1] == words).all()
+    bits = max(int(distinct - 1).bit_length(), 1)
+    expected = 8 + 4 * distinct + 8 * (-(-len(words) * bits // 64) + 1) if distinct <= 65536 else 8 + 4 * len(words)
+    assert len(packed) == expected
+
+
+@given(st.lists(st.integers(0, 255), max_size=100), st.lists(st.integers(0, 1000), max_size=100))
+def test_bytes_and_lengths_come_back_one_after_the_other(small, lengths):
+    data = pack(np.array(small, np.uint32)) + pack(np.array(lengths, np.uint32))
+    out, offsets = np.zeros(len(small), np.uint8), np.zeros(len(lengths) + 1, np.uint32)
+    end = unpack_bytes(data, 0, out)
+    assert unpack_offsets(data, end, offsets, sum(lengths)) == len(data)
+    assert out.tolist() == small
+    assert offsets.tolist() == np.cumsum([0, *lengths]).tolist()
+    with pytest.raises(ValueError, match="lengths"):
+        unpack_offsets(data, end, offsets, sum(lengths) + 1)
+
+
+@given(WORDS, st.data())
+def test_damaged_columns_are_refused_or_give_some_words(words, data):
+    packed = bytearray(pack(np.array(words, np.uint32)))
+    changes = st.lists(st.tuples(st.integers(0, len(packed) - 1), st.integers(0, 255)), max_size=4)
+    for place, value in data.draw(changes):
+        packed[place] = value
+    cut = bytes(packed[: data.draw(st.integers(0, len(packed)))])
+    for column, n in ((bytes(packed), len(words)), (cut, len(words)), (cut, 8 * len(words) + 1)):
+        for read, room_ in ((unpack, np.zeros(n, np.uint32)), (unpack_bytes, np.zeros(n, np.uint8))):
+            with suppress(ValueError):
+                assert read(column, 0, room_) <= len(column)
+
+
+@settings(max_examples=50)
+@given(st.lists(lines, max_size=20), st.booleans())
+def test_batches_come_back(texts, strict):
+    batch = parse_text(b"\n".join(texts) + b"\n", TextFormat(strict=strict))
+    packed = pack_batch(batch)
+    again = unpack_batch(packed.data, packed.counts, np.empty(room_for(packed.counts), np.uint8))
+    for name in COLUMN_NAMES:
+        assert getattr(again, name).tobytes() == getattr(batch, name)[: len(getattr(again, name))].tobytes(), name
+    assert [again.tag(row) for row in range(len(again))] == [batch.tag(row) for row in range(len(batch))]
+
+
+def batch_of(number):
+    text = "".join(f"{n % 2} {n} t{n}|w a{n % 7}:{number} |x b\n" for n in range(50 * number))
+    return parse_text(text.encode(), TextFormat())
+
+
+@pytest.fixture
+def path(tmp_path):
+    writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
+    for number in range(4):
+        writer.add(pack_batch(batch_of(number)))
+    writer.close()
+    return str(tmp_path / "cache")
+
+
+def test_batches_in_order_whole_or_one_by_one(path, monkeypatch):
+    monkeypatch.setattr(room, "SMALL", 100)  # room in a file
+    expected = [batch_of(number).value.tobytes() for number in range(4)]
+    with closing(Cache(path)) as cache:
+        for threads in (1, 2, 3):
+            found = []
+            for batch in cache.read(threads):
+                found.append(batch.value.tobytes())
+                batch.release()
+            assert found == expected
+        assert [batch.value.tobytes() for batch in cache.whole()] == expected
+        assert [batch.first_line for batch in cache.whole()] == [0, 1, 51, 151]
+        assert cache.whole()[3].tag(5) == b"t5"
+
+
+def test_a_byte_changed_is_noticed(path):
+    good = Path(path).read_bytes()
+    for place in range(len(MAGIC), len(good), 7):
+        bad = bytearray(good)
+        bad[place] ^= 16
+        Path(path).write_bytes(bad)
+        with pytest.raises(ModelError, match="cannot be used"), closing(Cache(path)) as cache:
+            cache.whole()
+
+
+def test_a_cache_cut_short_while_it_is_read(path):
+    with closing(Cache(path)) as cache:
+        os.truncate(path, 200)
+        with pytest.raises(ModelError, match="cut short"):
+            cache.whole()
+
+
+def rewritten(path, change):
+    """The list of batches, changed, with a true checksum."""
+    data = Path(path).read_bytes()
+    offset, length, _, _ = TAIL.unpack(data[-TAIL.size :])
+    footer = json.loads(data[offset : offset + length])
+    change(footer)
+    text = json.dumps(footer).encode()
+    Path(path).write_bytes(data[:offset] + text + TAIL.pack(offset, len(text), zlib.crc32(text), END))
+
+
+@pytest.mark.parametrize("name", ENTRY)
+@pytest.mark.parametrize("value", [-1, 2**31, 2**62, 10**30, True, "x"])
+def test_numbers_that_are_not_the_files_are_refused(path, name, value):
+    def change(footer):
+        footer["batches"][2][ENTRY.index(name)] = value
+
+    rewritten(path, change)
+    with pytest.raises(ModelError, match="cannot be used"), closing(Cache(path)) as cache:
+        cache.whole()
+
+
+def test_room_that_nobody_has_is_known_at_once(monkeypatch):
+    with pytest.raises(OutputError, match="no room for"):
+        room.room_of(1 << 60)
+
+
+def test_packed_knows_its_sum():
+    packed = pack_batch(batch_of(2))
+    assert packed == Packed(packed.counts, packed.data, zlib.crc32(packed.data))
+    assert packed.counts == {"rows": 100, "segments": 200, "features": 200, "text": 290}
