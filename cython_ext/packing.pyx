@@ -129,7 +129,7 @@ cdef size_t open_codes(const uint8_t[::1] data, size_t offset, size_t n, Codes *
     memcpy(&column.size, &data[offset + 4], 4)
     if not (1 <= column.width <= WIDEST or column.width == RAW) or n > 8 * left:
         raise ValueError("a column has no such width")
-    if column.size > MOST or (n and not column.size and column.width != RAW):
+    if column.size > (0 if column.width == RAW else MOST) or (n and not column.size and column.width != RAW):
         raise ValueError("a column has no such dictionary")
     need = packed_size(n, column.width, column.size)
     if need > left:

@@ -37,6 +37,7 @@ cdef struct Reader:
     bint makes_features       # any affix or spelling at all
     bint words                # labels are names
     bint lists                # or any number of words
+    bint lanes                # names may be hashed eight at a time
     bint plain                # blocks may be read by core/plain.pxd: no names to note, no features to make
     uint32_t anonymous_hash   # of the anonymous namespace
     uint32_t letter_hash[256] # of names of one byte

@@ -3,12 +3,27 @@
 Whatever is less plain is left to ``core/namespaces.pxd``, which must give the same result where both can read.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from core.bytescan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
 from core.hashing cimport murmur3
 from core.namespaces cimport Reader, name_length
 from core.rows cimport ANONYMOUS_CHAR, Sink
+
+cdef extern from "core/names_lanes.h" nogil:
+    enum:
+        LONGEST "VWL_LONGEST"
+    ctypedef struct Names "vwl_names":
+        const char *at[8]
+        uint32_t *to[8]
+        uint32_t length[8]
+        uint32_t seed[8]
+        uint32_t number[8]
+        int32_t numeric[8]
+        uint32_t count
+    bint has_names "vwl_has_names"() noexcept
+    void hash_names "vwl_hash_names"(Names *names) noexcept
+    void open_names "vwl_open_names"(Names *names, const char *text) noexcept
 
 
 cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
@@ -30,19 +45,46 @@ cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bin
 
 cdef inline uint32_t first_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
     """``plain_hash`` where nothing tells whether the name is a number: both are made, which costs less than a wrong guess."""
-    cdef uint32_t named, whole, mask
+    cdef uint32_t named, mask
     if unlikely(length > 8):
         return plain_hash(p, length, seed, hash_all)
     named = murmur3(p, length, seed)
-    whole = <uint32_t>digits(p, <int>length) + seed
-    mask = <uint32_t>0 - <uint32_t>(hash_all or (nondigits(p) & <uint32_t>((1 << length) - 1)) != 0)
-    return (named & mask) | (whole & ~mask)
+    mask = <uint32_t>is_number(p, length, hash_all)
+    return (named & ~mask) | ((<uint32_t>digits(p, <int>length) + seed) & mask)
+
+
+cdef inline int32_t is_number(const char *p, size_t length, bint hash_all) noexcept nogil:
+    """-1 where a name of up to 8 bytes is hashed as a number, else 0."""
+    return -<int32_t>(not hash_all and (nondigits(p) & <uint32_t>((1 << length) - 1)) == 0)
 
 
 cdef inline uint32_t name_hash(const char *p, size_t length, uint32_t seed, bint hash_all, bint first) noexcept nogil:
     if first:
         return first_hash(p, length, seed, hash_all)
     return plain_hash(p, length, seed, hash_all)
+
+
+cdef inline bint can_wait(const char *p, size_t length, bint first) noexcept nogil:
+    """Whether ``wait`` takes a name: not too long, and no number but perhaps a short one at the front."""
+    return length <= 8 if first else length <= LONGEST and <unsigned char>(p[0] - 48) > 9
+
+
+cdef inline void wait(Names *names, const char *p, size_t length, uint32_t seed, bint hash_all, bint first,
+                      uint32_t *to) noexcept nogil:
+    """The hash of the name will be at ``to`` when eight of them have come together, or ``hash_names`` is called."""
+    cdef uint32_t k = names.count
+    names.at[k], names.to[k], names.length[k], names.seed[k] = p, to, <uint32_t>length, seed
+    names.numeric[k] = 0
+    if first:
+        names.numeric[k] = is_number(p, length, hash_all)
+        names.number[k] = <uint32_t>digits(p, <int>length) + seed
+    names.count = k + 1
+
+
+cdef inline void forget_names(Names *names, const uint32_t *end) noexcept nogil:
+    """Nobody waits any more for what would be at ``end`` or behind it."""
+    while names.count and names.to[names.count - 1] >= end:
+        names.count -= 1
 
 
 cdef inline const char *plain_number(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
@@ -108,7 +150,8 @@ cdef inline const char *digit_name(const char *p, uint64_t *number) noexcept nog
     return p
 
 
-cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed, Sink *out) noexcept nogil:
+cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed, Names *names,
+                                             Sink *out) noexcept nogil:
     """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain.
 
     The ends of several names are found at once, in a window of 32 bytes: the next name need not wait for this one.
@@ -116,17 +159,21 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
     cdef float *value = out.value
     cdef size_t n = out.features, room = out.max_features
     cdef uint32_t ends = 0           # breaks of the window that are still ahead
-    cdef uint32_t hash
+    cdef size_t length
     cdef uint64_t number
+    cdef bint waits, first
     cdef bint numeric = False        # the last name was a number: the next is likely one, too
     cdef const char *window = p
     cdef const char *stop = p
     while stop[0] == 32:
         p = stop + 1
         stop = digit_name(p, &number) if numeric else NULL
+        if unlikely(n == room):
+            return NULL
+        waits = False
         if stop != NULL:
             ends = 0
-            hash = <uint32_t>number + seed
+            out.hash[n] = <uint32_t>number + seed
         else:
             if ends == 0:
                 window, ends = p, window_of(p)
@@ -141,20 +188,25 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
                 if stop[0] == 58 or stop[0] == 9:
                     return NULL
                 continue
-            hash = name_hash(p, <size_t>(stop - p), seed, reader.hash_all, n == out.features)
+            first, length = n == out.features, <size_t>(stop - p)
+            waits = reader.lanes and can_wait(p, length, first)
+            if waits:
+                wait(names, p, length, seed, reader.hash_all, first, out.hash + n)
+            else:
+                out.hash[n] = name_hash(p, length, seed, reader.hash_all, first)
             numeric = not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
-        if unlikely(n == room):
-            return NULL
-        out.hash[n] = hash
         value[n] = 1
         if stop[0] == 58:
             stop = plain_number(stop + 1, reader.end, reader.powers, value + n)
             if unlikely(stop == NULL):
                 return NULL
             ends = behind(ends, stop - window)
-            n += value[n] != 0
-        else:
-            n += 1
+            if unlikely(value[n] == 0):
+                names.count -= waits
+                continue
+        n += 1
+        if names.count == 8:
+            hash_names(names)
     if unlikely(stop[0] != 124 and stop != reader.end):
         return NULL
     out.features = n
@@ -170,8 +222,11 @@ cdef inline uint32_t behind(uint32_t ends, Py_ssize_t place) noexcept nogil:
     return ends & <uint32_t>(<uint64_t>0xfffffffe << place) if place < 32 else 0
 
 
-cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
-    """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read."""
+cdef inline const char *read_plain_block(const Reader *reader, const char *p, Names *names, Sink *out) noexcept nogil:
+    """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read.
+
+    Hashes that wait in ``names`` are still to come.
+    """
     cdef size_t length, first = out.features, segment = out.segments
     cdef const char *name = p
     cdef uint32_t seed = reader.anonymous_hash
@@ -184,8 +239,10 @@ cdef inline const char *read_plain_block(const Reader *reader, const char *p, Si
         if unlikely(char <= 32 or <unsigned char>name[length - 1] <= 32):
             return NULL
         seed = reader.letter_hash[char] if length == 1 else plain_hash(name, length, reader.seed, reader.hash_all)
-    p = read_plain_features(reader, p + length, seed, out)
-    if p != NULL and out.features > first:
+    p = read_plain_features(reader, p + length, seed, names, out)
+    if unlikely(p == NULL):
+        forget_names(names, out.hash + first)
+    elif out.features > first:
         out.seg_char[segment] = char
         out.seg_hash[segment] = seed
         out.seg_start[segment] = <uint32_t>first

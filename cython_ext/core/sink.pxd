@@ -109,7 +109,7 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     reader.hash_all, reader.strict = format.hash_all, format.strict
     reader.makes_features = format.makes_features
     reader.words, reader.lists = format.words, format.lists
-    reader.plain = False
+    reader.plain = reader.lanes = False
     reader.anonymous_hash = murmur3(reader.text, 0, reader.seed) if reader.seed else 0
     for letter in range(256):
         one_letter[0] = <char>letter
