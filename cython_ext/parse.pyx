@@ -4,9 +4,10 @@ from libc.string cimport memchr
 
 from core.labels cimport Words, note_tag, read_simple_label, split_words
 from core.name_labels cimport note_name, read_name_label
+from core.names cimport has_names
 from core.namespaces cimport Reader, note, read_block, trouble
 from core.numbers cimport POWERS, fill_powers
-from core.plain cimport Names, has_names, hash_names, open_names, read_plain_block
+from core.plain cimport read_plain_block
 from core.rows cimport Sink
 from core.sink cimport fill_blank, open_reader, open_sink, parse_lines
 from core.status cimport AFTER_NAMESPACES, NO_BAR, OK
@@ -20,19 +21,15 @@ cdef inline int read_namespaces(const Reader *reader, const char *bar, Sink *out
     cdef const char *p = bar
     cdef const char *stop
     cdef int status = OK
-    cdef Names names                 # of this line; those of one that is not kept are never hashed
-    open_names(&names, reader.text)
     while p != reader.end and p[0] == 124:
         p += 1
-        stop = read_plain_block(reader, p, &names, out) if reader.plain else NULL
+        stop = read_plain_block(reader, p, out) if reader.plain else NULL
         if stop != NULL:
             p = stop
             continue
         status = read_block(reader, &p, bar, out)
         if status != OK:
             return status
-    if names.count:
-        hash_names(&names)
     if p != reader.end and (reader.strict or p[0] != 13):
         return trouble(reader, p, bar, AFTER_NAMESPACES, out)
     return OK

@@ -3,28 +3,13 @@
 Whatever is less plain is left to ``core/namespaces.pxd``, which must give the same result where both can read.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from core.bytescan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
 from core.hashing cimport murmur3
+from core.names cimport MOST, can_wait, forget_names, hash_names, is_number, wait
 from core.namespaces cimport Reader, name_length
 from core.rows cimport ANONYMOUS_CHAR, Sink
-
-cdef extern from "core/names_lanes.h" nogil:
-    enum:
-        LONGEST "VWL_LONGEST"
-    ctypedef struct Names "vwl_names":
-        const char *at[8]
-        uint32_t *to[8]
-        uint32_t length[8]
-        uint32_t seed[8]
-        uint32_t number[8]
-        int32_t numeric[8]
-        uint32_t count
-    bint has_names "vwl_has_names"() noexcept
-    void hash_names "vwl_hash_names"(Names *names) noexcept
-    void open_names "vwl_open_names"(Names *names, const char *text) noexcept
-
 
 cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
     """``hash_name`` for names without control characters at their ends."""
@@ -53,38 +38,10 @@ cdef inline uint32_t first_hash(const char *p, size_t length, uint32_t seed, bin
     return (named & ~mask) | ((<uint32_t>digits(p, <int>length) + seed) & mask)
 
 
-cdef inline int32_t is_number(const char *p, size_t length, bint hash_all) noexcept nogil:
-    """-1 where a name of up to 8 bytes is hashed as a number, else 0."""
-    return -<int32_t>(not hash_all and (nondigits(p) & <uint32_t>((1 << length) - 1)) == 0)
-
-
 cdef inline uint32_t name_hash(const char *p, size_t length, uint32_t seed, bint hash_all, bint first) noexcept nogil:
     if first:
         return first_hash(p, length, seed, hash_all)
     return plain_hash(p, length, seed, hash_all)
-
-
-cdef inline bint can_wait(const char *p, size_t length, bint first) noexcept nogil:
-    """Whether ``wait`` takes a name: not too long, and no number but perhaps a short one at the front."""
-    return length <= 8 if first else length <= LONGEST and <unsigned char>(p[0] - 48) > 9
-
-
-cdef inline void wait(Names *names, const char *p, size_t length, uint32_t seed, bint hash_all, bint first,
-                      uint32_t *to) noexcept nogil:
-    """The hash of the name will be at ``to`` when eight of them have come together, or ``hash_names`` is called."""
-    cdef uint32_t k = names.count
-    names.at[k], names.to[k], names.length[k], names.seed[k] = p, to, <uint32_t>length, seed
-    names.numeric[k] = 0
-    if first:
-        names.numeric[k] = is_number(p, length, hash_all)
-        names.number[k] = <uint32_t>digits(p, <int>length) + seed
-    names.count = k + 1
-
-
-cdef inline void forget_names(Names *names, const uint32_t *end) noexcept nogil:
-    """Nobody waits any more for what would be at ``end`` or behind it."""
-    while names.count and names.to[names.count - 1] >= end:
-        names.count -= 1
 
 
 cdef inline const char *plain_number(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
@@ -150,7 +107,7 @@ cdef inline const char *digit_name(const char *p, uint64_t *number) noexcept nog
     return p
 
 
-cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed, Names *names,
+cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed,
                                              Sink *out) noexcept nogil:
     """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain.
 
@@ -191,7 +148,7 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
             first, length = n == out.features, <size_t>(stop - p)
             waits = reader.lanes and can_wait(p, length, first)
             if waits:
-                wait(names, p, length, seed, reader.hash_all, first, out.hash + n)
+                wait(&out.names, p, length, seed, reader.hash_all, first, out.hash + n)
             else:
                 out.hash[n] = name_hash(p, length, seed, reader.hash_all, first)
             numeric = not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
@@ -202,11 +159,11 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
                 return NULL
             ends = behind(ends, stop - window)
             if unlikely(value[n] == 0):
-                names.count -= waits
+                out.names.count -= waits
                 continue
         n += 1
-        if names.count == 8:
-            hash_names(names)
+        if out.names.count == MOST:
+            hash_names(&out.names)
     if unlikely(stop[0] != 124 and stop != reader.end):
         return NULL
     out.features = n
@@ -222,10 +179,10 @@ cdef inline uint32_t behind(uint32_t ends, Py_ssize_t place) noexcept nogil:
     return ends & <uint32_t>(<uint64_t>0xfffffffe << place) if place < 32 else 0
 
 
-cdef inline const char *read_plain_block(const Reader *reader, const char *p, Names *names, Sink *out) noexcept nogil:
+cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
     """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read.
 
-    Hashes that wait in ``names`` are still to come.
+    Hashes that wait in ``out.names`` are still to come.
     """
     cdef size_t length, first = out.features, segment = out.segments
     cdef const char *name = p
@@ -239,9 +196,9 @@ cdef inline const char *read_plain_block(const Reader *reader, const char *p, Na
         if unlikely(char <= 32 or <unsigned char>name[length - 1] <= 32):
             return NULL
         seed = reader.letter_hash[char] if length == 1 else plain_hash(name, length, reader.seed, reader.hash_all)
-    p = read_plain_features(reader, p + length, seed, names, out)
+    p = read_plain_features(reader, p + length, seed, out)
     if unlikely(p == NULL):
-        forget_names(names, out.hash + first)
+        forget_names(&out.names, out.hash + first)
     elif out.features > first:
         out.seg_char[segment] = char
         out.seg_hash[segment] = seed

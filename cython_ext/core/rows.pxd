@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
+from core.names cimport Names
+
 
 cdef struct Sink:
     # one entry per row
@@ -20,6 +22,7 @@ cdef struct Sink:
     uint32_t *seg_name    # (2, segments) first and last byte of the namespace's name; NULL without names
     # one entry per feature
     uint32_t *hash
+    Names names           # of features whose hashes are still to come
     float *value
     uint32_t *name        # (features, 4) start, end, text value's start, end; NULL without names
     uint8_t *kind         # (features, 2) kind and detail; NULL without names

@@ -5,6 +5,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memset
 
 from core.hashing cimport hash_name, murmur3
+from core.names cimport forget_names, hash_names, open_names
 from core.namespaces cimport Reader
 from core.rows cimport BLANK, Sink
 from core.status cimport FULL, NO_MEMORY, OK
@@ -32,6 +33,7 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
     cdef const char *newline
     cdef size_t segments, features
     cdef int status
+    open_names(&out.names, reader.text)
     while p < reader.text + size:
         if out.rows == out.max_rows:
             return FULL
@@ -51,8 +53,11 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
         else:
             out.segments = segments
             out.features = features
+            forget_names(&out.names, out.hash + features)
         out.lines += 1
         p = newline + 1
+    if out.names.count:
+        hash_names(&out.names)
     out.row_seg[out.rows] = <uint32_t>out.segments
     out.seg_start[out.segments] = <uint32_t>out.features
     return FULL if out.bad > out.max_bad else OK
