@@ -13,7 +13,8 @@ def run(arguments: dict[str, Any]) -> int:
         return named.predict(arguments)
     if arguments["probabilities"]:
         raise UsageError("--probabilities needs a model of named labels (vwlite l1 --model multinomial or crf)")
-    config, model = build.open_model(arguments, {"link": "identity"} if arguments["raw"] else {})
-    quiet, active = arguments["quiet"], arguments["active"]
-    session = predict(config, model, build.bad_lines_config(arguments), quiet=quiet, active=active)
+    changes, confidence = {"link": "identity"} if arguments["raw"] else {}, arguments["confidence"]
+    config, model = build.open_model(arguments, changes, confident=confidence)
+    bad_lines, quiet = build.bad_lines_config(arguments), arguments["quiet"]
+    session = predict(config, model, bad_lines, quiet=quiet, confidence=confidence)
     return 141 if session.broken else 0
