@@ -56,6 +56,7 @@ def test_each_option_learns_something_else(vwlite, write, weights):
         ("--confidence --dotproduct ui", "--confidence does not go with --dotproduct"),
         ("--active --mellowness -1", "--mellowness takes a number of 0 or more"),
         ("--simulation", "--simulation needs --active"),
+        ("--oaa 0", "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"),
         ("--confidence_after_training", "--confidence_after_training needs"),
     ],
 )

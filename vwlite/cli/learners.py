@@ -83,9 +83,9 @@ def tree_config(options: dict[str, Any], defaults: dict[str, Any]) -> GdConfig:
 def kind_of(options: dict[str, Any]) -> type[GdConfig]:
     """Of a learner without dot products."""
     kinds = linear_kinds(options)
-    asked = [kind for kind, names in kinds.items() if any(options.get(name) for name in names)]
+    asked = [kind for kind, names in kinds.items() if any(name in options for name in names)]
     if len(asked) > 1:
-        typed = [f"--{name}" for kind in asked for name in kinds[kind] if options.get(name)]
+        typed = [f"--{name}" for kind in asked for name in kinds[kind] if name in options]
         raise UsageError(f"{' and '.join(typed)} do not go together")
     return asked[0] if asked else GdConfig
 
