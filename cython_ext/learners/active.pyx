@@ -66,7 +66,7 @@ cdef inline float query_probability(const Active *a, float seen, float flip) noe
 cdef inline float vw_probability(const Active *a, float seen, float flip) noexcept nogil:
     """What vw makes of it: no probability, for it may be above 1, and grows again where a flip takes very much."""
     cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio
-    if flip <= sqrtf(bound) * sqrtf(share(<float>a.m.scalars[SUM_LOSS] / seen + flip)) + bound:
+    if flip <= sqrtf(bound) * sqrtf(share(share(<float>a.m.scalars[SUM_LOSS] / seen) + flip)) + bound:
         return 1
     ratio = (ONE + sqrtf(ONE + FOUR * flip)) / TWO * flip
     return bound * ratio * ratio

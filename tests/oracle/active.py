@@ -114,7 +114,7 @@ class Active:
 
     def probability(self, seen, flip) -> np.float32:
         bound = self.mellowness * (np.log(seen + F32(1)) + OFFSET) / (seen + OFFSET)
-        if flip <= np.sqrt(bound) * np.sqrt(share(F32(self.sum_loss) / seen + flip)) + bound:
+        if flip <= np.sqrt(bound) * np.sqrt(share(share(F32(self.sum_loss) / seen) + flip)) + bound:
             return F32(1)
         ratio = (F32(1) + np.sqrt(F32(1) + F32(4) * flip)) / F32(2) * flip
         return bound * ratio * ratio
