@@ -18,6 +18,7 @@ from core.counters cimport (
     OLD_LABELED_WEIGHT,
     PROGRESS_ADDITIVE,
     PROGRESS_STEP,
+    QUERIES,
     ROW_DUE,
     SECOND_LABEL,
     SIMPLE_LABELS,
@@ -53,6 +54,7 @@ INDEX = {
     "progress_additive": PROGRESS_ADDITIVE,
     "progress_step": PROGRESS_STEP,
     "simple_labels": SIMPLE_LABELS,
+    "queries": QUERIES,
     "row_due": ROW_DUE,
 }
 COUNT = N_COUNTERS  # length of the array
@@ -150,6 +152,16 @@ cdef inline void _add_row(double* counters, const Rows* rows, Py_ssize_t i) noex
     counters[SUM_LOSS_SINCE_DUMP] += loss
     counters[TOTAL_FEATURES] += rows.features[i]
     counters[EXAMPLE_NUMBER] += 1
+
+
+def see_labels(double[::1] counters, const float[::1] label, const unsigned char[::1] flags, Py_ssize_t begin, Py_ssize_t end):
+    """Remember the labels of the rows ``begin <= i < end`` for the best constant, without counting the rows."""
+    cdef Py_ssize_t i
+    if counters.shape[0] != N_COUNTERS or not 0 <= begin <= end <= min(label.shape[0], flags.shape[0]):
+        raise ValueError(f"rows {begin}:{end} are not all there")
+    for i in range(begin, end):
+        if not flags[i] & NO_EXAMPLE and label[i] == label[i] and counters[SIMPLE_LABELS] != 0:
+            _see_label(&counters[0], label[i])
 
 
 cdef inline void _see_label(double* counters, double label) noexcept nogil:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.tally import COUNT, INDEX, tally
+from vwlite._native.tally import COUNT, INDEX, see_labels, tally
 from vwlite.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.losses import LabelSummary
@@ -16,7 +16,7 @@ NO_HOLDOUT = FLT_MAX / 2  # the average loss of a pass that held nothing out
 
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
 _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
-_INTEGERS = frozenset({"example_number", "total_features", "holdout_best_pass", "more_labels"})
+_INTEGERS = frozenset({"example_number", "total_features", "holdout_best_pass", "more_labels", "queries"})
 _TOTALS = frozenset(
     (
         *("example_number", "labeled_weight", "unlabeled_weight", "weighted_labels", "sum_loss", "total_features"),
@@ -109,6 +109,10 @@ class Counters:
         true. Raises ValueError when an array is too short.
         """
         return tally(self.array, batch, results, held, begin, end)
+
+    def see_labels(self, batch: Batch, begin: int, end: int) -> None:
+        """Remember labels that are there, of rows that will count as unlabelled."""
+        see_labels(self.array, batch.label, batch.flags, begin, end)
 
     def dumped(self, holdout: bool = False) -> None:
         """Start the stretch after a progress row, which showed held-out losses if ``holdout``."""

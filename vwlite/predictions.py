@@ -70,11 +70,13 @@ class PredictionWriter:
             tag = batch.tag(row)
             self.write_bytes(b" ".join((value, number, tag) if tag else (value, number)) + b"\n")
 
-    def write_lines(self, batch: Batch, text: Callable[[int], str], begin: int, end: int) -> None:
-        """The text of each row, with its tag; labels may be names."""
+    def write_lines(
+        self, batch: Batch, text: Callable[[int], str], begin: int, end: int, tags: bool = True
+    ) -> None:
+        """The text of each row and, unless it is in there, its tag; labels may be names."""
         lines = []
         for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin:
-            tag = tag_of(batch, row)
+            tag = tag_of(batch, row) if tags else b""
             line = text(row).encode("utf-8", "surrogateescape")
             lines.append(line + b" " + tag if tag else line)
         if lines:

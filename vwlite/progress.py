@@ -99,6 +99,8 @@ def summary(
         if best[1] is not None:
             lines.append(("best constant's loss", best[1]))
     lines.append(("total feature number", str(counters.total_features)))
+    if counters.queries:
+        lines.append(("total queries", str(counters.queries)))
     return "\nfinished run\n" + "".join(f"{name} = {_text(value)}\n" for name, value in lines)
 
 

@@ -35,6 +35,7 @@ class Report:
     def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         """Add rows to the counters; prints a row of the table whenever one is due."""
         counters, row, held = self.counters, begin, self.holdout and self.pass_number > 1
+        counters.queries += self.learner.queried
         while row < end:
             row = counters.tally(batch, results, results.held, row, end)
             if not counters.row_due:

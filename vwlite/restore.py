@@ -41,18 +41,24 @@ def restore(
     loss_changes: dict[str, Any] | None = None,
     dropped: dict[str, Any] | None = None,
     state_changes: dict[str, float] | None = None,
+    confident: bool = False,
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
 
     In vwlite's manners (``strict``) a model that goes on learning keeps its features and its loss: these options are
     only compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
     not keep. ``learner_name``: to go on with another learner, of the same table and options.
+    ``confident``: to predict, where that can be had, with what tells how sure predictions are.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
     """
     try:
         header = model.read_header(path)
         kind = learner_class(learner_name or header["learner"])
-        loaded = model.load(path, want=kind.wanted(header, learning))
+        rates = confident and header["resumable"] and kind.name in ("gd", "active") and not header["config"]["ftrl"]
+        if rates:
+            kind = learner_class("active")
+            learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
+        loaded = model.load(path, want=kind.wanted(header, learning or rates))
         features = check_types(FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()}))
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
@@ -69,9 +75,11 @@ def restore(
         if getattr(config, "pairs", 0) != pairs:
             raise ValueError("pairs of latent vectors that nothing is said of")
         features = change_features(path, features, feature_changes, strict)
-        learner = kind(config, features.bits, learning=learning, strict=strict, start=False)
+        learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
         learner.take_header(header, whole=bool(header["resumable"]))
+        if rates:
+            learner.stop_learning()
         return Restored(
             learner=learner,
             features=features,

@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -178,8 +179,11 @@ class Session:
         self.learner.run(batch, self.plan, results, begin, end)
         if audit is not None and not batch.flags[begin] & (BLANK | SAVE):
             self.write_audit(batch, begin, audit)
-        self.report.count(batch, results, begin, end)
-        self.saver.count(batch, results, begin, end)
+        counted = self.learner.counted(batch)
+        if counted is not batch:
+            self.counters.see_labels(batch, begin, end)
+        self.report.count(counted, results, begin, end)
+        self.saver.count(counted, results, begin, end)
         for writer, values in ((self.predictions, results.prediction), (self.raw, results.raw)):
             if writer:
                 self.write(writer, batch, values, begin, end)
@@ -202,8 +206,10 @@ class Session:
 
     def write_rows(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
         raw = values is self.results.raw
-        if self.learner.writes_lines or (raw and not self.learner.simple_labels):
-            writer.write_lines(batch, lambda row: self.learner.lines(batch, self.results, row, raw), begin, end)
+        learner = self.learner
+        if not learner.simple_labels if raw else learner.writes_lines:
+            text = partial(learner.lines, batch, self.results, raw=raw)
+            writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif self.results.flip is None:
             writer.write(batch, values, begin, end)
         else:

@@ -50,8 +50,11 @@ def start(
     learner_changes: Mapping[str, Any] | None = None,
     feature_changes: Mapping[str, Any] | None = None,
     loss_changes: Mapping[str, Any] | None = None,
+    confident: bool = False,
 ) -> tuple[RunConfig, Restored | None]:
     """The configuration to run with and, with ``initial``, the model to go on from, some options changed.
+
+    ``confident``: it is to tell how sure its predictions are, if it can.
 
     Raises ModelError when it is to go on learning and cannot, and as ``vwlite.restore.restore``.
     """
@@ -64,6 +67,7 @@ def start(
         learner_changes=dict(learner_changes or {}),
         feature_changes=dict(feature_changes or {}),
         loss_changes=dict(loss_changes or {}),
+        confident=confident,
     )
     if config.learning:
         go_on(initial, model, dict(learner_changes or {}))
@@ -122,16 +126,20 @@ def predict(
     model: Restored,
     bad_lines: BadLinesConfig | None = None,
     quiet: bool = False,
-    active: bool = False,
+    confidence: bool = False,
 ) -> Session:
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
-    ``active`` adds the importance that would flip the prediction's sign. Raises UsageError when the model cannot tell.
+    ``confidence`` adds the importance that would flip the prediction's sign. Raises UsageError when the model, which is
+    to be started for it, cannot tell.
     """
     session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=False)
-    if active:
+    if confidence:
         if not model.learner.tells_flips:
-            raise UsageError("--active needs a dyadic model (train with --dotproduct)")
+            raise UsageError(
+                "--confidence needs a model of plain gradient descent or dot products that can go on learning (no "
+                "--predict_only_model)"
+            )
         session.results.want_flips()
     session.fill_gaps = True
     with session:

@@ -28,5 +28,6 @@ cdef enum:
     PROGRESS_ADDITIVE  # 1: next row PROGRESS_STEP later; 0: at PROGRESS_STEP times the total
     PROGRESS_STEP
     SIMPLE_LABELS  # 1: labels are real numbers; 0: classes or costs, which are not summed
+    QUERIES  # labels asked for, an integer
     ROW_DUE  # 1 when the last call of tally stopped for a progress row
     N_COUNTERS

@@ -9,7 +9,7 @@ from core.float32 cimport ONE
 from core.loss_types cimport Loss, LossParams
 from core.losses cimport get_loss
 from core.plan cimport LETTERS
-from core.rates cimport Ahead, Rates, Scan, ask_ahead, scan_terms
+from core.rates cimport Ahead, Rates, Scan, ask_ahead, scan_terms, untouched_terms
 from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 
@@ -117,11 +117,13 @@ cdef inline float regularized(Learner *m, float step, float p, float y) noexcept
 
 
 cdef inline float norm_multiplier(Learner *m, float weight, double norm) noexcept nogil:
-    cdef float total, seen
     m.norms[NORM_SUM] += weight * norm
     m.norms[NORM_WEIGHT] += weight
-    total = <float>m.norms[NORM_SUM]
-    seen = <float>m.norms[NORM_WEIGHT]
+    return common_factor(m, <float>m.norms[NORM_SUM], <float>m.norms[NORM_WEIGHT])
+
+
+cdef inline float common_factor(const Learner *m, float total, float seen) noexcept nogil:
+    """Of all rates, from the sums of normalised squared inputs and of importance."""
     if not m.rates.sqrt_mode:
         return powf(total / seen, m.rates.norm_power)
     return sqrtf(seen / total) if m.rates.adaptive else seen / total
@@ -153,12 +155,18 @@ cdef inline void balance(Learner *m, float weight, Scan *scan) noexcept nogil:
         scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
 
 
-cdef inline float scaled_step(Learner *m, float p, float y, float weight, float per_update) noexcept nogil:
-    """The update before regularisation; a unit of it moves the prediction by ``per_update``."""
+cdef inline float step_scale(const Learner *m, float weight) noexcept nogil:
+    """The learning rate of this moment times the importance."""
     cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
     if not m.rates.adaptive:
         t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
         scale = scale * powf(t, m.rates.minus_power)
+    return scale
+
+
+cdef inline float scaled_step(Learner *m, float p, float y, float weight, float per_update) noexcept nogil:
+    """The update before regularisation; a unit of it moves the prediction by ``per_update``."""
+    cdef float scale = step_scale(m, weight)
     if m.invariant:
         return m.loss.update(&m.params, p, y, scale, per_update)
     return m.loss.unsafe_update(&m.params, p, y, scale)
@@ -175,6 +183,20 @@ cdef inline float step_size(Learner *m, const Scratch *s, float p, float y, floa
         scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
         balance(m, weight, &scan)
     return scaled_step(m, p, y, weight, scan.per_update)
+
+
+cdef inline float sensitivity(const Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """How far an update towards ``y`` would move the prediction, per unit of importance and of slope. Changes nothing."""
+    cdef Scan scan
+    cdef float norm
+    if m.stride == 1:
+        return step_scale(m, 1) * squared_norm(s)
+    untouched_terms(m.table, m.mask, s.index, s.value, s.terms, weight * m.loss.square_grad(&m.params, p, y), &m.rates,
+                    &scan)
+    if m.rates.normalized:
+        norm = <float>m.norms[NORM_SUM] + weight * <float>scan.norm
+        scan.per_update = scan.per_update * common_factor(m, norm, <float>m.norms[NORM_WEIGHT] + weight)
+    return step_scale(m, 1) * scan.per_update
 
 
 cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nogil:

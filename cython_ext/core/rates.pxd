@@ -5,7 +5,7 @@ last visit (scratch). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and L
 """
 
 from libc.math cimport fabsf, isfinite, powf, sqrtf
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 
 from core.bytescan cimport prefetch
 from core.float32 cimport ONE
@@ -129,3 +129,20 @@ cdef inline void scan_terms(float *table, const uint32_t *index, const float *va
         scan_all(table, index, value, n, square_grad, rates, True, False, False, scan, ahead)
     else:
         scan_all(table, index, value, n, square_grad, rates, False, True, False, scan, ahead)
+
+
+cdef inline void untouched_terms(const float *table, const uint8_t *mask, const uint32_t *index, const float *value, size_t n,
+                                 float square_grad, const Rates *rates, Scan *scan) noexcept nogil:
+    """``scan_terms`` as if each slot were met for the first time, leaving all as they are. ``mask``: of a learner, or NULL."""
+    cdef float slot[4]
+    cdef float norm = 0
+    cdef const float *kept
+    cdef size_t i
+    scan.per_update = 0
+    for i in range(n):
+        if mask != NULL and not mask[index[i]]:
+            continue
+        kept = table + 4 * <size_t>index[i]
+        slot[WEIGHT], slot[ADAPTIVE], slot[NORMALIZED] = kept[WEIGHT], kept[ADAPTIVE], kept[NORMALIZED]
+        scan_term(slot, value[i], square_grad, rates, rates.adaptive, rates.normalized, rates.sqrt_mode, scan, &norm)
+    scan.norm = norm

@@ -17,23 +17,7 @@ from core.plan cimport Plan
 from core.scratch cimport Group, Scratch, room_for_terms
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
-
-cdef extern from *:
-    """
-    static inline float vwl_first_factor(uint64_t position) {
-        union { uint32_t bits; float number; } shown;
-        uint64_t state = position * 0xeece66d5deece66dull + 2147483647u;
-        shown.bits = (uint32_t)(state >> 25 & 0x7fffff) | 0x3f800000u;
-        return shown.number - 1;
-    }
-    static inline int vwl_coin(uint64_t *state) {
-        float chance = vwl_first_factor(*state);
-        *state = *state * 0xeece66d5deece66dull + 2147483647u;
-        return chance > 0.5f;
-    }
-    """
-    bint toss "vwl_coin"(uint64_t *state) noexcept nogil
-    float first_factor "vwl_first_factor"(uint64_t position) noexcept nogil
+from core.vwrandom cimport random_after, random_next
 
 cdef enum:
     SEEN = SCALARS        # position in the scalars: rows so far, blank ones too
@@ -63,12 +47,12 @@ cdef inline int add_factors(Lrq *q, Scratch *s, const Group *still, const Group 
         return NO_MEMORY
     for i in range(still.size):
         for n in range(1, rank + 1):
-            if q.dropout and learning and not toss(q.chance):
+            if q.dropout and learning and random_next(q.chance) <= 0.5:
                 continue
             position = (<uint64_t>(still.index[i] & q.mask) << q.shift) + n
             weight = q.m.table + q.m.stride * (position & q.mask)
             if learning and weight[0] == 0:
-                weight[0] = first_factor(position * q.m.stride)
+                weight[0] = random_after(position * q.m.stride)
             for j in range(moving.size):
                 s.index[s.terms] = ((moving.index[j] << q.shift) + n) & q.mask
                 s.value[s.terms] = scale * weight[0] * still.value[i] * moving.value[j]

@@ -31,6 +31,8 @@ RUNS = {
     "examples": "--examples 37 --passes 2",
     "going on": "-i before -q ui",
     "going on, shuffled": "-i before -q ui --passes 2 --shuffle",
+    "simulation": "--active --simulation --mellowness 0.1 --passes 2 -p p",
+    "confidence": "--confidence --confidence_after_training -p p",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
     "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
     "coin": "--coin --passes 3",

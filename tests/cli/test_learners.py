@@ -1,4 +1,4 @@
-"""--coin, --pistol and --lrq: they learn, go on exactly, and are refused where they make no sense."""
+"""--coin, --pistol, --lrq, --active and --confidence learn, go on exactly, and are refused where they make no sense."""
 
 import json
 
@@ -6,7 +6,8 @@ import pytest
 
 LINES = [f"{(n * 7 % 5) / 2 + n % 2} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(60)]
 BETTING = ["--coin", "--pistol", "--coin --ftrl_alpha 2", "--pistol --ftrl_beta 0.9"]
-KINDS = [*BETTING, "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
+QUERYING = ["--active --simulation --mellowness 0.1", "--active -l 0.3", "--confidence --sgd -l 0.1"]
+KINDS = [*BETTING, *QUERYING, "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
 
 
 @pytest.mark.parametrize("options", KINDS)
@@ -63,11 +64,70 @@ def test_each_option_learns_something_else(vwlite, write, weights):
         ("--lrq ui", "--lrq takes two letters and a rank"),
         ("--lrq ui3 -b 2", "needs more than the 4 slots"),
         ("--lrq ui3 --binary", "--lrq does not go with"),
+        ("--active --confidence", "--active and --confidence do not go together"),
+        ("--active --ftrl", "--active and --confidence do not go with --ftrl"),
+        ("--active --oaa 3", "do not go together"),
+        ("--confidence --dotproduct ui", "--confidence does not go with --dotproduct"),
+        ("--active --mellowness -1", "--mellowness takes a number of 0 or more"),
+        ("--simulation", "--simulation needs --active"),
+        ("--oaa 0", "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"),
+        ("--confidence_after_training", "--confidence_after_training needs"),
     ],
 )
 def test_what_is_refused(options, message, vwlite, write):
     write("all", "".join(LINES))
     assert message in vwlite("train", "all", "-f", "m", *options.split(), status=2).stderr
+
+
+def test_what_is_told_beside_predictions(vwlite, write, tmp_path):
+    write("some", "1 'a|x a b:2 c\n-1 'b|x b c d:.5\n'u |x a d\n1 |x a e\n |x c:3 d\n0 2 'f|x d\n")
+
+    def told(*options):
+        vwlite("vw", "some", *options, "-p", "p", "--quiet")
+        return (tmp_path / "p").read_text()
+
+    asked = "0.000000 a\n0.395075 b\n-0.252605 u 1.000000\n0.151741 \n-0.342022  1.000000\n-0.323156 f\n"
+    assert told("--active") == asked
+    assert told("--confidence").splitlines()[1:3] == ["0.395075 1.140640 b", "-0.252605 1.042238 u"]
+    assert told("--confidence", "--confidence_after_training").splitlines()[4] == "-0.342022 inf "
+    assert told("--active", "--simulation", "--random_seed", "3").splitlines()[2] == "-0.252605 u"
+
+
+def test_a_simulation_counts_its_queries_and_a_model_predicts_plainly(vwlite, write):
+    write("all", "".join(LINES))
+    queries = set()
+    for mellowness in ("0.0001", "8"):
+        arguments = ["all", "--active", "--simulation", "-f", "m", "--mellowness"]
+        for command in ("vw", "train"):
+            summary = vwlite(command, *arguments, mellowness).stderr
+            queries.add(int(summary.split("total queries = ")[1]))
+    assert len(queries) > 1 and max(queries) == len(LINES)
+    assert all(len(line.split()) == 1 for line in vwlite("predict", "-i", "m", "all").stdout.splitlines())
+    assert all(len(line.split()) == 1 for line in vwlite("vw", "-t", "-i", "m", "all", "-p", "-").stdout.splitlines())
+
+
+def test_going_on_from_a_plain_model_asks_for_less(vwlite, write):
+    write("all", "".join(LINES))
+    vwlite("vw", "all", "-f", "plain", "--quiet")
+    summary = vwlite("vw", "all", "-i", "plain", "--active", "--simulation", "--mellowness", "1").stderr
+    assert 0 < int(summary.split("total queries = ")[1]) < len(LINES)
+
+
+def test_what_vw_leaves_out(vwlite, write):
+    write("all", "".join(LINES))
+    plain = vwlite("vw", "all", "-t", "-p", "-", "--quiet").stdout
+    assert vwlite("vw", "all", "-t", "--confidence", "-p", "-", "--quiet").stdout == plain
+    assert "[warning] --confidence" in vwlite("vw", "all", "-t", "--confidence").stdout
+    vwlite("vw", "all", "--confidence", "-f", "m", "--quiet")
+    assert len(vwlite("vw", "all", "-t", "-i", "m", "-p", "-", "--quiet").stdout.split()) == len(LINES)
+
+
+def test_classes_go_on_twice_like_vw(vwlite, write):
+    write("all", "1 |x a\n2 |x b\n")
+    vwlite("vw", "all", "--oaa", "2", "-f", "m", "--quiet")
+    for _ in range(2):
+        vwlite("vw", "all", "-i", "m", "-f", "m", "--quiet")
+    assert vwlite("vw", "all", "-t", "-i", "m", "-p", "-", "--quiet").stdout.split() == ["1", "2"]
 
 
 def test_vw_reads_limits_that_are_none(vwlite, write):

@@ -159,5 +159,27 @@ def test_active_says_what_would_flip_each_prediction(vwlite):
     rows = [line.split() for line in vwlite("predict", "-i", "dyadic", "data.vw", "--active").lines]
     assert [row[0] for row in rows] == [line.split()[0] for line in plain]
     assert all(float(row[1]) > 0 for row in rows)
-    done = vwlite("predict", "-i", "model", "data.vw", "--active", status=2)
-    assert done.stderr == "vwlite: --active needs a dyadic model (train with --dotproduct)\n"
+
+
+@pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--active --simulation", "--loss_function logistic"])
+def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write):
+    write("labelled", "1 |a x y:2\n-1 |a y z\n" * 4), write("plain", "|a x y:2\n|a y z\n" * 4)
+    vwlite("train", "labelled", "-f", "m", "--quiet", *options.split())
+    told = vwlite("predict", "-i", "m", "plain", "--confidence").lines
+    assert told == vwlite("predict", "-i", "m", "labelled", "--active").lines
+    assert [line.split()[0] for line in told] == vwlite("predict", "-i", "m", "plain").lines
+    assert all(0 < float(line.split()[1]) < 1e6 for line in told)
+
+
+@pytest.mark.parametrize("kind", ["oaa", "multiclass"])
+def test_probabilities_of_classes_are_had_in_training(kind, vwlite, write):
+    write("classes", "1 |a x\n2 |a y\n")
+    vwlite("train", "classes", "-f", "m", f"--{kind}", "2", "--quiet")
+    done = vwlite("predict", "-i", "m", "classes", "--probabilities", status=2)
+    assert "--probabilities is an option of training here" in done.stderr
+
+
+@pytest.mark.parametrize("options", ["--predict_only_model", "--ftrl", "--coin"])
+def test_not_every_model_knows_how_sure_it_is(options, vwlite):
+    vwlite("train", "data.vw", "-f", "m", "--quiet", *options.split())
+    assert "--confidence needs a model" in vwlite("predict", "-i", "m", "data.vw", "--confidence", status=2).stderr

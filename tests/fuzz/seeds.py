@@ -9,6 +9,7 @@ from fuzz.sealing import unsealed_model
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import InputConfig
+from vwlite.learners.active import ActiveConfig
 from vwlite.learners.coin import CoinConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.filter_tree import FilterTreeConfig
@@ -49,6 +50,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), text.replace(b"-1", b"3")),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), text.replace(b"-1", b"3")),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
+            (FeatureConfig(bits=4), ActiveConfig(active=True), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
         ):
             Path(data).write_bytes(lines)

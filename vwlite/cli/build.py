@@ -133,16 +133,17 @@ def run_config(
     )
 
 
-def open_model(arguments: dict[str, Any], changes: dict[str, Any] | None = None) -> tuple[RunConfig, Restored]:
+def open_model(
+    arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False
+) -> tuple[RunConfig, Restored]:
     """To predict or to measure: the model brings the features, the learner and, unless typed, the text's format."""
     output = OutputConfig(
         predictions=arguments.get("predictions"),
         raw_predictions=arguments.get("raw_predictions"),
         quiet=True,
     )
-    config, model = start(
-        RunConfig(input=input_config(arguments), output=output, learning=False), arguments["initial"], changes
-    )
+    run = RunConfig(input=input_config(arguments), output=output, learning=False)
+    config, model = start(run, arguments["initial"], changes, confident=confident)
     if "kind" not in typed():
         config = replace(config, input=replace(config.input, kind=model.header["kind"]))
     return config, model

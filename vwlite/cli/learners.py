@@ -10,7 +10,8 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
 
-OWN_OPTIONS = ("Batch optimisation", "Classes", "Low-rank quadratic interactions")  # sections of --help
+# sections of --help
+OWN_OPTIONS = ("Batch optimisation", "Classes", "Low-rank quadratic interactions", "Active learning")
 OF_TREES = ("filter_tree", "costs", "named_labels", "indexing")
 Kinds = dict[type[GdConfig], tuple[str, ...]]
 
@@ -19,6 +20,7 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     """Kinds of learner beside the plain one, with the options that ask for each; none if no typed option is theirs."""
     if not any(HEADINGS.get(name) in OWN_OPTIONS or name in ("coin", "pistol") for name in options):
         return {}
+    from vwlite.learners.active import ActiveConfig
     from vwlite.learners.bfgs import BfgsConfig
     from vwlite.learners.coin import CoinConfig
     from vwlite.learners.lrq import LrqConfig
@@ -31,6 +33,7 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
         BfgsConfig: ("bfgs", "conjugate_gradient"),
         CoinConfig: ("coin", "pistol"),
         LrqConfig: ("lrq",),
+        ActiveConfig: ("active", "confidence"),
     }
 
 
@@ -80,9 +83,9 @@ def tree_config(options: dict[str, Any], defaults: dict[str, Any]) -> GdConfig:
 def kind_of(options: dict[str, Any]) -> type[GdConfig]:
     """Of a learner without dot products."""
     kinds = linear_kinds(options)
-    asked = [kind for kind, names in kinds.items() if any(options.get(name) for name in names)]
+    asked = [kind for kind, names in kinds.items() if any(name in options for name in names)]
     if len(asked) > 1:
-        typed = [f"--{name}" for kind in asked for name in kinds[kind] if options.get(name)]
+        typed = [f"--{name}" for kind in asked for name in kinds[kind] if name in options]
         raise UsageError(f"{' and '.join(typed)} do not go together")
     return asked[0] if asked else GdConfig
 

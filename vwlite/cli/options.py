@@ -173,6 +173,14 @@ class_options = family(
     flag("--sequential", help="Of --multilabel_oaa: learn a label only while all before it were right."),
     flag("--cs_absolute_loss", help="Loss of --csoaa: the answer's cost, not what it costs more than the best."),
 )
+active_options = family(
+    "Active learning",
+    flag("--active", help="Beside predictions without a label (-p), the importance to ask for it with, if at all."),
+    flag("--simulation", help="Of --active: ask for labels of the data, and learn no others."),
+    number("--mellowness", help="Of --active: the larger, the more labels are asked for. [default: 8]"),
+    flag("--confidence", help="Beside predictions (-p), the importance that would flip their sign."),
+    flag("--confidence_after_training", help="The same once the example has been learned."),
+)
 low_rank_options = family(
     "Low-rank quadratic interactions",
     listed("--lrq", help="Cross namespaces A and B by factors of rank N, learned in turns.", metavar="ABN"),
@@ -189,7 +197,7 @@ dyadic_options = family(
     flag("--no-dot-linear", help="No linear weights for these namespaces."),
     count(
         *("--random_seed", "--seed", "random_seed"),
-        help="Seed of start values, of --shuffle and of --oaa_subsample.",
+        help="Seed of start values, of --shuffle, --oaa_subsample and --active.",
         default=0,
     ),
 )

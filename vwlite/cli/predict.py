@@ -14,7 +14,11 @@ from vwlite.cli.parser import Command
 @click.option("-p", "--predictions", metavar="FILE", default="-", show_default=True, help="Where predictions go.")
 @click.option("--raw", is_flag=True, help="Margins: the plain sum of weights times values, clipped, without the link.")
 @click.option("-r", "--raw_predictions", metavar="FILE", help="Also write the sums, neither clipped nor linked.")
-@click.option("--active", is_flag=True, help="Beside each prediction, the importance that would flip its sign.")
+@click.option(
+    *("--confidence", "--active", "confidence"),
+    is_flag=True,
+    help="Beside each prediction, the importance that would flip its sign: labels of the least are worth asking for.",
+)
 @click.option("--probabilities", is_flag=True, help="Beside a label by name, every label's probability.")
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.data_options

@@ -19,6 +19,7 @@ CLASSES = {
     "bfgs": "Bfgs",
     "coin": "Coin",
     "lrq": "Lrq",
+    "active": "Active",
     "filter_tree": "FilterTree",
 }
 ELSEWHERE = {  # learners of other commands

@@ -53,6 +53,8 @@ class Learner:
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     simple_labels = True  # labels are numbers to be summed
     writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
+    places_tags = False  # ``lines`` puts the tags in as well
+    queried = 0  # labels that were asked for in the rows run last
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
@@ -82,6 +84,10 @@ class Learner:
             )
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
+
+    def counted(self, batch: Batch) -> Batch:
+        """The rows run last, with labels and importance as they count."""
+        return batch
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

@@ -203,7 +203,7 @@ class Gd(Learner):
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         super().run(batch, plan, results, begin, end)
         if self.config.binary:
-            rows = slice(begin, end)
+            batch, rows = self.counted(batch), slice(begin, end)
             shown = batch.flags[rows] & (BLANK | SAVE) == 0
             answer = np.where(results.prediction[rows] > self.middle, np.float32(1), np.float32(-1))
             wrong = shown & ~np.isnan(batch.label[rows]) & (answer != batch.label[rows]) & (batch.importance[rows] > 0)

@@ -45,7 +45,8 @@ class ManyConfig(GdConfig):
             object.__setattr__(self, "link", "logistic")
         asked = [kind for kind in KINDS if getattr(self, kind)]
         if len(asked) != 1:
-            raise UsageError(f"--{' and --'.join(asked)} do not go together" if asked else "no number of classes")
+            none = "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"
+            raise UsageError(f"--{' and --'.join(asked)} do not go together" if asked else none)
         if not 1 <= self.count < 1 << 24:
             raise UsageError(f"--{self.kind} takes 1 to {(1 << 24) - 1} classes, not {self.count}")
         self.check_names()

@@ -5,15 +5,25 @@ from typing import Any
 from vwlite.cli import build
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
+from vwlite.model import read_header
 from vwlite.training import predict
+
+
+def without_probabilities(path: str) -> str:
+    """Why the model has none to be added."""
+    config = read_header(path)["config"]
+    if config.get("oaa") or config.get("multiclass"):
+        return f"--probabilities is an option of training here: what was trained with it predicts them ({path})"
+    return "--probabilities needs a model of named labels (vwlite l1 --model multinomial or crf)"
 
 
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"]):
         return named.predict(arguments)
     if arguments["probabilities"]:
-        raise UsageError("--probabilities needs a model of named labels (vwlite l1 --model multinomial or crf)")
-    config, model = build.open_model(arguments, {"link": "identity"} if arguments["raw"] else {})
-    quiet, active = arguments["quiet"], arguments["active"]
-    session = predict(config, model, build.bad_lines_config(arguments), quiet=quiet, active=active)
+        raise UsageError(without_probabilities(arguments["initial"]))
+    changes, confidence = {"link": "identity"} if arguments["raw"] else {}, arguments["confidence"]
+    config, model = build.open_model(arguments, changes, confident=confidence)
+    bad_lines, quiet = build.bad_lines_config(arguments), arguments["quiet"]
+    session = predict(config, model, bad_lines, quiet=quiet, confidence=confidence)
     return 141 if session.broken else 0

@@ -30,7 +30,10 @@ NOT_KEPT = (
     *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
     *("random_weights", "weights_seed", "initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
 )
-NOT_KEPT_CLASSES = ("probabilities", "scores", "cs_absolute_loss", "oaa_subsample")
+NOT_KEPT_OF: dict[str, dict[str, Any]] = {  # learners: what their models do not keep beside that, and what it is then
+    "many": {"probabilities": False, "scores": False, "cs_absolute_loss": False, "oaa_subsample": 0},
+    "active": {"simulation": False, "confidence_after_training": False},
+}
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
     "permutations": False,
@@ -50,7 +53,7 @@ LOSS_OPTIONS = {
     "logistic_min": "logistic",
     "logistic_max": "logistic",
 }
-LINEAR = ("gd", "many", "bfgs", "coin", "lrq")  # learners that vw has too
+LINEAR = ("gd", "many", "bfgs", "coin", "lrq", "active")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -78,7 +81,7 @@ def run(arguments: dict[str, Any]) -> int:
         if full_names := typed.pop("experimental_full_name_interactions", ()):
             names = tuple(value.replace("|", ",") for value in full_names)
             typed["interactions"] = (*typed.get("interactions", ()), *names)
-        return vw_run(arguments, random_start(lenient_limits(typed)))
+        return vw_run(arguments, without_idle(random_start(lenient_limits(typed))))
     except VwliteError as error:
         print(f"[critical] vw: {error}")
         return 1
@@ -108,7 +111,8 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     if goes_on:
         counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
         if learner.name in LINEAR:
-            learner.set(unlabeled_weight=counters.unlabeled_weight)
+            names = [name for name in ("unlabeled_weight", "labeled_weight", "sum_loss") if name in learner.SCALARS]
+            learner.set(**{name: getattr(counters, name) for name in names})
     classes = None if learner.simple_labels else learner.labels(log)
     manners = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
     with Session(config, learner, plan, manners, counters) as session:
@@ -174,7 +178,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     return RunConfig(
         input=input,
         features=FeatureConfig(**build.feature_changes(typed)),
-        learner=learners.learner_config(no_negative_penalty(typed, log)),
+        learner=learners.learner_config(testable(no_negative_penalty(typed, log), log)),
         output=output,
         holdout=build.holdout_config(options),
         passes=arguments["passes"],
@@ -190,6 +194,20 @@ def random_start(typed: dict[str, Any]) -> dict[str, Any]:
         if typed.pop(name, False):
             typed = {**typed, "random_weights": kind, "weights_seed": typed.get("random_seed", 0)}
     return typed
+
+
+def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
+    """Without options that do nothing by themselves."""
+    idle = {"simulation": "active", "mellowness": "active", "confidence_after_training": "confidence"}
+    return {name: value for name, value in typed.items() if name not in idle or idle[name] in typed}
+
+
+def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:
+    """Without --confidence where nothing is learned: it needs the rates."""
+    if "confidence" not in typed or "testonly" not in typed:
+        return typed
+    log("[warning] --confidence needs the state of learning, which -t leaves out: there will be none")
+    return {name: value for name, value in typed.items() if not name.startswith("confidence")}
 
 
 def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:
@@ -217,8 +235,8 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
     default, given = GdConfig(), config.learner
-    not_kept = (*NOT_KEPT, *NOT_KEPT_CLASSES) if kept["learner"] == "many" else NOT_KEPT
-    changes = {name: getattr(given, name, 0) for name in not_kept}
+    changes = {name: getattr(given, name) for name in NOT_KEPT}
+    changes |= {name: getattr(given, name, usual) for name, usual in NOT_KEPT_OF.get(kept["learner"], {}).items()}
     changes |= learners.learner_changes(typed)
     changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
@@ -238,7 +256,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         path,
         learning=config.learning,
         strict=False,
-        learner_name="bfgs" if given.learner == "bfgs" and kept["learner"] == "gd" else None,
+        learner_name=given.learner if given.learner in ("bfgs", "active") and kept["learner"] == "gd" else None,
         learner_changes=changes,
         feature_changes=features,
         dropped={name: getattr(default, name) for name in KEPT_IF_RESUMABLE if name not in typed},

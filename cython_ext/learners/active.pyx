@@ -1,0 +1,221 @@
+"""Gradient descent that knows how sure it is: active learning and confidences, as Vowpal Wabbit's.
+
+A label is asked for by importance-weighted active learning (Beygelzimer, Hsu, Langford and Zhang, 2010): with a probability
+that falls with the importance which would flip the prediction's sign, and with one over that probability as its weight.
+"""
+
+from libc.float cimport FLT_MAX
+from libc.math cimport NAN, fabsf, isfinite, isnan, logf, sqrtf
+from libc.stdint cimport uint32_t, uint64_t
+
+from core.descent cimport (
+    SCALARS, TIME, UNLABELED_WEIGHT, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots,
+    sensitivity, sync_if_due, widen_range
+)
+from core.float32 cimport FOUR, ONE, TWO
+from core.groups cimport Rows
+from core.in_order cimport Visit, check_fit, visit_in_order
+from core.links cimport apply_link
+from core.plan cimport Plan
+from core.scratch cimport Scratch
+from core.status cimport OK, UNSTABLE
+from core.view cimport Results, open_plan, open_results, open_rows
+from core.vwrandom cimport random_next
+
+cdef extern from *:
+    const float HALF "0.5f"
+    const float TINY "0.0001f"
+
+cdef enum:                 # positions in the scalars, named in vwlite/learners/active.py
+    LABELED_WEIGHT = SCALARS      # importance of what was learned
+    SUM_LOSS = SCALARS + 1        # its loss
+    QUERIES = SCALARS + 2         # labels asked for
+    LEAST_LABEL = SCALARS + 3
+    GREATEST_LABEL = SCALARS + 4
+    ALL_SCALARS = SCALARS + 5
+
+
+cdef struct Active:
+    Learner m
+    float mellowness
+    bint after             # the confidence is that of the weights after the update
+    bint binary            # predictions are -1 or 1, right or wrong
+    float middle           # between these two
+    uint64_t *chance       # state of the random numbers
+    float *label           # of each row as it counts: NaN where it was not asked for
+    float *weight          # of each row as it counts
+    float *told            # of each row, what is told beside its prediction
+
+
+cdef inline float share(float x) noexcept nogil:
+    return 0 if x < 0 else (1 if x > 1 else x)
+
+
+cdef inline float query_probability(const Active *a, float seen, float flip) noexcept nogil:
+    """That a label is asked for after examples of importance ``seen``; ``flip`` is an importance as a share of that."""
+    cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio, root
+    cdef float loss = <float>a.m.scalars[SUM_LOSS] / seen
+    loss = share(loss + sqrtf((ONE + HALF * logf(seen)) / (<float>a.m.scalars[LABELED_WEIGHT] + TINY)))
+    root = sqrtf(loss) + sqrtf(loss + flip)
+    if flip <= sqrtf(bound) * root + bound:
+        return 1
+    ratio = (root + sqrtf(root * root + FOUR * flip)) / (TWO * flip)
+    return bound * ratio * ratio
+
+
+cdef inline float vw_probability(const Active *a, float seen, float flip) noexcept nogil:
+    """What vw makes of it: no probability, for it may be above 1, and grows again where a flip takes very much."""
+    cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio
+    if flip <= sqrtf(bound) * sqrtf(share(share(<float>a.m.scalars[SUM_LOSS] / seen) + flip)) + bound:
+        return 1
+    ratio = (ONE + sqrtf(ONE + FOUR * flip)) / TWO * flip
+    return bound * ratio * ratio
+
+
+cdef inline float ask(Active *a, float flip, float seen) noexcept nogil:
+    """The importance with which to ask for a label after examples of importance ``seen``; -1 not to ask."""
+    cdef float probability = 1
+    if seen > 1:
+        probability = query_probability(a, seen, flip / seen) if a.m.strict else vw_probability(a, seen, flip / seen)
+    return ONE / probability if random_next(a.chance) < probability else -1
+
+
+cdef inline int teach(Active *a, Scratch *s, float p, float y, float weight) noexcept nogil:
+    cdef int status = learn_row(&a.m, s, p, y, weight)
+    sync_if_due(&a.m)
+    return status
+
+
+cdef inline float answer_loss(const Active *a, float p, float y, float weight) noexcept nogil:
+    if not a.binary:
+        return a.m.loss.value(&a.m.params, p, y) * weight
+    return weight if (1 if apply_link(a.m.link, p) > a.middle else -1) != y else 0
+
+
+cdef inline void book(Active *a, const Results *out, size_t row, float p, float y, float weight) noexcept nogil:
+    """Count a row by the label and the weight it ended up with."""
+    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    out.loss[row] = a.m.loss.value(&a.m.params, p, y) * weight if labeled and weight > 0 else 0
+    out.prediction[row] = apply_link(a.m.link, p)
+    a.label[row], a.weight[row] = y, weight
+    count_time(&a.m, weight, labeled, held)
+    if labeled and not held:
+        a.m.scalars[LABELED_WEIGHT] += weight
+        if weight > 0:
+            a.m.scalars[SUM_LOSS] += answer_loss(a, p, y, weight)
+
+
+cdef inline float predicted(Active *a, const Rows *rows, size_t row, const Scratch *s, Results *out,
+                            bint learn) noexcept nogil:
+    if learn and not a.m.frozen:
+        widen_range(&a.m, rows.label[row])
+    out.raw[row] = inner_product(&a.m, s, rows.base[row])
+    out.features[row] = <uint32_t>s.count
+    return clip(out.raw[row], &a.m)
+
+
+cdef inline bint is_learned(const Active *a, const Rows *rows, size_t row, const Results *out, bint learning) noexcept nogil:
+    return learning and not isnan(rows.label[row]) and not (out.held != NULL and out.held[row])
+
+
+cdef int visit_simulated(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    """Learn the row if its label is one that would have been asked for; else it counts as unlabelled, without weight."""
+    cdef Active *a = <Active *>learner
+    cdef bint learn = is_learned(a, rows, row, out, learning)
+    cdef float y = rows.label[row], weight = rows.importance[row], importance
+    cdef float p = predicted(a, rows, row, s, out, learn)
+    cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
+    if learn and weight > 0 and not (a.m.strict and status != OK):
+        importance = ask(a, fabsf(p) / sensitivity(&a.m, s, p, y, weight), <float>a.m.scalars[TIME])
+        if importance > 0:
+            a.m.scalars[QUERIES] += 1
+            weight *= importance
+            status |= teach(a, s, p, y, weight)
+        else:
+            y, weight = <float>NAN, 0
+    book(a, out, row, p, y, weight)
+    return status
+
+
+cdef int visit_asking(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    """Learn the row if it has a label; else tell with what importance to ask for it."""
+    cdef Active *a = <Active *>learner
+    cdef bint learn = is_learned(a, rows, row, out, learning)
+    cdef float y = rows.label[row], weight = rows.importance[row], middle, opposite, flip = 0
+    cdef float p = predicted(a, rows, row, s, out, learn)
+    cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
+    if learn and weight > 0 and not (a.m.strict and status != OK):
+        status |= teach(a, s, p, y, weight)
+    a.told[row] = -1
+    if isnan(y):
+        middle = (a.m.params.max_label + a.m.params.min_label) * HALF
+        opposite = <float>a.m.scalars[LEAST_LABEL if p >= middle else GREATEST_LABEL]
+        flip = fabsf(p - middle) / sensitivity(&a.m, s, p, opposite, weight)
+    else:
+        a.m.scalars[LEAST_LABEL] = min(a.m.scalars[LEAST_LABEL], y)
+        a.m.scalars[GREATEST_LABEL] = max(a.m.scalars[GREATEST_LABEL], y)
+    book(a, out, row, p, y, weight)
+    if isnan(y):
+        a.told[row] = ask(a, flip, <float>a.m.scalars[UNLABELED_WEIGHT])
+    return status
+
+
+cdef int visit_confident(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    """Tell the importance that would flip the prediction's sign, of a label against it where there is none.
+
+    vw has not predicted yet when it looks at a label, and looks for none at all after training.
+    """
+    cdef Active *a = <Active *>learner
+    cdef bint learn = is_learned(a, rows, row, out, learning)
+    cdef float y = rows.label[row], weight = rows.importance[row], moved = 0
+    cdef float p = predicted(a, rows, row, s, out, learn)
+    cdef float other = y if not isnan(y) else (-1 if p > 0 else 1), known = p
+    cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
+    if not a.m.strict:
+        known = 0 if not a.after and not isnan(y) else p
+        other = FLT_MAX if a.after and isnan(y) else other
+    if not a.after:
+        moved = sensitivity(&a.m, s, known, other, weight)
+    if learn and weight > 0 and not (a.m.strict and status != OK):
+        status |= teach(a, s, p, y, weight)
+    if a.after:
+        moved = sensitivity(&a.m, s, known, other, weight)
+    a.told[row] = fabsf(p) / moved
+    book(a, out, row, p, y, weight)
+    return status
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    prefetch_slots(&(<Active *>learner).m, s)
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
+
+    Fills ``state.taken``, float32[2, n]: label and importance of each row as they count, and ``state.told``, float32[n].
+    """
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef uint64_t[::1] chance = state.chance
+    cdef float[:, ::1] taken = state.taken
+    cdef float[::1] told = state.told
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef Visit visit = visit_simulated if config.simulation else visit_asking if config.active else visit_confident
+    cdef Active a
+    cdef int status
+    check_fit(state, &native_plan, &rows, end, learning)
+    if state.scalars.shape[0] != ALL_SCALARS or taken.shape[0] != 2:
+        raise ValueError("wrong number of scalars")
+    if <size_t>taken.shape[1] < end or <size_t>told.shape[0] < end or chance.shape[0] != 1:
+        raise ValueError("too little room for what is told of the rows")
+    if begin == end:
+        return OK, begin
+    a.m = open_learner(state, config)
+    native_plan.flat = plan.flat and a.m.stride == 4
+    a.mellowness, a.after, a.binary, a.middle = config.mellowness, config.after, config.binary, config.middle
+    a.label, a.weight, a.told, a.chance = &taken[0, 0], &taken[1, 0], &told[0], &chance[0]
+    with nogil:
+        status = visit_in_order(&a, prepare, visit, a.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+    return status, begin

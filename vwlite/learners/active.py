@@ -1,0 +1,146 @@
+"""Active learning (``--active``) and confidences; the kernel is ``cython_ext/learners/active.pyx``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite._native import active as kernel
+from vwlite.batch import Batch
+from vwlite.errors import UsageError
+from vwlite.expand import Plan
+from vwlite.learners.base import restored_config
+from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
+from vwlite.results import Results
+
+OWN_SCALARS = (
+    "labeled_weight",  # importance of what was learned
+    "sum_loss",  # its loss
+    "queries",  # labels asked for
+    "least_label",  # of those seen, and of 0 and 1
+    "greatest_label",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveConfig(GdConfig):
+    """As ``GdConfig``, with ``active`` or ``confidence``."""
+
+    active: bool = False  # beside predictions without a label: the importance with which to ask for it
+    simulation: bool = False  # of active: ask for the labels there are, and learn no others
+    mellowness: float = 8.0  # of active: more asks for more labels
+    confidence: bool = False  # beside predictions: the importance that would flip their sign
+    confidence_after_training: bool = False  # the same for the weights after the example's update
+    random_seed: int = 0  # of the choice of labels
+
+    learner: ClassVar[str] = "active"
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.active and self.confidence:
+            raise UsageError("--active and --confidence do not go together")
+        if self.confidence_after_training and not self.confidence:
+            raise UsageError("--confidence_after_training needs --confidence")
+        if self.simulation and not self.active:
+            raise UsageError("--simulation needs --active")
+        if not 0 <= self.mellowness < float("inf"):
+            raise UsageError(f"--mellowness takes a number of 0 or more, not {self.mellowness:g}")
+        if self.ftrl:
+            raise UsageError("--active and --confidence do not go with --ftrl")
+
+
+class ActiveKernelConfig(KernelConfig):
+    def __init__(self, config: ActiveConfig, *, strict: bool, frozen: bool) -> None:
+        super().__init__(config, strict=strict, frozen=frozen)
+        self.active, self.simulation = config.active, config.simulation
+        self.mellowness, self.after = config.mellowness, config.confidence_after_training
+        self.binary = config.binary
+
+
+class Active(Gd):
+    """Gradient descent that knows how sure it is."""
+
+    name = "active"
+    SCALARS = (*SCALARS, *OWN_SCALARS)
+    native = kernel
+    places_tags = True
+
+    def __init__(
+        self, config: ActiveConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        self.kernel = ActiveKernelConfig(config, strict=strict, frozen=not learning)
+        self.kernel.middle = self.middle
+        if not learning:  # there is no more than the weights, as in vw
+            self.kernel.adaptive = self.kernel.normalized = False
+        # in vwlite's manners predictions are only that, whatever the model was trained for; so are vw's of a simulation
+        self.writes_lines = learning or (not strict and config.active)
+        if config.simulation or not self.writes_lines:
+            self.kernel.simulation, self.writes_lines = True, False
+        self.set(greatest_label=1.0)
+        self.chance = np.array([config.random_seed % 2**64], np.uint64)
+        self.taken, self.told = np.empty((2, 0), np.float32), np.empty(0, np.float32)
+        self.queried = 0
+
+    def stop_learning(self) -> None:
+        """From now on only predict, and tell how sure that is; labels do not matter."""
+        self.learning = self.writes_lines = False
+        self.kernel.frozen = self.tells_flips = True
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        if self.tells_flips:
+            batch = replace(batch, label=np.full(len(batch), np.nan, np.float32))
+        if len(self.told) < len(batch):
+            self.taken, self.told = np.empty((2, len(batch)), np.float32), np.empty(len(batch), np.float32)
+        self.taken[0, begin:end], self.taken[1, begin:end] = batch.label[begin:end], batch.importance[begin:end]
+        before = self.get("queries")
+        super().run(batch, plan, results, begin, end)
+        self.queried = int(self.get("queries") - before)
+        if results.flip is not None:
+            results.flip[begin:end] = self.told[begin:end]
+
+    def counted(self, batch: Batch) -> Batch:
+        if not self.config.simulation:
+            return batch
+        return replace(batch, label=self.taken[0, : len(batch)], importance=self.taken[1, : len(batch)])
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        """The prediction, its tag and what is told of it: the importance to ask with, if any, or the confidence."""
+        told, tag = float(self.told[row]), batch.tag(row).decode("utf-8", "surrogateescape")
+        prediction = f"{float(results.prediction[row]):.6f}"
+        if self.config.confidence:
+            return f"{prediction} {told:.6f} {tag}"
+        return f"{prediction} {tag}" + (f" {told:.6f}" if told >= 0 else "")
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        (_, *rest), labels, predictions = super().described
+        if not (self.learning or self.config.active):
+            return ("gd", *rest), labels, predictions
+        own = "confidence" if self.config.confidence else "active-simulation" if self.config.simulation else "active"
+        return ("gd", own, *rest), labels, predictions
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "chance": int(self.chance[0])}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        if header["learner"] != self.name:  # a plain model, that this goes on from
+            return
+        numbers = {name: float(header["scalars"][name]) for name in OWN_SCALARS}
+        if not all(map(np.isfinite, numbers.values())) or not 0 <= numbers["queries"] < 2**53:
+            raise ValueError("counts of labels")
+        chance = header["chance"]
+        if type(chance) is not int or not 0 <= chance < 2**64:
+            raise ValueError("a state of random numbers")
+        if not self.strict:  # vw counts each run's anew
+            numbers = {name: numbers[name] for name in ("least_label", "greatest_label")}
+        if whole:
+            self.set(**numbers)
+        if self.config.random_seed == header["config"]["random_seed"]:
+            self.chance[0] = chance
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> ActiveConfig:
+        return restored_config(ActiveConfig, stored, changes)
