@@ -92,7 +92,9 @@ class Session:
             opening.callback(self.inputs.close)
             self.predictions = open_predictions(opening, output.predictions)
             self.raw = open_predictions(opening, output.raw_predictions)
-            if self.raw and not self.learner.simple_labels:
+            if not self.learner.shows_raw:
+                self.raw = None  # but for the empty file, as vw writes it
+            elif self.raw and not self.learner.simple_labels:
                 self.learner.want_scores()
             if self.bad_lines:
                 opening.enter_context(self.manners.keeping(self.bad_lines))

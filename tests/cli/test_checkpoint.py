@@ -31,6 +31,8 @@ RUNS = {
     "examples": "--examples 37 --passes 2",
     "going on": "-i before -q ui",
     "going on, shuffled": "-i before -q ui --passes 2 --shuffle",
+    "growing tree": "--log_multi 5 --swap_resistance 0 -p p",
+    "tournaments": "--ect 5 --error 2 --passes 2",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
 }
 

@@ -65,6 +65,7 @@ class GdConfig:
     ftrl_beta: float | None = None  # 1
 
     learner: ClassVar[str] = "gd"
+    usual_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
         link_code(self.link)

@@ -50,7 +50,8 @@ LOSS_OPTIONS = {
     "logistic_min": "logistic",
     "logistic_max": "logistic",
 }
-LINEAR = ("gd", "many", "bfgs", "coin", "lrq")  # learners that vw has too
+LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
+LINEAR = ("gd", "many", "log_multi", "ect", "bfgs", "coin", "lrq")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -78,7 +79,7 @@ def run(arguments: dict[str, Any]) -> int:
         if full_names := typed.pop("experimental_full_name_interactions", ()):
             names = tuple(value.replace("|", ",") for value in full_names)
             typed["interactions"] = (*typed.get("interactions", ()), *names)
-        return vw_run(arguments, random_start(lenient_limits(typed)))
+        return vw_run(arguments, own_loss(random_start(lenient_limits(typed))))
     except VwliteError as error:
         print(f"[critical] vw: {error}")
         return 1
@@ -192,6 +193,11 @@ def random_start(typed: dict[str, Any]) -> dict[str, Any]:
     return typed
 
 
+def own_loss(typed: dict[str, Any]) -> dict[str, Any]:
+    """As vw, whose ``--log_multi`` learns with its own loss whatever is typed."""
+    return {name: value for name, value in typed.items() if name not in LOSS_NAMES} if "log_multi" in typed else typed
+
+
 def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:
     """As vw reads ``--feature_limit a:10``: the number begins after the letter, and is none."""
     limits = tuple(value for value in typed.get("feature_limit", ()) if value[-1:].isdigit() and ":" not in value)
@@ -220,7 +226,8 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     not_kept = (*NOT_KEPT, *NOT_KEPT_CLASSES) if kept["learner"] == "many" else NOT_KEPT
     changes = {name: getattr(given, name, 0) for name in not_kept}
     changes |= learners.learner_changes(typed)
-    changes["loss"] = LossConfig(**build.loss_changes(typed))
+    if kept["learner"] != "log_multi":
+        changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:
         if name in features:
