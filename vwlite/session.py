@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -219,10 +220,11 @@ class Session:
         return {number: audit_line(batch, self.plan, self.learner, row, number) for number in classes}
 
     def write_audit(self, batch: Batch, row: int, lines: dict[int, str]) -> None:
-        from vwlite.audit import audit_text
+        from vwlite.audit import audit_line, audit_text
 
+        line_now = partial(audit_line, batch, self.plan, self.learner, row)
         sys.stdout.flush()
-        sys.stdout.buffer.write(audit_text(batch, self.learner, self.results, row, lines))
+        sys.stdout.buffer.write(audit_text(batch, self.learner, self.results, row, lines, line_now))
         sys.stdout.buffer.flush()
 
     def save_on_command(self, tag: bytes) -> None:

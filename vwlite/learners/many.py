@@ -150,6 +150,10 @@ class Many(Gd):
         self.norms = np.tile(self.scalars[:NORMS], (self.config.models, 1))
         self.norms[1:, :2] = 0  # vw starts those of the first class with initial_t only
 
+    @property
+    def first_norms(self) -> tuple[float, float]:
+        return float(self.norms[0, 0]), float(self.norms[0, 1])
+
     def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
         """To vw's counters an example of which a sample of classes has learned is one without a label."""
         if begin == 0:

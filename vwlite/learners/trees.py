@@ -1,6 +1,6 @@
 """What learners have in common that find an example's class by contests of two-class sets of weights."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +60,13 @@ class Tree(Many):
         return self.config.classes.shown(int(results.prediction[row]))
 
     def audited(self, batch: Batch, row: int) -> Iterable[int]:
-        self.trace_calls = np.empty(64, np.uint32)
-        self.trace_scores = np.empty(64, np.float32)
+        if not len(self.trace_calls):
+            room = 4 * self.config.models + 64  # each set is asked and taught once at most, and asked again
+            self.trace_calls, self.trace_scores = np.empty(room, np.uint32), np.empty(room, np.float32)
         return range(self.config.models)
+
+    def spoken(self, results: Results, row: int, classes: Iterable[int]) -> Iterator[tuple[int, bool, float]]:
+        """In the order in which sets of weights were asked about the row, and asked again when they had learned it."""
+        calls = self.trace_calls[: self.trace_size].tolist()
+        scores = self.trace_scores[: self.trace_size].tolist()
+        return ((call // 2, bool(call % 2), score) for call, score in zip(calls, scores, strict=True))
