@@ -130,7 +130,8 @@ cdef inline void begin_anew(Tree *t, uint32_t number) noexcept nogil:
 cdef inline void take_out(Tree *t, uint32_t number) noexcept nogil:
     """A leaf and the node above it; the leaf's sibling takes their place."""
     cdef Node *parent = &t.node[t.node[number].parent]
-    cdef uint32_t place = t.node[number].parent, above = parent.parent
+    cdef uint32_t place = t.node[number].parent
+    cdef uint32_t above = parent.parent if place else 0  # whatever a model says of the root
     cdef uint32_t sibling = parent.left if parent.right == number else parent.right
     if t.node[above].left == place:
         t.node[above].left = sibling

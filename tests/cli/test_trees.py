@@ -170,6 +170,19 @@ def test_a_tree_that_is_none_is_refused(change, vwlite, write):
     assert "is no model of this version" in vwlite("train", "-i", "m", "-f", "n", "d", status=76).stderr
 
 
+def test_what_a_model_says_of_the_root_s_parent_is_not_believed(vwlite, write, tmp_path):
+    write("d", "".join(f"{1 + n % 5 if n % 40 else 6} |a x{n % 3} y{n * n % 7}\n" for n in range(300)))
+    vwlite("vw", "d", "-f", "m", "--quiet", "--log_multi", "6", "--swap_resistance", "0", "--examples", "30")
+    nodes = np.array(load(tmp_path / "m").arrays["nodes"])
+    assert nodes[0, 4] == 1
+    nodes[0, 0] = 2**32 - 1
+    vwlite("vw", "d", "-i", "m", "-f", "one", "--quiet")
+    changed("m", nodes=nodes)
+    vwlite("vw", "d", "-i", "m", "-f", "other", "--quiet")
+    one, other = (load(tmp_path / name).arrays["nodes"][1:] for name in ("one", "other"))
+    np.testing.assert_array_equal(one, other)
+
+
 def test_a_model_keeps_no_entry_of_nodes_that_began_anew(vwlite, write, tmp_path):
     write("d", "".join(LINES))
     vwlite("train", "d", "-f", "m", "--quiet", "--log_multi", "6", "--swap_resistance", "0")
