@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -23,10 +24,11 @@ def audit(text, features=None, config=None, learner=None, cached=False, learning
     results.make_room(len(batch))
     plan.see(batch.seg_char.tolist())
     for row in range(len(batch)):
-        items = {0: audit_line(batch, plan, learner, row)}
+        line_now = partial(audit_line, batch, plan, learner, row)
+        items = {0: line_now()}
         learner.run(batch, plan, results, row, row + 1)
         if not batch.flags[row] & (BLANK | SAVE):
-            lines.append(audit_text(batch, learner, results, row, items).decode())
+            lines.append(audit_text(batch, learner, results, row, items, line_now).decode())
     return "".join(lines)
 
 
@@ -138,3 +140,7 @@ def test_agrees_with_the_recorded_run_over_a_cache(conformance_dir):
         assert ours.keys() == theirs.keys()
         for name, numbers in theirs.items():
             assert ours[name] == pytest.approx(numbers, abs=1e-4, rel=1e-3)
+
+
+def test_ftrl_shows_no_squares_either():
+    assert "@" not in audit(b"1 |a x\n1 |a x\n", config=GdConfig(ftrl=True))

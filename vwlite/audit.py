@@ -1,5 +1,6 @@
 """Audits: every example's prediction with the features and weights it is made of."""
 
+from collections.abc import Callable
 from typing import BinaryIO
 
 import numpy as np
@@ -14,16 +15,20 @@ from vwlite.names import term_names, with_all_linear
 from vwlite.results import Results
 
 
-def audit_text(batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, str]) -> bytes:
-    """Of each class in ``lines`` the prediction for the row just run, its tag, and the class's line.
+def audit_text(
+    batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, str], line_now: Callable[[int], str]
+) -> bytes:
+    """Of each prediction that made up that for the row just run: the prediction, its tag, and the class's line.
 
-    As in Vowpal Wabbit's audits predictions are clipped but the link is not applied.
+    ``lines``, by class, are of before the row was learned; ``line_now`` tells one of afterwards. As in Vowpal Wabbit's
+    audits predictions are clipped but the link is not applied.
     """
     tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
     text = batch.text if len(batch.text) else None
     shown = b""
-    for number, line in lines.items():
-        value = np.full(1, learner.clipped(results, row, number), np.float32)
+    for number, learned, prediction in learner.spoken(results, row, lines):
+        value = np.full(1, prediction, np.float32)
+        line = line_now(number) if learned else lines[number]
         shown += format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)
         shown += line.encode("utf-8", "surrogateescape") + b"\n"
     return shown
@@ -41,7 +46,7 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     names = term_names(batch, plan, row)
     table = learner.weights[slots]
     shown = [f"{weight:g}" for weight in shrunk(table[:, 0], learner)]
-    if learner.stride > 1 and learner.config.modes[0]:
+    if learner.stride > 1 and learner.config.modes[0] and not learner.config.ftrl:
         squares = table[:, COLUMNS.index("adaptive")].tolist()
         shown = [f"{weight}@{square:g}" for weight, square in zip(shown, squares, strict=True)]
     with np.errstate(all="ignore"):

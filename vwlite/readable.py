@@ -18,6 +18,7 @@ from vwlite.version import __version__
 if TYPE_CHECKING:
     from vwlite.saving import Saver
 
+OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "log_multi", "ect", "error")
 CHUNK = 1 << 16  # slots at a time
 
 
@@ -114,6 +115,7 @@ def kept_options(learner: Gd, features: FeatureConfig, predict_only: bool) -> li
         "quadratic": features.quadratic,
         "redefine": features.redefine,
         "spelling": features.spelling,
+        **{name: getattr(learner.config, name, 0) for name in OF_CLASSES},
     }
     if not predict_only:
         kept |= update_options(learner)
@@ -156,7 +158,8 @@ def state_lines(
     """What learning goes on from, by Vowpal Wabbit's names."""
     low, high = learner.label_range
     yield "initial_t", learner.start_time
-    yield "norm normalizer", learner.get("norm_sum")
+    norm_sum, norm_weight = learner.first_norms
+    yield "norm normalizer", norm_sum
     yield "t", learner.get("time")
     yield "sum_loss", counters["sum_loss"]
     yield "sum_loss_since_last_dump", counters["sum_loss_since_dump"]
@@ -168,7 +171,7 @@ def state_lines(
     yield "weighted_unlabeled_examples", counters["unlabeled_weight"]
     yield "example_number", counters["example_number"]
     yield "total_features", counters["total_features"]
-    yield "total_weight", learner.get("norm_weight")
+    yield "total_weight", norm_weight
     yield "sd::oec.weighted_labeled_examples", counters["old_labeled_weight"]
     yield "current_pass", int(counters.get("current_pass") or 1)
     yield "l1_state", learner.get("gravity")

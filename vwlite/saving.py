@@ -102,9 +102,10 @@ class Saver:
         """Raises Diverged for a model of which nothing good can come."""
         finite = bool(np.isfinite(scalars).all())
         if self.config.strict:
+            from vwlite.table import Table
             from vwlite.table_store import is_finite
 
-            finite = finite and all(map(is_finite, tables.values()))
+            finite = finite and all(is_finite(table) for table in tables.values() if isinstance(table, Table))
         if not finite:
             raise Diverged(
                 "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "

@@ -93,7 +93,9 @@ class Session:
             opening.callback(self.inputs.close)
             self.predictions = open_predictions(opening, output.predictions)
             self.raw = open_predictions(opening, output.raw_predictions)
-            if self.raw and not self.learner.simple_labels:
+            if not self.learner.shows_raw:
+                self.raw = None  # but for the empty file, as vw writes it
+            elif self.raw and not self.learner.simple_labels:
                 self.learner.want_scores()
             if self.bad_lines:
                 opening.enter_context(self.manners.keeping(self.bad_lines))
@@ -223,10 +225,11 @@ class Session:
         return {number: audit_line(batch, self.plan, self.learner, row, number) for number in classes}
 
     def write_audit(self, batch: Batch, row: int, lines: dict[int, str]) -> None:
-        from vwlite.audit import audit_text
+        from vwlite.audit import audit_line, audit_text
 
+        line_now = partial(audit_line, batch, self.plan, self.learner, row)
         sys.stdout.flush()
-        sys.stdout.buffer.write(audit_text(batch, self.learner, self.results, row, lines))
+        sys.stdout.buffer.write(audit_text(batch, self.learner, self.results, row, lines, line_now))
         sys.stdout.buffer.flush()
 
     def save_on_command(self, tag: bytes) -> None:

@@ -1,11 +1,13 @@
-"""Sets of weights side by side, one a class: what the kinds of classes have in common."""
+"""Sets of weights side by side, one a class or a node of a tree: what the kinds of classes have in common."""
 
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
 from core.classes cimport LANES, Rates8, room_for_rates, score_classes, teach_block
-from core.descent cimport NORMS, SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
+from core.descent cimport (
+    NORMS, SCALARS, Learner, clip, inner_product, learn_row, open_learner, sync_if_due, widen_range
+)
 from core.groups cimport Rows
 from core.scratch cimport Scratch
 from core.status cimport NO_MEMORY, OK, UNSTABLE
@@ -26,6 +28,7 @@ cdef struct Many:
     double *norms          # (classes, NORMS)
     int kind
     uint32_t classes
+    uint32_t models        # sets of weights: as many as classes, but for trees
     int shift              # a feature's slots begin at its hash times 2^shift
     uint32_t mask
     bint absolute          # loss is the cost of the answer, not what it costs more than the best
@@ -173,3 +176,20 @@ cdef inline int teach_all(Many *q, const Rows *rows, size_t row, Scratch *s, flo
         if weight > 0:
             status |= teach(q, s, c, score[c], sign, weight)
     return status
+
+
+cdef inline int open_sets(Many *q, state, config) except -1:
+    """The sets of weights of a ``vwlite.learners.many.Many``, and room for a single row of their scores."""
+    cdef double[:, ::1] norms = state.norms
+    cdef float[:, ::1] raw = state.raw, score = state.score
+    q.m = open_learner(state, config)
+    q.table, q.mask = q.m.table, <uint32_t>q.m.slots - 1
+    q.classes, q.models, q.shift = config.classes, config.models, config.shift
+    if norms.shape[0] != q.models or norms.shape[1] != NORMS or not 1 <= q.models <= <uint32_t>1 << q.shift:
+        raise ValueError("the sets of weights do not fit their norms")
+    if state.mask is not None or q.m.slots >> q.shift == 0 or state.scalars.shape[0] != SCALARS + 2:
+        raise ValueError("the table does not fit the sets of weights")
+    if raw.shape[0] < 1 or score.shape[0] < 1 or raw.shape[1] != q.models or score.shape[1] != q.models:
+        raise ValueError("no room for the scores")
+    q.norms, q.raw, q.score, q.wide = &norms[0, 0], &raw[0, 0], &score[0, 0], 0
+    return 0

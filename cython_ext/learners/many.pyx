@@ -5,12 +5,12 @@ from libc.stdint cimport uint32_t
 
 from core.bytescan cimport prefetch
 from core.classes cimport Rates8, close_rates, learns_in_lanes, scores_in_lanes
-from core.descent cimport NORMS, SCALARS, count_time, open_learner, widen_range
+from core.descent cimport count_time, widen_range
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
 from core.links cimport LINK_LOGISTIC, apply_link
 from core.many cimport (
-    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, place, predict_all, predict_class, teach,
+    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class, teach,
     teach_all, tell_first
 )
 from core.plan cimport Plan
@@ -156,29 +156,20 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
     """From a ``vwlite.learners.many.Many``, its ``KernelConfig`` and a batch's ``vwlite.class_labels.Lists``, if any."""
-    cdef double[:, ::1] norms = state.norms
     cdef double[:, ::1] log_loss = state.log_loss
     cdef const uint32_t[::1] order = state.order
     cdef const uint32_t[::1] start, named
     cdef const float[::1] cost
-    cdef float[:, ::1] raw = state.raw, score = state.score
     cdef Many q
-    q.m = open_learner(state, config)
-    q.table, q.mask = q.m.table, <uint32_t>q.m.slots - 1
-    q.kind, q.classes, q.shift = config.kind, config.classes, config.shift
-    q.sequential = config.sequential
+    open_sets(&q, state, config)
+    q.kind, q.sequential = config.kind, config.sequential
     q.absolute, q.bound, q.shows, q.probabilities = config.absolute, config.bound, config.shows, config.probabilities
     q.log_loss = &log_loss[0, 0]
-    if log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
-        raise ValueError("two sums of log losses and two of weights")
-    if norms.shape[0] != q.classes or norms.shape[1] != NORMS or q.classes < 1 or q.classes > <uint32_t>1 << q.shift:
-        raise ValueError("the classes do not fit their norms")
-    if state.mask is not None or q.m.slots >> q.shift == 0 or state.scalars.shape[0] != SCALARS + 2:
-        raise ValueError("the table does not fit the classes")
+    if log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.models != q.classes:
+        raise ValueError("two sums of log losses and two of weights; a set of weights for each class")
     q.sample, q.order = config.sample, &order[0]
     if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[AT] < q.classes:
         raise ValueError("the order of classes does not fit them")
-    q.norms = &norms[0, 0]
     q.start = q.named = NULL
     q.cost = NULL
     if lists is not None:
@@ -188,11 +179,10 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
         q.start = &start[0]
         q.named = &named[0] if named.shape[0] else NULL
         q.cost = &cost[0] if cost.shape[0] else NULL
-    q.wide = q.classes if state.wants_scores else 0
-    if raw.shape[1] != q.classes or score.shape[1] != q.classes or \
-            min(raw.shape[0], score.shape[0]) < (rows if q.wide else 1):
-        raise ValueError("no room for the scores")
-    q.raw, q.score = &raw[0, 0], &score[0, 0]
+    if state.wants_scores:
+        q.wide = q.classes
+        if min(len(state.raw), len(state.score)) < rows:
+            raise ValueError("no room for the scores")
     q.rates = Rates8(NULL, NULL, 0)
     q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
     q.learns_lanes = config.lanes and learns_in_lanes(&q.m, q.shift)

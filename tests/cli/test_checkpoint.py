@@ -33,6 +33,8 @@ RUNS = {
     "going on, shuffled": "-i before -q ui --passes 2 --shuffle",
     "simulation": "--active --simulation --mellowness 0.1 --passes 2 -p p",
     "confidence": "--confidence --confidence_after_training -p p",
+    "growing tree": "--log_multi 5 --swap_resistance 0 -p p",
+    "tournaments": "--ect 5 --error 2 --passes 2",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
     "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
     "coin": "--coin --passes 3",

@@ -12,13 +12,17 @@ from vwlite.inputs import InputConfig
 from vwlite.learners.active import ActiveConfig
 from vwlite.learners.coin import CoinConfig
 from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.ect import EctConfig
 from vwlite.learners.filter_tree import FilterTreeConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.log_multi import LogMultiConfig
 from vwlite.learners.lrq import LrqConfig
 from vwlite.learners.many import ManyConfig
 from vwlite.learners.multiclass import MulticlassConfig
+from vwlite.losses import LossConfig
 from vwlite.training import train
 
+QUANTILE = LossConfig("quantile")
 HERE = Path(__file__).resolve().parent
 VW = (
     b"1 |a b c\n",
@@ -49,6 +53,8 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), ManyConfig(oaa=3, indexing=1), text.replace(b"-1", b"3")),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), text.replace(b"-1", b"3")),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), text.replace(b"-1", b"3")),
+            (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), text.replace(b"-1", b"3") * 4),
+            (FeatureConfig(bits=6), EctConfig(ect=3, error=1), text.replace(b"-1", b"3")),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),

@@ -1,6 +1,6 @@
 """Which learner the options ask for, and its configuration."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from vwlite.cli.build import loss_changes, pick
@@ -23,6 +23,8 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     from vwlite.learners.active import ActiveConfig
     from vwlite.learners.bfgs import BfgsConfig
     from vwlite.learners.coin import CoinConfig
+    from vwlite.learners.ect import EctConfig
+    from vwlite.learners.log_multi import LogMultiConfig
     from vwlite.learners.lrq import LrqConfig
     from vwlite.learners.many import KINDS, ManyConfig
     from vwlite.learners.multiclass import MulticlassConfig
@@ -30,6 +32,8 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     return {
         ManyConfig: KINDS,
         MulticlassConfig: ("multiclass",),
+        LogMultiConfig: ("log_multi",),
+        EctConfig: ("ect",),
         BfgsConfig: ("bfgs", "conjugate_gradient"),
         CoinConfig: ("coin", "pistol"),
         LrqConfig: ("lrq",),
@@ -56,8 +60,8 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     kind = DyadicConfig if pairs else kind_of(options)
     if kind.learner != "multiclass" and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
-    if kind.learner == "multiclass" and "loss_function" not in options:
-        loss = LossConfig("logistic")
+    if "loss_function" not in options:
+        loss = replace(loss, name=kind.usual_loss)
     changes = learner_changes(options)
     if options.get("costs"):
         raise UsageError("--costs needs --filter_tree")

@@ -52,6 +52,7 @@ run_options = options.family(
 # same with any of them.
 without_effect = options.family(
     "",
+    click.option("--no_progress", is_flag=True, hidden=True),
     click.option("--onethread", is_flag=True, hidden=True),
     click.option("--csoaa_rank", is_flag=True, hidden=True),
     click.option("--save_resume", is_flag=True, hidden=True),

@@ -21,6 +21,8 @@ CLASSES = {
     "lrq": "Lrq",
     "active": "Active",
     "filter_tree": "FilterTree",
+    "log_multi": "LogMulti",
+    "ect": "Ect",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

@@ -52,6 +52,7 @@ class Learner:
     drops_pairs = False  # namespaces of dot products have no linear terms
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     simple_labels = True  # labels are numbers to be summed
+    shows_raw = True  # has raw predictions
     writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
     places_tags = False  # ``lines`` puts the tags in as well
     queried = 0  # labels that were asked for in the rows run last

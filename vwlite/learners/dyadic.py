@@ -52,6 +52,7 @@ class DyadicConfig:
     max_prediction: float | None = None
 
     learner: ClassVar[str] = "dyadic"
+    usual_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
         link_code(self.link)

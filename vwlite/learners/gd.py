@@ -1,6 +1,6 @@
 """Gradient descent: configuration, state arrays, calls into the kernel ``cython_ext/learners/gd.pyx``."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -65,6 +65,7 @@ class GdConfig:
     ftrl_beta: float | None = None  # 1
 
     learner: ClassVar[str] = "gd"
+    usual_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
         link_code(self.link)
@@ -187,6 +188,11 @@ class Gd(Learner):
         drawn = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stride))
         return truncated(drawn) if config.random_weights == "truncated" else drawn
 
+    @property
+    def first_norms(self) -> tuple[float, float]:
+        """``norm_sum`` and ``norm_weight``: of several sets of weights, those of the first."""
+        return self.get("norm_sum"), self.get("norm_weight")
+
     def mask_with(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
         self.mask = mask
@@ -199,6 +205,10 @@ class Gd(Learner):
         """Class ``number``'s prediction for the row just run, before the link."""
         raw, (low, high) = float(results.raw[row]), self.label_range
         return 0.0 if np.isnan(raw) else min(max(raw, low), high)
+
+    def spoken(self, results: Results, row: int, classes: Iterable[int]) -> Iterator[tuple[int, bool, float]]:
+        """Of the row just run: the predictions of these classes, and whether each was made after they had learned."""
+        return ((number, False, self.clipped(results, row, number)) for number in classes)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         super().run(batch, plan, results, begin, end)

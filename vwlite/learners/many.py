@@ -84,6 +84,15 @@ class ManyConfig(GdConfig):
         return getattr(self, self.kind)
 
     @property
+    def models(self) -> int:
+        """How many sets of weights there are."""
+        return self.count
+
+    @property
+    def what(self) -> str:
+        return f"{self.models} sets of weights" if self.models != self.count else f"{self.count} classes"
+
+    @property
     def classes(self) -> Classes:
         first = 0 if self.kind == "multilabel_oaa" else self.indexing
         return Classes(self.count, self.named_labels, first)
@@ -99,7 +108,8 @@ class ManyKernelConfig(KernelConfig):
     def __init__(self, config: ManyConfig, *, strict: bool, frozen: bool) -> None:
         super().__init__(config, strict=strict, frozen=frozen)
         self.kind, self.classes = KINDS.index(config.kind), config.count
-        self.shift = (config.count - 1).bit_length()
+        self.models = config.models
+        self.shift = (config.models - 1).bit_length()
         self.sequential = config.sequential
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
         self.probabilities = config.probabilities and config.kind == "oaa"
@@ -123,13 +133,13 @@ class Many(Gd):
     def __init__(
         self, config: ManyConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
-        if config.count > 1 << bits:
-            raise UsageError(f"{config.count} classes need more than the {1 << bits} slots of -b {bits}")
+        if config.models > 1 << bits:
+            raise UsageError(f"{config.what} need more than the {1 << bits} slots of -b {bits}")
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
         self.kernel = ManyKernelConfig(config, strict=strict, frozen=not learning)
-        self.layout = self.kernel.shift, config.count
+        self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
-        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
+        self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
         self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
         self.order = permutation(config.random_seed, config.count)
         self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities
@@ -138,8 +148,12 @@ class Many(Gd):
         super().set_scalars()
         first = self.config.classes.first
         self.set(first=-1 if first is None else first)
-        self.norms = np.tile(self.scalars[:NORMS], (self.config.count, 1))
+        self.norms = np.tile(self.scalars[:NORMS], (self.config.models, 1))
         self.norms[1:, :2] = 0  # vw starts those of the first class with initial_t only
+
+    @property
+    def first_norms(self) -> tuple[float, float]:
+        return float(self.norms[0, 0]), float(self.norms[0, 1])
 
     def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
         """To vw's counters an example of which a sample of classes has learned is one without a label."""

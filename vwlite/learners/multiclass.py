@@ -29,6 +29,7 @@ class MulticlassConfig(ManyConfig):
     class_loss: str = "multinomial"
 
     learner: ClassVar[str] = "multiclass"
+    usual_loss: ClassVar[str] = "logistic"
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

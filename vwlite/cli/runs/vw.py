@@ -53,7 +53,8 @@ LOSS_OPTIONS = {
     "logistic_min": "logistic",
     "logistic_max": "logistic",
 }
-LINEAR = ("gd", "many", "bfgs", "coin", "lrq", "active")  # learners that vw has too
+LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
+LINEAR = ("gd", "many", "log_multi", "ect", "bfgs", "coin", "lrq", "active")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -81,7 +82,7 @@ def run(arguments: dict[str, Any]) -> int:
         if full_names := typed.pop("experimental_full_name_interactions", ()):
             names = tuple(value.replace("|", ",") for value in full_names)
             typed["interactions"] = (*typed.get("interactions", ()), *names)
-        return vw_run(arguments, without_idle(random_start(lenient_limits(typed))))
+        return vw_run(arguments, own_loss(without_idle(random_start(lenient_limits(typed)))))
     except VwliteError as error:
         print(f"[critical] vw: {error}")
         return 1
@@ -210,6 +211,11 @@ def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any
     return {name: value for name, value in typed.items() if not name.startswith("confidence")}
 
 
+def own_loss(typed: dict[str, Any]) -> dict[str, Any]:
+    """As vw, whose ``--log_multi`` learns with its own loss whatever is typed."""
+    return {name: value for name, value in typed.items() if name not in LOSS_NAMES} if "log_multi" in typed else typed
+
+
 def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:
     """As vw reads ``--feature_limit a:10``: the number begins after the letter, and is none."""
     limits = tuple(value for value in typed.get("feature_limit", ()) if value[-1:].isdigit() and ":" not in value)
@@ -238,7 +244,8 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     changes = {name: getattr(given, name) for name in NOT_KEPT}
     changes |= {name: getattr(given, name, usual) for name, usual in NOT_KEPT_OF.get(kept["learner"], {}).items()}
     changes |= learners.learner_changes(typed)
-    changes["loss"] = LossConfig(**build.loss_changes(typed))
+    if kept["learner"] != "log_multi":
+        changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:
         if name in features:

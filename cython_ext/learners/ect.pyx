@@ -1,0 +1,207 @@
+"""Error-correcting tournaments of classes, as Vowpal Wabbit's ``--ect`` (Beygelzimer, Langford and Ravikumar 2009).
+
+Classes meet in contests of two, each a set of weights that tells who wins: -1 the left, 1 the right. Who loses goes on
+in the next of several tournaments; a last one is between the winners of all.
+"""
+
+from libc.math cimport isnan
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from core.descent cimport count_time, prefetch_slots
+from core.groups cimport Rows
+from core.in_order cimport check_fit, visit_in_order
+from core.links cimport LINK_LOGISTIC, apply_link
+from core.many cimport Many, first_class, move_slots, open_sets, predict_class, teach_anew, tell_first
+from core.plan cimport Plan
+from core.scratch cimport Scratch
+from core.status cimport OK
+from core.trace cimport Trace, counted_features, note, open_trace
+from core.view cimport Results, open_plan, open_results, open_rows
+
+
+cdef struct Contest:       # columns named in vwlite/learners/ect.py; 0: nowhere to go on
+    uint32_t winner
+    uint32_t loser
+    uint32_t left
+    uint32_t right
+    uint32_t last          # of its tournament
+
+
+cdef struct Tournaments:
+    Many q
+    Trace trace
+    const Contest *contest  # the first are the classes
+    const uint32_t *finals  # (errors + 1,)
+    uint32_t errors
+    uint32_t between        # the first set of weights for a contest of winners
+    int height              # of the tournament of winners
+    float boundary          # predictions above it are for the right
+    uint8_t *won            # (errors + 2,) scratch: which tournaments the label won
+    float *counted          # (rows,)
+
+
+cdef inline int judge(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
+                      float *prediction) noexcept nogil:
+    cdef int status = predict_class(&t.q, s, c, rows.base[row], t.q.raw, t.q.score)
+    note(&t.trace, c, learned, t.q.score[c])
+    prediction[0] = apply_link(t.q.m.link, t.q.score[c])
+    return status
+
+
+cdef inline int tell(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
+                     float *prediction) noexcept nogil:
+    """Learn who wins; ``prediction`` is the one from before."""
+    cdef int status = teach_anew(&t.q, rows, row, s, c, sign, weight, t.q.raw, t.q.score)
+    note(&t.trace, c, False, t.q.score[c])
+    prediction[0] = apply_link(t.q.m.link, t.q.score[c])
+    return status
+
+
+cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t *found) noexcept nogil:
+    """From the last contest back to the first."""
+    cdef uint32_t winner = 0, number, bit
+    cdef float prediction = 0
+    cdef int level = t.height - 1, status = OK
+    found[0] = 0
+    if t.q.classes == 1:
+        return OK
+    while level >= 0:
+        bit = <uint32_t>1 << level
+        if winner | bit <= t.errors:
+            status |= judge(t, rows, row, s, t.between + (winner | bit) - 1, False, &prediction)
+            if prediction > t.boundary:
+                winner |= bit
+        level -= 1
+    number = t.finals[winner]
+    while number >= t.q.classes:
+        status |= judge(t, rows, row, s, number - t.q.classes, False, &prediction)
+        number = t.contest[number].right if prediction > t.boundary else t.contest[number].left
+    found[0] = number
+    return status
+
+
+cdef inline uint32_t train_tournaments(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t label,
+                                       int *status) noexcept nogil:
+    """The label goes its way up; how many tournaments are decided, of which ``won`` tells."""
+    cdef uint32_t number = t.contest[label].winner, next, size = 0
+    cdef bint left = t.contest[number].left == label, wins
+    cdef float prediction = 0, sign
+    while number:
+        sign = -1 if left else 1
+        status[0] |= tell(t, rows, row, s, number - t.q.classes, sign, rows.importance[row], &prediction)
+        status[0] |= judge(t, rows, row, s, number - t.q.classes, True, &prediction)
+        wins = (prediction - t.boundary) * sign > 0
+        next = t.contest[number].winner if wins else t.contest[number].loser
+        if t.contest[number].last or (not wins and next == 0):
+            if size <= t.errors:
+                t.won[size] = wins
+                size += 1
+        if not t.contest[number].last:  # as in vw, behind a last contest the side stays what it was
+            left = t.contest[next].left == number
+        number = next
+    return size
+
+
+cdef inline int train_winners(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t size,
+                              float *counted) noexcept nogil:
+    """Contests between a tournament the label won and one it did not, level by level.
+
+    As in vw each weighs more the earlier it is, whatever the example weighs, and a level ends as soon as half of it is
+    left. In vwlite's own manners the example's importance counts.
+    """
+    cdef float scale = rows.importance[row] if t.q.m.strict else 1, sign, prediction = 0
+    cdef uint32_t j
+    cdef int level, status = OK
+    for level in range(t.height):
+        j = 0
+        while j < size / 2:
+            if t.won[2 * j] != t.won[2 * j + 1]:
+                sign = -1 if t.won[2 * j] else 1
+                counted[0] = scale * <float>(<uint32_t>1 << (t.height - level - 1))
+                status |= tell(t, rows, row, s, t.between + (j << (level + 1)) + (<uint32_t>1 << level) - 1, sign, counted[0],
+                               &prediction)
+                t.won[j] = t.won[2 * j + 1] if prediction > t.boundary else t.won[2 * j]
+            else:
+                t.won[j] = t.won[2 * j]
+            if size % 2:
+                t.won[size / 2] = t.won[size - 1]
+            size = (size + 1) / 2
+            j += 1
+    return status
+
+
+cdef inline int train(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t label,
+                      float *counted) noexcept nogil:
+    cdef int status = OK
+    cdef uint32_t size
+    if t.q.classes == 1 or label >= t.q.classes:
+        return OK
+    size = train_tournaments(t, rows, row, s, label, &status)
+    return status | train_winners(t, rows, row, s, size, counted)
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Tournaments *t = <Tournaments *>learner
+    cdef float y = rows.label[row], weight = rows.importance[row]
+    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef uint32_t found = 0, first
+    cdef size_t asked = t.trace.asked
+    cdef int status = answer(t, rows, row, s, &found)
+    out.prediction[row] = found + first_class(&t.q)
+    out.raw[row] = 0
+    if learning and labeled and not held and not (t.q.m.strict and (status != OK or not weight > 0)):
+        if t.q.m.strict:
+            tell_first(&t.q, y)
+        first = first_class(&t.q)
+        status |= train(t, rows, row, s, <uint32_t>(y - first) if first <= y < 4294967296.0 else t.q.classes, &weight)
+    if t.q.m.strict:
+        weight = rows.importance[row]
+    t.counted[row] = weight
+    out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
+    out.features[row] = counted_features(&t.trace, asked, s, t.q.m.strict)
+    count_time(&t.q.m, weight, labeled, held)
+    return status
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    cdef Tournaments *t = <Tournaments *>learner
+    move_slots(&t.q, s)
+    prefetch_slots(&t.q.m, s)
+
+
+cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except -1:
+    """From a ``vwlite.learners.ect.Ect`` and its ``KernelConfig``, whose ``contests`` are as ``draw`` makes them."""
+    cdef const uint32_t[:, ::1] contests = config.contests
+    cdef const uint32_t[::1] finals = config.finals
+    cdef uint8_t[::1] won = state.won
+    cdef float[::1] counted = state.counted
+    open_sets(&t.q, state, config)
+    open_trace(&t.trace, state)
+    t.errors, t.height = <uint32_t>finals.shape[0] - 1, config.height
+    t.between = <uint32_t>(contests.shape[0] - t.q.classes)
+    if contests.shape[1] * 4 != sizeof(Contest) or contests.shape[0] < t.q.classes or \
+            t.between + t.errors > t.q.models or t.height > 16 or won.shape[0] < <Py_ssize_t>t.errors + 1:
+        raise ValueError("the contests do not fit the sets of weights")
+    if counted.shape[0] < rows:
+        raise ValueError("no room for the weights of the rows")
+    t.contest, t.finals, t.won = <const Contest *>&contests[0, 0], &finals[0], &won[0]
+    t.counted = &counted[0] if counted.shape[0] else NULL
+    t.boundary = 0.5 if t.q.m.link == LINK_LOGISTIC else 0
+    return 0
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Tournaments t
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    open_tournaments(&t, state, config, rows.size)
+    check_fit(state, &native_plan, &rows, end, learning)
+    with nogil:
+        status = visit_in_order(&t, prepare, visit, t.q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+    state.trace_size = t.trace.size
+    return status, begin

@@ -1,0 +1,109 @@
+"""Error-correcting tournaments (``--ect``); see ``cython_ext/learners/ect.pyx``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite._native import ect as kernel
+from vwlite.batch import Batch
+from vwlite.errors import UsageError
+from vwlite.expand import Plan
+from vwlite.learners.base import restored_config
+from vwlite.learners.many import ManyKernelConfig
+from vwlite.learners.trees import Tree, TreeConfig
+from vwlite.results import Results
+
+WINNER, LOSER, LEFT, RIGHT, LAST = range(5)  # columns of contests, as in the kernel
+
+
+@dataclass(frozen=True, slots=True)
+class EctConfig(TreeConfig):
+    """``ect`` is the number of classes; the one that is right may lose ``error`` contests."""
+
+    ect: int = 0
+    error: int = 0
+
+    learner: ClassVar[str] = "ect"
+    option: ClassVar[str] = "ect"
+
+    def __post_init__(self) -> None:
+        TreeConfig.__post_init__(self)
+        if not 0 <= self.error < 1024:
+            raise UsageError(f"--error takes 0 to 1023, not {self.error}")
+        if self.models >= 1 << 24:
+            raise UsageError(f"--ect {self.ect} --error {self.error} needs more than {1 << 24} contests")
+
+    @property
+    def models(self) -> int:
+        """A set of weights for each contest: those of error + 1 tournaments, and those between their winners."""
+        return max((self.ect - 1) * (self.error + 1) + self.error, 1)
+
+
+class EctKernelConfig(ManyKernelConfig):
+    def __init__(self, config: EctConfig, *, strict: bool, frozen: bool) -> None:
+        super().__init__(config, strict=strict, frozen=frozen)
+        self.contests, self.finals = draw(config.ect, config.error + 1)
+        self.height = config.error.bit_length()
+
+
+def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
+    """The contests of ``count`` classes, uint32[n, 5], of which the first are the classes; each tournament's last one.
+
+    Who loses in one tournament goes on in the next; to be in a tournament's last contest is as good as to have lost:
+    both go on. 0 is nowhere to go on.
+    """
+    rows = [[0] * 5 for _ in range(count)]
+    home, finals = [0] * count, []  # the tournament of each
+    waiting: list[list[int]] = [list(range(count)), *([] for _ in range(tournaments - 1))]
+    while count > 1 and any(waiting):
+        later: list[list[int]] = [[] for _ in waiting]
+        for number, entrants in enumerate(waiting):
+            last = len(entrants) == 2 and (number == 0 or not waiting[number - 1])
+            for left, right in zip(entrants[::2], entrants[1::2], strict=False):
+                contest = len(rows)
+                rows.append([0, 0, left, right, int(last)])
+                home.append(number)
+                for side in (left, right):
+                    rows[side][WINNER if home[side] == number else LOSER] = contest
+                if rows[left][LAST]:
+                    rows[left][WINNER] = contest
+                if last:
+                    finals.append(contest)
+                else:
+                    later[number].append(contest)
+                if number + 1 < tournaments:
+                    later[number + 1] += [contest] * (1 + last)
+            if len(entrants) % 2:
+                later[number].append(entrants[-1])
+        waiting = later
+    return np.array(rows, np.uint32), np.array(finals or [0], np.uint32)
+
+
+class Ect(Tree):
+    """``counted`` float32[rows]: the weight with which vw counts an example."""
+
+    name = "ect"
+    native = kernel
+    kernel_config = EctKernelConfig
+
+    def __init__(
+        self, config: EctConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        self.won = np.zeros(config.error + 2, np.uint8)
+        self.counted = np.zeros(0, np.float32)
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        if len(self.counted) < len(results):
+            self.counted = np.zeros(len(results), np.float32)
+        super().run(batch, plan, results, begin, end)
+        if not self.strict:
+            if begin == 0:
+                batch.importance = batch.importance.copy()
+            batch.importance[begin:end] = self.counted[begin:end]
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> EctConfig:
+        return restored_config(EctConfig, stored, changes)

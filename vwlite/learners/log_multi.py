@@ -1,0 +1,173 @@
+"""A tree of classes that grows with the examples (``--log_multi``); see ``cython_ext/learners/log_multi.pyx``."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite._native import log_multi as kernel
+from vwlite.batch import Batch
+from vwlite.errors import UsageError
+from vwlite.expand import Plan
+from vwlite.learners.base import restored_config
+from vwlite.learners.many import ManyKernelConfig
+from vwlite.learners.trees import Tree, TreeConfig
+from vwlite.results import Results
+
+# columns of nodes and of entries, as in the kernel
+NODE = ("parent", "left", "right", "predictor", "inner", "least", "most", "answer", "examples", "labels")
+ENTRY = ("owner", "label", "count", "examples")
+PARENT, LEFT, RIGHT, PREDICTOR, INNER, LEAST, MOST, ANSWER, EXAMPLES, LABELS = range(len(NODE))
+OWNER, LABEL, COUNT, _ = range(len(ENTRY))
+PREDICTORS, ENTRIES, DEEPEST = range(3)  # of ``used``
+NONE = 2**32 - 1
+LEAST_ROOM = 1 << 12  # for new entries
+ARRAYS = ("nodes", "node_margins", "entries", "entry_margins")
+
+
+@dataclass(frozen=True, slots=True)
+class LogMultiConfig(TreeConfig):
+    """``log_multi`` is the number of classes.
+
+    A leaf that has met other labels than its answer more than ``swap_resistance`` times as often as anything came to
+    the emptiest leaf is given children at that leaf's cost.
+    """
+
+    log_multi: int = 0
+    swap_resistance: int = 4
+
+    learner: ClassVar[str] = "log_multi"
+    option: ClassVar[str] = "log_multi"
+    usual_loss: ClassVar[str] = "quantile"
+
+    def __post_init__(self) -> None:
+        TreeConfig.__post_init__(self)
+        if self.loss.name != "quantile" or self.loss.quantile_tau != 0.5:
+            raise UsageError("--log_multi has a loss of its own, quantile: drop --loss_function and --quantile_tau")
+        if not 0 <= self.swap_resistance < 1 << 32:
+            raise UsageError(f"--swap_resistance takes 0 to {(1 << 32) - 1}, not {self.swap_resistance}")
+
+    @property
+    def models(self) -> int:
+        return max(self.log_multi - 1, 1)
+
+
+class LogMultiKernelConfig(ManyKernelConfig):
+    def __init__(self, config: LogMultiConfig, *, strict: bool, frozen: bool) -> None:
+        super().__init__(config, strict=strict, frozen=frozen)
+        self.predictors, self.resistance = config.log_multi - 1, config.swap_resistance
+
+
+class LogMulti(Tree):
+    """``nodes`` uint32[2 classes - 1, 10] begin with the root, ``entries`` uint32[room, 4] are their labels.
+
+    ``margins`` and ``entry_margins``, float64, go with them; ``used`` int64[3] says how many there are.
+    """
+
+    name = "log_multi"
+    native = kernel
+    kernel_config = LogMultiKernelConfig
+
+    def __init__(
+        self, config: LogMultiConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        count = 2 * self.kernel.predictors + 1
+        self.nodes, self.margins = np.zeros((count, len(NODE)), np.uint32), np.zeros(count)
+        self.nodes[0, ANSWER] = 1
+        self.used = np.zeros(3, np.int64)
+        self.set_entries(np.zeros((0, len(ENTRY)), np.uint32), np.zeros(0))
+
+    def set_entries(self, entries: np.ndarray, margins: np.ndarray) -> None:
+        """Keep these, with room for others."""
+        count = len(entries)
+        room = count + (max(count, LEAST_ROOM, 2 * self.needed()) if self.learning else 1)
+        self.entries, self.entry_margins = np.zeros((room, len(ENTRY)), np.uint32), np.zeros(room)
+        self.entries[:count], self.entry_margins[:count] = entries, margins
+        self.next, self.buckets = np.zeros(room, np.uint32), np.zeros(1 << room.bit_length(), np.uint32)
+        self.used[ENTRIES] = count
+        kernel.file_entries(self, self.kernel)
+
+    def needed(self) -> int:
+        """New entries that an example may need, at most."""
+        return int(self.used[DEEPEST]) + 2
+
+    def make_room(self) -> int:
+        """For how many examples there is room now: each makes the tree deeper by 1 at most."""
+        if self.room() < self.needed() + 1:
+            self.set_entries(*self.live_entries())
+        needed = self.needed()
+        return max(1, int(self.room() // (needed + np.sqrt(self.room()))))
+
+    def room(self) -> int:
+        return len(self.entries) - int(self.used[ENTRIES])
+
+    def live_entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """Entries and their margins, in order of node and label: those of nodes that have not begun anew."""
+        entries, margins = self.entries[: self.used[ENTRIES]], self.entry_margins[: self.used[ENTRIES]]
+        order = np.lexsort((entries[:, LABEL], entries[:, OWNER]))
+        order = order[entries[order, OWNER] != NONE]
+        return entries[order], margins[order]
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        while begin < end:
+            last = min(begin + self.make_room(), end) if self.learning else end
+            super().run(batch, plan, results, begin, last)
+            begin = last
+
+    def tables(self, predict_only: bool) -> dict[str, Any]:
+        count = 2 * int(self.used[PREDICTORS]) + 1
+        tree = (self.nodes[:count], self.margins[:count], *self.live_entries())
+        return {**super().tables(predict_only), **dict(zip(ARRAYS, tree, strict=True))}
+
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        weights = super().wanted(header, learning)
+        return None if weights is None else (*weights, *ARRAYS)
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        super().load(arrays, scalars, whole)
+        nodes, margins, entries, entry_margins = (arrays[name] for name in ARRAYS)
+        check_arrays(nodes, margins, entries, entry_margins, len(self.nodes))
+        self.used[PREDICTORS], self.used[DEEPEST] = len(nodes) // 2, depth_of(nodes)
+        self.nodes[: len(nodes)], self.margins[: len(nodes)] = nodes, margins
+        self.set_entries(entries, entry_margins)
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LogMultiConfig:
+        return restored_config(LogMultiConfig, stored, changes)
+
+
+def check_arrays(
+    nodes: np.ndarray, margins: np.ndarray, entries: np.ndarray, entry_margins: np.ndarray, most: int
+) -> None:
+    """Raises ValueError where these are not what a model keeps of a tree of ``most`` nodes."""
+    if [array.dtype for array in (nodes, margins, entries, entry_margins)] != [np.uint32, np.float64] * 2:
+        raise ValueError("the tree is not of the right numbers")
+    if nodes.ndim != 2 or nodes.shape[1] != len(NODE) or len(nodes) % 2 == 0 or len(nodes) > most:
+        raise ValueError("a tree of another number of classes")
+    if entries.ndim != 2 or entries.shape[1] != len(ENTRY) or margins.shape != (len(nodes),):
+        raise ValueError("the tree's sums do not fit its nodes")
+    if entry_margins.shape != (len(entries),) or len(entries) >= NONE or (entries[:, OWNER] >= len(nodes)).any():
+        raise ValueError("labels of no node")
+    if not (np.isfinite(margins).all() and np.isfinite(entry_margins).all()):
+        raise ValueError("the tree's sums are not finite")
+
+
+def depth_of(nodes: np.ndarray) -> int:
+    """How many inner nodes are on the longest way to a leaf. Raises ValueError where the nodes are no tree.
+
+    Nodes that cannot be reached are not looked at.
+    """
+    seen, level, depth = np.zeros(len(nodes), bool), np.zeros(1, np.uint32), 0
+    seen[0] = True
+    while len(parents := level[nodes[level, INNER] != 0]):
+        level = nodes[parents][:, [LEFT, RIGHT]].reshape(-1)
+        if (nodes[parents, PREDICTOR] >= len(nodes) // 2).any() or (level >= len(nodes)).any():
+            raise ValueError("an inner node without children")
+        if seen[level].any() or len(np.unique(level)) < len(level) or (nodes[level, PARENT] != parents.repeat(2)).any():
+            raise ValueError("the nodes are no tree")
+        seen[level] = True
+        depth += 1
+    return depth
