@@ -108,7 +108,17 @@ class Inputs:
             self.cache.trust()
 
     def parts(self) -> Iterator[Parsed]:
-        """The text's batches, no more of them than ``--examples`` asks for."""
+        """The text's batches, of whole groups of lines where these belong together."""
+        if not self.format.groups:
+            yield from self.blocks()
+            return
+        from vwlite.line_groups import whole_groups
+
+        with contextlib.closing(self.blocks()) as parts:
+            yield from whole_groups(parts, self.format.strict)
+
+    def blocks(self) -> Iterator[Parsed]:
+        """A batch for every block of text, no more rows than ``--examples`` asks for."""
         config = self.config
         left, size = config.examples or None, self.size()
         threads = 1 if size is not None and size <= config.block_size else config.threads

@@ -115,6 +115,8 @@ def kept_options(learner: Gd, features: FeatureConfig, predict_only: bool) -> li
         "redefine": features.redefine,
         "spelling": features.spelling,
     }
+    for name in ("csoaa_ldf", "wap_ldf", "csoaa_rank"):
+        kept[name] = getattr(learner.config, name, "")
     if not predict_only:
         kept |= update_options(learner)
     options = []

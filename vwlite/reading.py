@@ -35,6 +35,7 @@ class Parsed:
     first_line: int  # number of the block's first line within its file, from 0
     lines: int
     remarks: list[Remark]
+    gaps: tuple[int, ...] | None = None  # rows in front of which a line was left out; None: the remarks' rows
 
 
 class Parser:

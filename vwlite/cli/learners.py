@@ -10,7 +10,8 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
 
-OWN_OPTIONS = ("Batch optimisation", "Classes", "Low-rank quadratic interactions")  # sections of --help
+# Sections of --help.
+OWN_OPTIONS = ("Batch optimisation", "Classes", "Groups of lines", "Low-rank quadratic interactions")
 OF_TREES = ("filter_tree", "costs", "named_labels", "indexing")
 Kinds = dict[type[GdConfig], tuple[str, ...]]
 
@@ -21,6 +22,7 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
         return {}
     from vwlite.learners.bfgs import BfgsConfig
     from vwlite.learners.coin import CoinConfig
+    from vwlite.learners.ldf import LdfConfig
     from vwlite.learners.lrq import LrqConfig
     from vwlite.learners.many import KINDS, ManyConfig
     from vwlite.learners.multiclass import MulticlassConfig
@@ -31,6 +33,7 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
         BfgsConfig: ("bfgs", "conjugate_gradient"),
         CoinConfig: ("coin", "pistol"),
         LrqConfig: ("lrq",),
+        LdfConfig: ("csoaa_ldf", "wap_ldf"),
     }
 
 

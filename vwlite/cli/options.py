@@ -173,6 +173,18 @@ class_options = family(
     flag("--sequential", help="Of --multilabel_oaa: learn a label only while all before it were right."),
     flag("--cs_absolute_loss", help="Loss of --csoaa: the answer's cost, not what it costs more than the best."),
 )
+LDF = click.Choice(["m", "mc", "multiline", "multiline-classifier"])
+line_options = family(
+    "Groups of lines",
+    click.option(
+        "--csoaa_ldf", type=LDF,
+        help="Lines 'class:cost | features', a blank line after each group of them: learn what each costs (m) or "
+        "which one costs least (mc). A group's first line 'shared | features' adds to all of them.",
+    ),
+    click.option("--wap_ldf", type=LDF, help="The same from differences of two lines."),
+    click.option("--ldf_override", type=LDF, help="In place of what these say, or the model."),
+    flag("--csoaa_rank", help="Predict all classes of a group, the cheapest first, with their scores."),
+)
 low_rank_options = family(
     "Low-rank quadratic interactions",
     listed("--lrq", help="Cross namespaces A and B by factors of rank N, learned in turns.", metavar="ABN"),

@@ -53,7 +53,6 @@ run_options = options.family(
 without_effect = options.family(
     "",
     click.option("--onethread", is_flag=True, hidden=True),
-    click.option("--csoaa_rank", is_flag=True, hidden=True),
     click.option("--confidence_after_training", is_flag=True, hidden=True),
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
@@ -77,6 +76,7 @@ without_effect = options.family(
 @options.update_options
 @options.batch_options
 @options.class_options
+@options.line_options
 @options.low_rank_options
 @options.dyadic_options
 @options.table_options

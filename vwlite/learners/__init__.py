@@ -20,6 +20,7 @@ CLASSES = {
     "coin": "Coin",
     "lrq": "Lrq",
     "filter_tree": "FilterTree",
+    "ldf": "Ldf",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

@@ -53,6 +53,7 @@ class Learner:
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     simple_labels = True  # labels are numbers to be summed
     writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
+    grouped = False  # rows belong to groups of lines (see vwlite/line_groups.py): ``group_lines`` writes them
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict

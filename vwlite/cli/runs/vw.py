@@ -31,6 +31,7 @@ NOT_KEPT = (
     *("random_weights", "weights_seed", "initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
 )
 NOT_KEPT_CLASSES = ("probabilities", "scores", "cs_absolute_loss", "oaa_subsample")
+OF_LINES = ("ldf_override", "csoaa_rank", "probabilities")  # may be typed for a model that has groups of lines
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
     "permutations": False,
@@ -50,7 +51,7 @@ LOSS_OPTIONS = {
     "logistic_min": "logistic",
     "logistic_max": "logistic",
 }
-LINEAR = ("gd", "many", "bfgs", "coin", "lrq")  # learners that vw has too
+LINEAR = ("gd", "many", "bfgs", "coin", "lrq", "ldf")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -174,7 +175,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     return RunConfig(
         input=input,
         features=FeatureConfig(**build.feature_changes(typed)),
-        learner=learners.learner_config(no_negative_penalty(typed, log)),
+        learner=learners.learner_config(no_negative_penalty(without_lines(arguments, typed), log)),
         output=output,
         holdout=build.holdout_config(options),
         passes=arguments["passes"],
@@ -182,6 +183,14 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         learning=not (arguments["testonly"] or arguments["audit_regressor"]),
         strict=False,
     )
+
+
+def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+    """What is typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with any."""
+    if "csoaa_ldf" in typed or "wap_ldf" in typed:
+        return typed
+    dropped = OF_LINES if arguments["initial"] and not {"oaa", "multilabel_oaa"} & {*typed} else ("csoaa_rank",)
+    return {name: value for name, value in typed.items() if name not in dropped}
 
 
 def random_start(typed: dict[str, Any]) -> dict[str, Any]:
@@ -219,13 +228,18 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     default, given = GdConfig(), config.learner
     not_kept = (*NOT_KEPT, *NOT_KEPT_CLASSES) if kept["learner"] == "many" else NOT_KEPT
     changes = {name: getattr(given, name, 0) for name in not_kept}
+    if kept["learner"] == "ldf":
+        changes |= {"ldf_override": "", "probabilities": False}
     changes |= learners.learner_changes(typed)
+    if kept["learner"] != "ldf":
+        changes.pop("csoaa_rank", None)
     changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:
         if name in features:
             features[name] = (*features[name], *kept["features"][name])
-    for name, old in (("link", kept["config"]["link"]), ("affix", kept["features"]["affix"])):
+    lines = [(name, kept["config"].get(name, "")) for name in ("csoaa_ldf", "wap_ldf")]
+    for name, old in (("link", kept["config"]["link"]), ("affix", kept["features"]["affix"]), *lines):
         if typed.get(name, old) != old and old not in ("", "identity"):
             raise UsageError(f"--{name} {typed[name]} contradicts {path}, which was made with --{name} {old}")
     if "initial" not in typed:  # a mask's model: its weights, not its options
