@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from vwlite._native.costs import read_costs
 from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, text_of
 from vwlite.errors import DataError
@@ -23,18 +24,23 @@ class LineLabels(ClassLabels):
 
         The labels, float32[n], are 1 for the rows of groups of which all costs are known, else NaN.
         """
-        start, named, cost = [0], [], []
-        for row in range(len(batch)):
-            for number, price in self.entries(batch, row):
-                named.append(number)
-                cost.append(price)
-            start.append(len(named))
-        batch.lists = Lists(np.array(start, np.uint32), np.array(named, np.uint32), np.array(cost, np.float32))
+        size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
+        number, cost, found = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
+        read_costs(batch, (lines & ~np.isnan(batch.label)).astype(np.uint8), number, cost, found)
+        others = {row: self.entries(batch, row) for row in np.flatnonzero(lines & (found == 0)).tolist()}
+        counts = found.astype(np.int64)
+        counts[list(others)] = [len(entries) for entries in others.values()]
+        start = np.concatenate([[0], np.cumsum(counts)])
+        named, costs = np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32)
+        places = start[:-1][found != 0]
+        named[places], costs[places] = number[found != 0], cost[found != 0]
+        for row, entries in others.items():
+            for place, entry in enumerate(entries, start[row]):
+                named[place], costs[place] = entry
+        batch.lists = Lists(start.astype(np.uint32), named, costs)
         return self.known(batch)
 
     def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
-        if batch.flags[row] & (BLANK | SAVE | SHARED):
-            return []
         words = text_of(batch, row).split() if batch.label[row] == batch.label[row] else []
         found = [self.entry(word) for word in words]
         if self.log is None and (len(found) != 1 or None in found):

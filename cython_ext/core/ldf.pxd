@@ -29,6 +29,7 @@ cdef struct Ldf:
     bint classifier          # the best line is taught -1 and the others 1, with the weight of what they cost more
     bint pairs               # differences of lines are taught, not lines
     bint probabilities
+    bint ranks               # of equal scores the smallest class is first, and where all are NaN the first line
     # per line the classes its label names and their costs, infinite where unknown
     const uint32_t *start    # (rows + 1,)
     const uint32_t *named
@@ -93,8 +94,10 @@ cdef inline int score_lines(Ldf *q, const Rows *rows, const Plan *plan, const Li
         features[0] += <uint32_t>q.line.s.count
         if unlikely(not isfinite(out.raw[row])):
             status = UNSTABLE
-        if out.raw[row] < least:
+        if out.raw[row] < least or (q.ranks and out.raw[row] == least and class_of(q, row) < class_of(q, best[0])):
             least, best[0] = out.raw[row], row
+    if q.ranks and best[0] > lines.last:
+        best[0] = lines.first
     return status
 
 

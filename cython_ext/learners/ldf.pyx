@@ -32,7 +32,7 @@ cdef Ldf open_ldf(state, config, lists, size_t rows):
     q.m = open_learner(state, config)
     if state.mask is not None:
         raise ValueError("no mask")
-    q.classifier, q.pairs, q.probabilities = config.classifier, config.pairs, config.probabilities
+    q.classifier, q.pairs, q.probabilities, q.ranks = config.classifier, config.pairs, config.probabilities, config.ranks
     if <size_t>start.shape[0] != rows + 1 or <size_t>min(named.shape[0], cost.shape[0]) < start[rows] or \
             <size_t>min(answer.shape[0], found.shape[0]) < rows or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
         raise ValueError("the labels or the room for answers do not fit the batch")

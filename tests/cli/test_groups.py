@@ -72,6 +72,13 @@ def test_predictions_have_a_line_for_each_class_and_an_empty_one_for_each_group(
     assert raw[0] == "0:0 h" and raw[1].endswith(" one") and raw[4].endswith(" last")
 
 
+def test_large_numbers_of_classes(vwlite, write):
+    write("d", "4294967295:0 |a x\nfoo:1 |a y\n")
+    options = ("--csoaa_ldf", "m", "-p", "-", "--quiet")
+    assert vwlite("train", "d", *options).lines == ["4294967295", "0", ""]
+    assert vwlite("vw", "d", *options).lines == ["4294967296", "0", ""]
+
+
 def test_ranks_and_probabilities(vwlite, write):
     write("d", TEXT)
     ranked = vwlite("train", "d", "--csoaa_ldf", "m", "--csoaa_rank", "-p", "-", "--quiet").lines

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite._native import ldf as kernel
 from vwlite._native.text import format_predictions
-from vwlite.batch import BLANK, INNER, SAVE, SHARED, Batch, first_of_group
+from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
 from vwlite.class_labels import Complain
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
@@ -19,6 +19,7 @@ from vwlite.line_labels import LineLabels
 from vwlite.results import Results
 
 REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
+EXACT = 1 << 24  # beyond it float32 leaves whole numbers out
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class LdfKernelConfig(KernelConfig):
     def __init__(self, config: LdfConfig, *, strict: bool, frozen: bool) -> None:
         super().__init__(config, strict=strict, frozen=frozen)
         self.classifier, self.pairs = config.classifier, bool(config.wap_ldf)
-        self.probabilities = config.shows_probabilities
+        self.probabilities, self.ranks = config.shows_probabilities, config.csoaa_rank
 
 
 class Ldf(Gd):
@@ -114,10 +115,22 @@ class Ldf(Gd):
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
         """The predictions of the rows ``[begin, end)``: a line each, and an empty one where a group ends."""
-        return b"".join(
-            self.line(batch, results, row, raw) + self.group_end(batch, results, row, raw)
-            for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
-        )
+        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        if raw or self.config.csoaa_rank or self.config.probabilities:
+            return b"".join(
+                self.line(batch, results, row, raw) + self.group_end(batch, results, row, raw) for row in rows.tolist()
+            )
+        plain, none = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.uint32)
+        values = format_predictions(results.prediction[rows], plain, none, none, None, 0, len(rows)).split(b"\n")
+        flags = batch.flags[rows]
+        if self.strict:  # to vw a class is a float32
+            for place in np.flatnonzero(results.prediction[rows] > EXACT).tolist():
+                values[place] = b"%d" % class_of(batch, int(rows[place]))
+        for place in np.flatnonzero(flags & TAGGED).tolist():
+            values[place] += b" " + tag_of(batch, int(rows[place]))
+        shown, ends = (flags & SHARED == 0).tolist(), (flags & INNER == 0).tolist()
+        lines = zip(values, shown, ends, strict=False)
+        return b"".join((value + b"\n") * show + b"\n" * end for value, show, end in lines)
 
     def line(self, batch: Batch, results: Results, row: int, raw: bool) -> bytes:
         lists, config = batch.lists, self.config
@@ -128,9 +141,7 @@ class Ldf(Gd):
             return line_of(" ".join(shown) if not shared else "0:0", tag_of(batch, row))
         if config.csoaa_rank or shared:
             return b""
-        if config.probabilities:
-            return line_of(number_text(results.prediction[row]), tag_of(batch, first_of_group(batch, row)))
-        return line_of(number_text(results.prediction[row]), tag_of(batch, row))
+        return line_of(number_text(results.prediction[row]), tag_of(batch, first_of_group(batch, row)))
 
     def group_end(self, batch: Batch, results: Results, row: int, raw: bool) -> bytes:
         if raw or batch.flags[row] & INNER:
