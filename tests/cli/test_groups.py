@@ -130,6 +130,7 @@ def test_a_shared_line_that_no_line_follows(vwlite, write, weights):
     [
         ("--csoaa_ldf m --wap_ldf m", "--csoaa_ldf and --wap_ldf do not go together"),
         ("--csoaa_ldf m --oaa 3", "do not go together"),
+        ("--csoaa_ldf m --classweight 1:2", "--classweight does not go with groups of lines"),
         ("--csoaa_ldf m --binary", "--binary does not go with groups of lines"),
         ("--csoaa_ldf singleline", "'singleline' is not one of"),
         ("--csoaa_ldf m --passes 2 --shuffle", "--shuffle and --curriculum do not go with"),

@@ -182,7 +182,7 @@ line_options = family(
         "which one costs least (mc). A group's first line 'shared | features' adds to all of them.",
     ),
     click.option("--wap_ldf", type=LDF, help="The same from differences of two lines."),
-    click.option("--ldf_override", type=LDF, help="In place of what these say, or the model."),
+    click.option("--ldf_override", type=LDF, help="In place of what these two say."),
     flag("--csoaa_rank", help="Predict all classes of a group, the cheapest first, with their scores."),
 )
 low_rank_options = family(
