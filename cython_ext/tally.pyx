@@ -60,7 +60,7 @@ INDEX = {
 COUNT = N_COUNTERS  # length of the array
 
 cdef enum:
-    NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.batch
+    NO_EXAMPLE = 21  # BLANK | SAVE | INNER of vwlite.batch
 
 cdef struct Rows:
     const float* label  # [n], NaN where unlabelled
@@ -78,7 +78,8 @@ def tally(
     """Add the rows ``begin <= i < end`` of ``batch`` to ``counters`` (float64[COUNT]), in order.
 
     ``batch`` gives ``label`` float32[n] (NaN = unlabelled), ``importance`` float32[n] and ``flags``
-    uint8[n] (blank lines and save commands are no examples), ``results`` gives ``loss`` float32[n]
+    uint8[n] (blank lines, save commands and all but the last line
+    of a group are no examples), ``results`` gives ``loss`` float32[n]
     and ``features`` uint32[n]; ``held`` is uint8[n], non-zero where held out, or None.
 
     Returns the row to go on with: one past the example after which a progress row is due, or

@@ -7,12 +7,13 @@ import numpy as np
 
 from vwlite._native.expand import expand_row
 from vwlite._native.text import format_predictions
-from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.expand import Plan
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.namebook import first_slots
 from vwlite.names import term_names, with_all_linear
 from vwlite.results import Results
+from vwlite.shared_lines import with_shared
 
 
 def audit_text(
@@ -43,7 +44,11 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     plan = with_all_linear(plan)
     slots = first_slots(batch, plan, row, learner.layout[0]) + np.uint32(number)
     values = np.frombuffer(expand_row(batch, plan, row)[1], np.float32)
-    names = term_names(batch, plan, row)
+    return items_line(learner, term_names(batch, plan, row), slots, values)
+
+
+def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> str:
+    """The line of these terms."""
     table = learner.weights[slots]
     shown = [f"{weight:g}" for weight in shrunk(table[:, 0], learner)]
     if learner.stride > 1 and learner.config.modes[0] and not learner.config.ftrl:
@@ -68,11 +73,12 @@ class WeightNames:
 
     def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         plan = with_all_linear(self.plan)
-        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin:
-            slots = first_slots(batch, plan, row, self.learner.layout[0])
+        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin:
+            whole, at = with_shared(batch, int(row))
+            slots = first_slots(whole, plan, at, self.learner.layout[0])
             if not self.left[slots].any():
                 continue
-            for name, slot in zip(term_names(batch, plan, row), slots.tolist(), strict=True):
+            for name, slot in zip(term_names(whole, plan, at), slots.tolist(), strict=True):
                 if self.left[slot]:
                     self.left[slot] = False
                     line = f"{name}:{slot}:{self.learner.weights[slot, 0]:g}\n"

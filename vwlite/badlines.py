@@ -62,7 +62,7 @@ class BadLines:
             self.check_ratio(self.lines + remark.line + 1, GRACE)
         self.lines += part.lines
         batch = part.batch
-        batch.gaps = tuple(remark.row for remark in part.remarks)
+        batch.gaps = tuple(remark.row for remark in part.remarks) if part.gaps is None else part.gaps
         batch.path, batch.first_line = part.block.path, part.first_line
         return self.relabel(batch)
 

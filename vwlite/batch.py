@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
+# Of rows of groups: its features are those of every line of the group; it is not the last one, which counts for all.
+SHARED, INNER = 8, 16
 
 
 @dataclass(slots=True)
@@ -38,7 +40,7 @@ class Batch:
     label: np.ndarray  # float32[n], NaN where unlabelled
     importance: np.ndarray  # float32[n]
     base: np.ndarray  # float32[n], initial prediction
-    flags: np.ndarray  # uint8[n], BLANK | TAGGED | SAVE
+    flags: np.ndarray  # uint8[n], BLANK | TAGGED | SAVE | SHARED | INNER
     line: np.ndarray  # uint32[n], line number within the block, from 0
     tag_start: np.ndarray  # uint32[n], byte offsets into text
     tag_end: np.ndarray  # uint32[n]
@@ -86,3 +88,9 @@ class Batch:
     def tag(self, row: int) -> bytes:
         """The tag of ``row``, empty when it has none."""
         return bytes(self.text[self.tag_start[row] : self.tag_end[row]])
+
+
+def first_of_group(batch: Batch, row: int) -> int:
+    """The first row of a row's group of lines; the row itself where it is in none."""
+    ends = np.flatnonzero(batch.flags[:row] & INNER == 0)
+    return int(ends[-1]) + 1 if len(ends) else 0

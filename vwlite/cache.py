@@ -48,6 +48,7 @@ def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, An
         "redefine": format.redefine.tolist() if makes else [],
         **({"words": True} if format.words else {}),
         **({"lists": True} if format.lists else {}),
+        **({"groups": True} if format.groups else {}),
     }
 
 

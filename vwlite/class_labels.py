@@ -18,6 +18,7 @@ from vwlite.labelbook import tag_of
 from vwlite.remarks import Code
 
 LARGEST = 2**32 - 1
+DIGITS = 1000  # of a number that is read at all
 Complain = Callable[[str], None]
 
 
@@ -42,7 +43,9 @@ class Classes:
         """Of a name or a number; 0 for a name that is none. Words that are no numbers are hashed, as vw does."""
         if self.names:
             return self.names.index(word) + 1 if word in self.names else 0
-        return int(word) if word.isascii() and word.isdigit() else mmh3.hash(word, signed=False)
+        if word.isascii() and word.isdigit():
+            return int(word) if len(word) < DIGITS else LARGEST + 1
+        return mmh3.hash(word.encode("utf-8", "surrogateescape"), signed=False)  # mmh3 dies of what is not UTF-8
 
     def shown(self, number: int) -> str:
         if not self.names:
@@ -146,7 +149,8 @@ class ListLabels(ClassLabels):
             value = float(np.float32(price))
         except ValueError:
             return None
-        return (self.classes.number(name), value) if math.isfinite(value) else None
+        number = self.classes.number(name)
+        return (number, value) if math.isfinite(value) and number <= LARGEST else None
 
     def refuse_numbers(self, batch: Batch, start: np.ndarray) -> None:
         count, named = self.classes.count, batch.lists.named

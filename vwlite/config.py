@@ -64,6 +64,8 @@ class RunConfig:
             raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, -p and -r")
         if self.learner.learner in ("log_multi", "ect") and self.output.raw_predictions and self.strict:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
+        if self.input.class_weights and self.learner.learner == "ldf":
+            raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
         as_text = self.output.readable_model or self.output.invert_hash
         if self.learner.learner in ("dyadic", "filter_tree") and as_text:
             raise UsageError("--readable_model and --invert_hash show linear models: see 'vwlite inspect --factors'")

@@ -98,7 +98,7 @@ class Inputs:
             writer = CacheWriter(self.path, self.made_from, self.config.examples, file)
             try:
                 for part in self.parts():
-                    writer.add(part.packed)
+                    writer.add(part.packed or pack_batch(part.batch))
                     writer.lines += part.lines
                     writer.bad += len(part.remarks)
                     yield part
@@ -111,11 +111,21 @@ class Inputs:
             self.cache.trust()
 
     def parts(self) -> Iterator[Parsed]:
-        """The text's batches, no more of them than ``--examples`` asks for."""
+        """The text's batches, of whole groups of lines where these belong together."""
+        if not self.format.groups:
+            yield from self.blocks()
+            return
+        from vwlite.line_groups import whole_groups
+
+        with contextlib.closing(self.blocks()) as parts:
+            yield from whole_groups(parts, self.format.strict)
+
+    def blocks(self) -> Iterator[Parsed]:
+        """A batch for every block of text, no more rows than ``--examples`` asks for."""
         config = self.config
         left, size = config.examples or None, self.size()
         threads = 1 if size is not None and size <= config.block_size else config.threads
-        options = {"threads": threads, "block_size": config.block_size, "packs": bool(self.path)}
+        options = {"threads": threads, "block_size": config.block_size, "packs": bool(self.path) and not self.format.groups}
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:
@@ -168,9 +178,7 @@ def head(part: Parsed, rows: int) -> Parsed:
     """The part up to and with its ``rows``-th row."""
     lines = int(part.batch.line[rows - 1]) + 1
     remarks = [remark for remark in part.remarks if remark.row < rows]
-    batch = part.batch.head(rows)
-    packed = pack_batch(batch) if part.packed else None
-    return replace(part, batch=batch, lines=lines, remarks=remarks, packed=packed)
+    return replace(part, batch=part.batch.head(rows), lines=lines, remarks=remarks, packed=None)
 
 
 def temporary_file() -> BinaryIO:

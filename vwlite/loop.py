@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from vwlite.batch import SAVE, Batch
+from vwlite.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.expand import Plan
 from vwlite.place import Place
 
@@ -51,7 +51,7 @@ def run(session: Run, row_by_row: bool = False) -> None:
 
 def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0) -> Iterator[tuple[int, int]]:
     """Cut a batch, from row ``first`` on, where something happens between two rows: a save command, or a namespace no
-    wildcard knew.
+    wildcard knew. Groups of lines stay whole.
 
     The plan is told of new namespaces before the first row that has them is given out.
     """
@@ -64,8 +64,9 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
         cuts.update(range(rows))
     saves = np.flatnonzero(batch.flags & SAVE)
     cuts.update(saves.tolist(), (saves + 1).tolist())
-    news = new_namespaces(batch, plan) if plan.wild else {}
+    news = by_group(new_namespaces(batch, plan), batch) if plan.wild else {}
     cuts.update(news)
+    cuts -= set((np.flatnonzero(batch.flags & INNER) + 1).tolist()) - {rows}
     ordered = sorted(cut for cut in {*cuts, first} if cut >= first)
     for begin, end in pairwise(ordered):
         if begin in news:
@@ -83,3 +84,11 @@ def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
         if character not in plan.seen and not plan.ignore[character]:
             news.setdefault(row, []).append(character)
     return news
+
+
+def by_group(news: dict[int, list[int]], batch: Batch) -> dict[int, list[int]]:
+    """The same with the first row of its group in place of each row."""
+    firsts: dict[int, list[int]] = {}
+    for row, characters in news.items():
+        firsts.setdefault(first_of_group(batch, row), []).extend(characters)
+    return firsts

@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 
 from vwlite._native.expand import expand_row
-from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.errors import ModelError
 from vwlite.expand import Plan
 from vwlite.names import term_names, with_all_linear
+from vwlite.shared_lines import with_shared
 
 MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
 
@@ -34,12 +35,13 @@ class NameBook:
             self.known = np.zeros(1 << plan.bits, bool)
             self.known[list(self.names)] = True
         plan = with_all_linear(plan)
-        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
         for row in rows.tolist():
-            slots = first_slots(batch, plan, row, self.shift)
+            whole, at = with_shared(batch, row)
+            slots = first_slots(whole, plan, at, self.shift)
             places = np.flatnonzero(self.unknown(slots))
             if len(places):
-                self.enter(slots, places, term_names(batch, plan, row))
+                self.enter(slots, places, term_names(whole, plan, at))
 
     def unknown(self, slots: np.ndarray) -> np.ndarray:
         if len(self.known):

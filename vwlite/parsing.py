@@ -45,13 +45,14 @@ class TextFormat:
     names: bool = False
     words: bool = False  # labels are names (see vwlite/labelbook.py)
     lists: bool = False  # they are any number of words (see vwlite/class_labels.py)
+    groups: bool = False  # blank lines end groups of lines (see vwlite/line_groups.py)
     affix: np.ndarray = field(default_factory=lambda: _table(np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: _table(np.uint8))  # uint8[256]
     redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
 
-    def of_words(self, lists: bool = False) -> "TextFormat":
-        """The same for labels that are names or, with ``lists``, several words."""
-        return replace(self, words=True, lists=lists)
+    def of_words(self, lists: bool = False, groups: bool = False) -> "TextFormat":
+        """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
+        return replace(self, words=True, lists=lists, groups=groups)
 
     @property
     def makes_features(self) -> bool:

@@ -117,6 +117,8 @@ def kept_options(learner: Gd, features: FeatureConfig, predict_only: bool) -> li
         "spelling": features.spelling,
         **{name: getattr(learner.config, name, 0) for name in OF_CLASSES},
     }
+    for name in ("csoaa_ldf", "wap_ldf", "csoaa_rank"):
+        kept[name] = getattr(learner.config, name, "")
     if not predict_only:
         kept |= update_options(learner)
     options = []

@@ -36,7 +36,8 @@ class Parsed:
     first_line: int  # number of the block's first line within its file, from 0
     lines: int
     remarks: list[Remark]
-    packed: Packed | None = None  # the same for a cache
+    packed: Packed | None = None  # the same for a cache, if somebody has packed it
+    gaps: tuple[int, ...] | None = None  # rows in front of which a line was left out; None: the remarks' rows
 
 
 class Parser:

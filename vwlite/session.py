@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.batch import BLANK, INNER, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
 from vwlite.curriculum import Curriculum
@@ -69,7 +69,7 @@ class Session:
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
         lists = getattr(config.learner, "label_words", None)
         if lists is not None:
-            text = text.of_words(lists)
+            text = text.of_words(lists, learner.grouped)
         again = (config.input.shuffle and self.saver.passes > 0) or config.curriculum.order is not None
         self.inputs = Inputs(config.input, text, config.passes > 1 or again)
         self.curriculum: Curriculum | None = None
@@ -138,7 +138,8 @@ class Session:
         chosen = self.config.curriculum.order is not None
         if (shuffled or chosen or number > 1) and not self.inputs.cache:  # where a run or a model goes on
             for batch in self.texts():
-                batch.release()
+                if batch.release:
+                    batch.release()
         if chosen:
             yield from map(self.manners.relabel, self.chosen(number))
         elif shuffled:
@@ -169,13 +170,27 @@ class Session:
         if rows > len(self.results):
             self.results.make_room(rows)
         self.sightings.look(batch)
+        if self.learner.grouped:
+            return self.hold_out_groups(batch)
         return self.holdout.mark(rows, batch.numbers)
+
+    def hold_out_groups(self, batch: Batch) -> np.ndarray | None:
+        """Whole groups of lines; vw, which looks at lines, learns from those held out as well."""
+        if not self.config.strict:
+            return None
+        groups = batch.flags & (BLANK | SAVE | INNER) == 0
+        held = self.holdout.mark(int(groups.sum()))
+        return held if held is None else np.append(held, np.uint8(0))[np.cumsum(groups) - groups]
 
     def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None:
         """Predict, learn, count and write the rows ``[begin, end)``."""
         results = self.results
         results.held = held
-        audit = self.audited(batch, begin) if self.config.output.audit and end > begin else None
+        audit = None
+        if self.config.output.audit and self.learner.grouped:
+            self.learner.observer = self.group_audit(batch)
+        elif self.config.output.audit and end > begin:
+            audit = self.audited(batch, begin)
         if batch.names is not None and not self.earlier_passes:
             self.saver.learn_names(batch, begin, end)
         self.learner.run(batch, self.plan, results, begin, end)
@@ -209,7 +224,9 @@ class Session:
     def write_rows(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
         raw = values is self.results.raw
         learner = self.learner
-        if not learner.simple_labels if raw else learner.writes_lines:
+        if learner.grouped:
+            writer.write_bytes(learner.group_lines(batch, self.results, begin, end, raw))
+        elif not learner.simple_labels if raw else learner.writes_lines:
             text = partial(learner.lines, batch, self.results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif self.results.flip is None:
@@ -223,6 +240,11 @@ class Session:
 
         classes = self.learner.audited(batch, row)
         return {number: audit_line(batch, self.plan, self.learner, row, number) for number in classes}
+
+    def group_audit(self, batch: Batch) -> Callable[[int, int, bool, float], None]:
+        from vwlite.group_audit import GroupAudit
+
+        return GroupAudit(batch, self.plan, self.learner)
 
     def write_audit(self, batch: Batch, row: int, lines: dict[int, str]) -> None:
         from vwlite.audit import audit_line, audit_text

@@ -185,7 +185,7 @@ def open_session(
     labels: LabelCheck | ClassLabels | None = None
     if check_labels and learner.simple_labels:
         labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
-    elif check_labels:
+    elif check_labels or learner.grouped:  # whose labels say what can be predicted
         labels = learner.labels()
     manners = BadLines(
         labels,

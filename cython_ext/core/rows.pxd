@@ -40,6 +40,8 @@ cdef enum:
     BLANK = 1
     TAGGED = 2
     SAVE = 4
+    SHARED = 8         # a line whose features every line of its group has
+    INNER = 16         # a line of a group, but not the last
 
 
 cdef enum:             # namespace characters that no name can have

@@ -12,6 +12,10 @@ LINES = [
     f"{f' |late l{n % 2}' if n > 25 else ''}\n"
     for n in range(60)
 ]
+GROUPS = [
+    ("shared |s s\n" if n % 4 else "") + f"1:{n % 2} 't{n} |a x{n % 5}\n2:{(n + 1) % 2} |a y{n % 3} |b q\n\n"
+    for n in range(40)
+]
 SMALL = ("--block-size", 400, "--threads", 1)  # nine batches
 
 RUNS = {
@@ -35,6 +39,9 @@ RUNS = {
     "confidence": "--confidence --confidence_after_training -p p",
     "growing tree": "--log_multi 5 --swap_resistance 0 -p p",
     "tournaments": "--ect 5 --error 2 --passes 2",
+    "groups": "--csoaa_ldf mc -q sa --passes 3 -p p -r r --loss_function logistic",
+    "groups, differences": "--wap_ldf m -q ::",
+    "groups, probabilities": "--csoaa_ldf mc --probabilities --loss_function logistic -p p --passes 2 --holdout_off",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
     "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
     "coin": "--coin --passes 3",
@@ -98,6 +105,8 @@ def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
     monkeypatch.setattr("vwlite.shuffling.ROWS", 16)
     stop(None)
     run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
+    if name.startswith("groups"):
+        (files / "data.vw").write_text("".join(GROUPS))
     in_folder(run_here, files, "whole", *options)
     whole = left_by(files / "whole")
     assert "model" in whole

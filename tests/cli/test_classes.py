@@ -149,3 +149,9 @@ def test_a_wrong_class_ends_training_and_no_model_appears(vwlite, write, tmp_pat
 def test_names_where_numbers_were_expected_are_explained(vwlite, write):
     write("d", NAMED)
     assert "(--named_labels?)" in vwlite("train", "d", "-f", "m", "--oaa", "3", status=65).stderr
+
+
+def test_labels_may_be_any_bytes_and_numbers_any_length(vwlite, write):
+    write("d", b"\xff\xfe:1 2:0 |a x\n" + b"9" * 5000 + b":1 |a x\n")
+    assert "[warning]" in vwlite("vw", "d", "--csoaa", "2", "-p", "-").stdout
+    assert "d:2: bad label word" in vwlite("train", "d", "--csoaa", "2", "-f", "m", status=65).stderr

@@ -15,9 +15,12 @@ SHARED = {
     "predict": ["test_l1.py"],
     "train": [
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
-        *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),
+        *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
     ],
-    "vw": ["test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"],
+    "vw": [
+        *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),
+        "test_groups.py",
+    ],
 }
 
 

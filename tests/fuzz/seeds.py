@@ -15,6 +15,7 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.ect import EctConfig
 from vwlite.learners.filter_tree import FilterTreeConfig
 from vwlite.learners.gd import GdConfig
+from vwlite.learners.ldf import LdfConfig
 from vwlite.learners.log_multi import LogMultiConfig
 from vwlite.learners.lrq import LrqConfig
 from vwlite.learners.many import ManyConfig
@@ -31,6 +32,10 @@ VW = (
     b"\xef\xbb\xbf0.5 |\xc3\xa4 \xe6\x97\xa5:.5\r\n 2  |a  b\t c \n3 |:2 x\nnan |a\nh:nan |a b:inf\n",
     b"1 |a x:1e38 y:1e39 |b 12345678901234567890 -7:1 |user s |item t\n" * 4,
     b"1 |a one two three four |b Big5 sma11 |c d |d c\n-1 |d x y\n",
+)
+GROUPS = (
+    b"shared 'g |s a b\n1:0 'x |a c:2 |s d\n2:0.5 |a d\n\n\n2 |a c\n17 |\n"
+    b"1:1 |a d\nfoo:2 |b x\n3:1e3 |a b\n\nshared |s\n"
 )
 SVMLIGHT = (
     b"1 1:0.5 7:2 # note\n-1 3:1\n",
@@ -58,6 +63,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
+            (FeatureConfig(bits=5, quadratic=("sa",)), LdfConfig(csoaa_ldf="m"), GROUPS),
         ):
             Path(data).write_bytes(lines)
             output = OutputConfig(model=model, names=True, quiet=True)
@@ -68,7 +74,10 @@ def made() -> dict[str, list[bytes]]:
         train(RunConfig(InputConfig((data,), cache=cache_file, block_size=100), output=OutputConfig(quiet=True)))
         caches.append(Path(cache_file).read_bytes())
     return {
-        "vw": [*(bytes([choice]) + text for choice, text in enumerate(VW * 5)), b"\x20" + named.LINES],
+        "vw": [
+            *(bytes([choice]) + text for choice, text in enumerate(VW * 5)),
+            *(b"\x20" + named.LINES, b"\x40" + GROUPS, b"\x41" + GROUPS, b"\x58" + GROUPS),
+        ],
         "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
         "model": models,
         "cache": caches,

@@ -20,12 +20,16 @@ from vwlite.expand import FeatureConfig, Plan
 from vwlite.labelbook import LabelBook, tag_of
 from vwlite.learners.dyadic import Dyadic, DyadicConfig
 from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.ldf import Ldf, LdfConfig
+from vwlite.line_groups import whole_groups
 from vwlite.loop import stretches
 from vwlite.model import kind_of
 from vwlite.names import term_names
+from vwlite.parsing import TextFormat
 from vwlite.reading import Parser, _number_lines
 from vwlite.restore import restore
 from vwlite.results import Results
+from vwlite.shared_lines import with_shared
 from vwlite.shuffling import Rows
 from vwlite.source import SLACK, Block
 
@@ -55,6 +59,37 @@ def learn(batch: Batch, features: FeatureConfig, strict: bool) -> None:
         learner.run(batch, plan, results, begin, end)
 
 
+def learn_groups(batch: Batch, features: FeatureConfig, strict: bool, learner: Ldf | None = None) -> None:
+    """The same of groups of lines, in both ways to learn them."""
+    if features.dotproduct:
+        return
+    results, plan = Results(), Plan(features)
+    results.make_room(len(batch))
+    configs = (LdfConfig(csoaa_ldf="mc", csoaa_rank=True), LdfConfig(wap_ldf="m"), LdfConfig(csoaa_ldf="m"))
+    for one in [learner] if learner else [Ldf(config, features.bits, strict=strict) for config in configs]:
+        batch.label = one.labels(None if strict else len).check(batch)
+        for begin, end in stretches(batch, plan):
+            one.run(batch, plan, results, begin, end)
+            for raw in (True, False):
+                one.group_lines(batch, results, begin, end, raw)
+
+
+def in_groups(block: Block, features: FeatureConfig, format: TextFormat, kind: str) -> None:
+    """The block in two pieces, so that groups cross from one to the other."""
+    cut = block.data.find(b"\n", block.size // 2, block.size) + 1 or block.size
+    ends = [cut] if cut == block.size else [cut, block.size]
+    blocks = [
+        Block(bytearray(block.data[start:end] + SLACK), end - start, "fuzz", start)
+        for start, end in zip([0, *ends], ends, strict=False)
+    ]
+    for part in whole_groups(_number_lines(map(Parser(format, kind), blocks)), format.strict):
+        batch = BadLines(None, len, max_ratio=1).examine(part) if format.strict else part.batch
+        for row in range(min(len(batch), 3)) if format.names else ():
+            whole, at = with_shared(batch, row)
+            term_names(whole, Plan(features), at)
+        learn_groups(batch, features, format.strict)
+
+
 def text(data: bytes, kind: str) -> None:
     """Parse, show what is malformed, name the terms, learn."""
     choice, data = (data[0], data[1:]) if data else (0, b"")
@@ -65,6 +100,8 @@ def text(data: bytes, kind: str) -> None:
     if choice & 32:
         format = format.of_words()
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
+    if choice & 64:
+        return in_groups(block, features, format.of_words(True, True), kind)
     part = next(_number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
@@ -94,7 +131,12 @@ def load_model(data: bytes) -> None:
         return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):
         model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
-        part = Parser(model.features.text_format(strict=True), "vw")(Block(bytearray(LINES + SLACK), len(LINES), "", 0))
+        format, block = model.features.text_format(strict=True), Block(bytearray(LINES + SLACK), len(LINES), "", 0)
+        if model.learner.grouped:
+            for part in whole_groups(iter([Parser(format.of_words(True, True), "vw")(block)]), True):
+                learn_groups(part.batch, model.features, True, model.learner)
+            continue
+        part = Parser(format, "vw")(block)
         results = Results()
         results.make_room(len(part.batch))
         for begin, end in stretches(part.batch, model.plan):
@@ -110,6 +152,7 @@ def load_cache(data: bytes) -> None:
     for batch in batches:
         learn(batch, OPTIONS[0], True)
         learn(batch, OPTIONS[1], True)
+        learn_groups(batch, OPTIONS[1], False)
     rows = Rows(batches)
     if len(rows):
         rows.take(np.arange(len(rows))[::-1].copy())

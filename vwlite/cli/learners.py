@@ -10,8 +10,10 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
 
-# sections of --help
-OWN_OPTIONS = ("Batch optimisation", "Classes", "Low-rank quadratic interactions", "Active learning")
+# Sections of --help.
+OWN_OPTIONS = (
+    *("Batch optimisation", "Classes", "Groups of lines", "Low-rank quadratic interactions", "Active learning"),
+)
 OF_TREES = ("filter_tree", "costs", "named_labels", "indexing")
 Kinds = dict[type[GdConfig], tuple[str, ...]]
 
@@ -24,6 +26,7 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     from vwlite.learners.bfgs import BfgsConfig
     from vwlite.learners.coin import CoinConfig
     from vwlite.learners.ect import EctConfig
+    from vwlite.learners.ldf import LdfConfig
     from vwlite.learners.log_multi import LogMultiConfig
     from vwlite.learners.lrq import LrqConfig
     from vwlite.learners.many import KINDS, ManyConfig
@@ -38,6 +41,7 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
         CoinConfig: ("coin", "pistol"),
         LrqConfig: ("lrq",),
         ActiveConfig: ("active", "confidence"),
+        LdfConfig: ("csoaa_ldf", "wap_ldf"),
     }
 
 

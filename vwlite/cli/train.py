@@ -21,6 +21,7 @@ from vwlite.cli.parser import Command, Duration
 @options.batch_options
 @options.class_options
 @options.active_options
+@options.line_options
 @options.low_rank_options
 @options.dyadic_options
 @options.table_options

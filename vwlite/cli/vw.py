@@ -54,7 +54,6 @@ without_effect = options.family(
     "",
     click.option("--no_progress", is_flag=True, hidden=True),
     click.option("--onethread", is_flag=True, hidden=True),
-    click.option("--csoaa_rank", is_flag=True, hidden=True),
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
     click.option("--no_bias_regularization", is_flag=True, hidden=True),
@@ -78,6 +77,7 @@ without_effect = options.family(
 @options.batch_options
 @options.class_options
 @options.active_options
+@options.line_options
 @options.low_rank_options
 @options.dyadic_options
 @options.table_options

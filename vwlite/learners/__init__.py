@@ -23,6 +23,7 @@ CLASSES = {
     "filter_tree": "FilterTree",
     "log_multi": "LogMulti",
     "ect": "Ect",
+    "ldf": "Ldf",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

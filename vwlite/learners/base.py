@@ -56,6 +56,7 @@ class Learner:
     writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
     places_tags = False  # ``lines`` puts the tags in as well
     queried = 0  # labels that were asked for in the rows run last
+    grouped = False  # rows belong to groups of lines (see vwlite/line_groups.py): ``group_lines`` writes them
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict

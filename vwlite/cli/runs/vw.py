@@ -33,7 +33,9 @@ NOT_KEPT = (
 NOT_KEPT_OF: dict[str, dict[str, Any]] = {  # learners: what their models do not keep beside that, and what it is then
     "many": {"probabilities": False, "scores": False, "cs_absolute_loss": False, "oaa_subsample": 0},
     "active": {"simulation": False, "confidence_after_training": False},
+    "ldf": {"ldf_override": "", "probabilities": False},
 }
+OF_LINES = ("ldf_override", "csoaa_rank", "probabilities")  # may be typed for a model that has groups of lines
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
     "permutations": False,
@@ -54,7 +56,7 @@ LOSS_OPTIONS = {
     "logistic_max": "logistic",
 }
 LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
-LINEAR = ("gd", "many", "log_multi", "ect", "bfgs", "coin", "lrq", "active")  # learners that vw has too
+LINEAR = ("gd", "many", "log_multi", "ect", "bfgs", "coin", "lrq", "active", "ldf")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -179,7 +181,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     return RunConfig(
         input=input,
         features=FeatureConfig(**build.feature_changes(typed)),
-        learner=learners.learner_config(testable(no_negative_penalty(typed, log), log)),
+        learner=learners.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
         output=output,
         holdout=build.holdout_config(options),
         passes=arguments["passes"],
@@ -187,6 +189,14 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         learning=not (arguments["testonly"] or arguments["audit_regressor"]),
         strict=False,
     )
+
+
+def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+    """What is typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with any."""
+    if "csoaa_ldf" in typed or "wap_ldf" in typed:
+        return typed
+    dropped = OF_LINES if arguments["initial"] and not {"oaa", "multilabel_oaa"} & {*typed} else ("csoaa_rank",)
+    return {name: value for name, value in typed.items() if name not in dropped}
 
 
 def random_start(typed: dict[str, Any]) -> dict[str, Any]:
@@ -244,13 +254,16 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     changes = {name: getattr(given, name) for name in NOT_KEPT}
     changes |= {name: getattr(given, name, usual) for name, usual in NOT_KEPT_OF.get(kept["learner"], {}).items()}
     changes |= learners.learner_changes(typed)
+    if kept["learner"] != "ldf":
+        changes.pop("csoaa_rank", None)
     if kept["learner"] != "log_multi":
         changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:
         if name in features:
             features[name] = (*features[name], *kept["features"][name])
-    for name, old in (("link", kept["config"]["link"]), ("affix", kept["features"]["affix"])):
+    lines = [(name, kept["config"].get(name, "")) for name in ("csoaa_ldf", "wap_ldf")]
+    for name, old in (("link", kept["config"]["link"]), ("affix", kept["features"]["affix"]), *lines):
         if typed.get(name, old) != old and old not in ("", "identity"):
             raise UsageError(f"--{name} {typed[name]} contradicts {path}, which was made with --{name} {old}")
     if "initial" not in typed:  # a mask's model: its weights, not its options

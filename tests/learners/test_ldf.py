@@ -1,0 +1,170 @@
+"""Groups of lines against their plain twin, line by line and bit by bit."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracle.ldf import Ldf as Twin
+from oracle.ldf import read_line
+from oracle.options import Options
+from vwtext import feature_config, gd_config, joined, sequences
+
+from vwlite.batch import INNER
+from vwlite.errors import DataError, UsageError
+from vwlite.expand import Plan
+from vwlite.inputs import InputConfig, Inputs
+from vwlite.learners.ldf import Ldf, LdfConfig
+from vwlite.results import Results
+
+from .test_gd import FEATURES, problems
+
+PLAIN = Options(bits=10)
+KINDS = {
+    "costs": {"csoaa_ldf": "m"},
+    "classifier": {"csoaa_ldf": "multiline-classifier"},
+    "pairs": {"wap_ldf": "m"},
+    "overridden": {"csoaa_ldf": "m", "ldf_override": "mc"},
+}
+LABELS = st.sampled_from([b"1:0 |x", b"2:1 |x", b"3:0.5 |y b |x", b"4:2 |y", b"5:0 |x", b"6:-1 |x", b"2 |y b |x"])
+LINE = joined(LABELS, sequences(FEATURES, most=4))
+SHARED = joined(st.sampled_from([b"shared |x", b"shared |s z |x", b"shared |y"]), sequences(FEATURES, most=3))
+GROUPS = st.lists(
+    st.tuples(st.one_of(st.none(), SHARED), st.lists(LINE, min_size=1, max_size=4)), min_size=1, max_size=4
+)
+
+
+@st.composite
+def cases(draw):
+    """Kind, groups, options."""
+    losses = ("squared", "logistic", "hinge", "quantile")
+    groups, options, _ = draw(problems(losses=losses, lines_of=GROUPS))
+    options.interactions = draw(st.sampled_from([[], [b"xs"], [b"xy", b"xx"]]))
+    options.constant, options.link = 0.0, "identity"
+    return draw(st.sampled_from(sorted(KINDS))), groups, options
+
+
+def text_of(groups):
+    return b"\n\n".join(b"\n".join([*([shared] if shared else []), *lines]) for shared, lines in groups) + b"\n"
+
+
+def batches_of(text, options, folder, **reading):
+    """The batches of whole groups that a run would see."""
+    (folder / "groups.vw").write_bytes(text)
+    format = feature_config(options).text_format(strict=False).of_words(True, True)
+    inputs = Inputs(InputConfig(paths=(str(folder / "groups.vw"),), **reading), format)
+    return [part.batch for part in inputs.texts()]
+
+
+def learn(case, folder, **reading):
+    """``(rows, learner)``: float32[n, 4] of prediction, raw, loss and features."""
+    kind, groups, options = case
+    plain = gd_config(options)
+    inherited = {field.name: getattr(plain, field.name) for field in fields(plain)}
+    learner = Ldf(LdfConfig(**inherited, **KINDS[kind]), options.bits, strict=False)
+    plan, results, rows = Plan(feature_config(options)), Results(), []
+    labels = learner.labels(log=lambda line: None)
+    for batch in batches_of(text_of(groups), options, folder, **reading):
+        batch.label = labels.check(batch)
+        results.make_room(len(batch))
+        learner.run(batch, plan, results, 0, len(batch))
+        columns = (results.prediction, results.raw, results.loss, results.features.astype(np.float32), batch.flags)
+        rows += np.column_stack(columns).tolist()
+    return np.array(rows, np.float32).reshape(-1, 5), learner
+
+
+def learn_like_twin(case):
+    kind, groups, options = case
+    twin = Twin(options, classifier=kind in ("classifier", "overridden"), pairs=kind == "pairs")
+    rows, seen = [], set()
+    for shared, lines in groups:
+        assume(twin.t + 0.001 > twin.idle or twin.adaptive)
+        read = [read_line(line, shared, options, seen) for line in lines]
+        found = twin.run(read)
+        if shared:
+            rows.append([0, 0, 0, 0])
+        for line, score in zip(read, found.scores, strict=True):
+            rows.append([found.number if line.number == found.number else 0, score, 0, 0])
+        rows[-1][2:] = found.loss, found.count
+        rows.append([0, 0, 0, 0])
+    return np.array(rows[:-1], np.float32), twin
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("groups")
+
+
+@given(case=cases())
+def test_rows_and_weights_are_the_twins(case, folder):
+    wanted, twin = learn_like_twin(case)
+    table = np.column_stack([twin.w, twin.g, twin.n] if twin.adaptive or twin.normalized else [twin.w])
+    assume(np.isfinite(table).all())
+    assume(case[2].loss != "logistic" or (abs(wanted[:, 1]) < 16).all())
+    rows, learner = learn(case, folder)
+    np.testing.assert_array_equal(rows[:, :4], wanted)
+    np.testing.assert_array_equal(learner.weights[:, :3], table)
+    assert learner.label_range == (twin.low, twin.high)
+    assert learner.get("unlabeled_weight") == twin.idle
+    assert [learner.get(name) for name in ("norm_sum", "norm_weight")] == [twin.length, twin.total]
+
+
+@given(case=cases(), size=st.integers(1, 90), threads=st.sampled_from([1, 3]))
+def test_any_blocks_give_the_same_bytes(case, size, threads, folder):
+    one, other = learn(case, folder), learn(case, folder, block_size=size, threads=threads)
+    np.testing.assert_array_equal(one[0].view(np.uint32), other[0].view(np.uint32))
+    np.testing.assert_array_equal(one[1].weights.view(np.uint32), other[1].weights.view(np.uint32))
+    np.testing.assert_array_equal(one[1].scalars, other[1].scalars)
+
+
+def test_the_last_line_of_a_group_stands_for_it(folder):
+    groups = [(b"shared |s a", [b"1:1 |x a", b"2:0 |x b"]), (None, [b"7:3 |x c"])]
+    rows, _ = learn(("costs", groups, PLAIN), folder)
+    assert [bool(flags & INNER) for flags in rows[:, 4].astype(int)] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"csoaa_ldf": "m", "wap_ldf": "m"}, "do not go together"),
+        ({"csoaa_ldf": "singleline"}, "takes m, multiline, mc, multiline-classifier, not"),
+        ({"csoaa_ldf": "m", "ldf_override": "x"}, "--ldf_override takes m"),
+        ({"csoaa_ldf": "m", "binary": True}, "--binary does not go"),
+    ],
+)
+def test_configurations_that_make_no_sense(options, message):
+    with pytest.raises(UsageError, match=message):
+        LdfConfig(**options)
+
+
+@pytest.mark.parametrize(
+    "line", [b"|x a", b"1:1 2:1 |x a", b"1:x |x a", b"1:inf |x", b"2:nan |x", b"1:2:3 |x a", b"shared |x a"]
+)
+def test_labels_that_are_none(line, folder):
+    batch = batches_of(b"1:0 |x a\n" + line + b"\n", PLAIN, folder)[0]
+    with pytest.raises(DataError, match="expected one word class:cost"):
+        Ldf(LdfConfig(csoaa_ldf="m"), 4).labels().check(batch)
+
+
+def test_classes_are_numbers_or_hashed_names(folder):
+    batch = batches_of(b"4294967295:1 |x a\nfoo:2 |x b\nlabel:3 |x c\n", PLAIN, folder)[0]
+    label = Ldf(LdfConfig(csoaa_ldf="m"), 4).labels().check(batch)
+    assert label.tolist() == [1, 1, 1]
+    assert batch.lists.named.tolist() == [4294967295, 4138058784, 0]
+    assert batch.lists.cost.tolist() == [1, 2, 3]
+
+
+def test_arrays_that_do_not_fit_are_refused(folder):
+    learner = Ldf(LdfConfig(csoaa_ldf="m"), 10)
+    batch = batches_of(b"1:0 |x a\n2:1 |x b\n", PLAIN, folder)[0]
+    batch.label = learner.labels().check(batch)
+    results = Results()
+    results.make_room(2)
+    plan = Plan(feature_config(PLAIN))
+    batch.lists.start = np.array([0, 3, 2], np.uint32)
+    with pytest.raises(ValueError, match="out of order"):
+        learner.run(batch, plan, results, 0, 2)
+    batch.lists.start = np.array([0, 1, 9], np.uint32)
+    with pytest.raises(ValueError, match="do not fit"):
+        learner.run(batch, plan, results, 0, 2)
