@@ -125,7 +125,8 @@ class Inputs:
         config = self.config
         left, size = config.examples or None, self.size()
         threads = 1 if size is not None and size <= config.block_size else config.threads
-        options = {"threads": threads, "block_size": config.block_size, "packs": bool(self.path) and not self.format.groups}
+        packs = bool(self.path) and not self.format.groups
+        options = {"threads": threads, "block_size": config.block_size, "packs": packs}
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:

@@ -2,7 +2,6 @@
 
 import mmap
 import os
-import tempfile
 
 import numpy as np
 
@@ -16,6 +15,8 @@ def room_of(size: int) -> np.ndarray:
 
     Raises OutputError when neither disk nor memory has so much.
     """
+    import tempfile
+
     try:
         if size <= SMALL or not hasattr(os, "posix_fallocate"):
             return np.empty(size, np.uint8)

@@ -174,7 +174,7 @@ cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except
     cdef const uint32_t[:, ::1] contests = config.contests
     cdef const uint32_t[::1] finals = config.finals
     cdef uint8_t[::1] won = state.won
-    cdef float[::1] counted = state.counted
+    cdef float[::1] counted = state.weighed
     open_sets(&t.q, state, config)
     open_trace(&t.trace, state)
     t.errors, t.height = <uint32_t>finals.shape[0] - 1, config.height

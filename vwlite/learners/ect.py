@@ -82,7 +82,7 @@ def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Ect(Tree):
-    """``counted`` float32[rows]: the weight with which vw counts an example."""
+    """``weighed`` float32[rows]: the weight with which vw counts an example."""
 
     name = "ect"
     native = kernel
@@ -93,16 +93,16 @@ class Ect(Tree):
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
         self.won = np.zeros(config.error + 2, np.uint8)
-        self.counted = np.zeros(0, np.float32)
+        self.weighed = np.zeros(0, np.float32)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
-        if len(self.counted) < len(results):
-            self.counted = np.zeros(len(results), np.float32)
+        if len(self.weighed) < len(results):
+            self.weighed = np.zeros(len(results), np.float32)
         super().run(batch, plan, results, begin, end)
         if not self.strict:
             if begin == 0:
                 batch.importance = batch.importance.copy()
-            batch.importance[begin:end] = self.counted[begin:end]
+            batch.importance[begin:end] = self.weighed[begin:end]
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> EctConfig:
