@@ -1,46 +1,101 @@
 """Work done ahead of its turn in threads, its results in order."""
 
-import queue
 import threading
 from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
 from typing import Any
+
+AHEAD = 4  # results made before they are asked for, beside one for every thread
 
 
 def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:
     """``map(work, source)``, worked in ``threads`` beside the caller's, and one more that goes through ``source``.
 
-    At most ``threads + 3`` results are made ahead of the caller. An exception of the source comes after the results
-    before it, one of the work in its place.
+    The caller's thread works too where it would wait. At most ``threads + AHEAD`` results are made ahead of it. An
+    exception of the source comes after the results before it, one of the work in its place.
     """
     return _ahead(source, work, threads) if threads else map(work, source)
 
 
-def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:
-    from concurrent.futures import Future, ThreadPoolExecutor
+class Task:
+    """One piece of work; ``done`` is held until its result or error is there."""
 
-    waiting: queue.Queue[Any] = queue.Queue(threads + 1)
-    stop = threading.Event()
+    __slots__ = ("done", "error", "given", "result")
+
+    def __init__(self, given: Any) -> None:
+        self.given, self.result = given, None
+        self.error: BaseException | None = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self, work: Callable[[Any], Any]) -> None:
+        try:
+            self.result = work(self.given)
+        except BaseException as error:
+            self.error = error
+        self.done.release()
+
+
+def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:
+    tasks: SimpleQueue[Task | BaseException | None] = SimpleQueue()  # in order, then how the source ended
+    todo: SimpleQueue[Task | None] = SimpleQueue()  # those that nobody has begun
+    places: SimpleQueue[None] = SimpleQueue()  # one for every result that may be made
+    stopped = threading.Event()
 
     def feed() -> None:
-        last: Any = None
+        last: BaseException | None = None
         try:
             for given in source:
-                waiting.put(pool.submit(work, given))
-                if stop.is_set():
+                places.get()
+                if stopped.is_set():
                     return
+                task = Task(given)
+                todo.put(task)
+                tasks.put(task)
         except BaseException as error:
             last = error
-        waiting.put(last)
+        tasks.put(last)
 
-    with ThreadPoolExecutor(threads, "ahead") as pool:
-        feeder = threading.Thread(target=feed, name="feed", daemon=True)
-        feeder.start()
-        try:
-            while isinstance(result := waiting.get(), Future):
-                yield result.result()
-            if result is not None:
-                raise result
-        finally:
-            stop.set()
-            while not waiting.empty():  # a feeder that waits for room must see the flag
-                waiting.get()
+    def help_out() -> None:
+        while (task := todo.get()) is not None:
+            task.run(work)
+
+    helpers = [threading.Thread(target=help_out, name="ahead") for _ in range(threads)]
+    for _ in range(threads + AHEAD):
+        places.put(None)
+    for thread in (threading.Thread(target=feed, name="feed", daemon=True), *helpers):
+        thread.start()
+    try:
+        while isinstance(task := tasks.get(), Task):
+            while not task.done.acquire(blocking=False):
+                try:
+                    other = todo.get_nowait()
+                except Empty:
+                    task.done.acquire()
+                    break
+                other.run(work)
+                if other.error is not None and not isinstance(other.error, Exception):
+                    raise other.error  # an interrupt, whoever's turn it is
+            if task.error is not None:
+                raise task.error
+            yield task.result
+            places.put(None)
+        if task is not None:
+            raise task
+    finally:
+        stopped.set()
+        places.put(None)
+        _discard(todo)
+        for _ in helpers:
+            todo.put(None)
+        for thread in helpers:
+            thread.join()
+
+
+def _discard(queue: SimpleQueue) -> None:
+    """What nobody has begun need not be done."""
+    try:
+        while True:
+            queue.get_nowait()
+    except Empty:
+        return

@@ -103,9 +103,9 @@ def read(
 ) -> Iterator[Parsed]:
     """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them.
 
-    ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 3`` blocks are held at
+    ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 4`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
     buffers = Buffers(block_size)
     source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers, packs)
-    return _number_lines(in_order(source, parser, threads if threads > 1 else 0))
+    return _number_lines(in_order(source, parser, threads - 1))

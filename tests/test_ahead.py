@@ -1,0 +1,87 @@
+"""Work ahead of its turn: the results of ``map``, no more of them than asked for, and errors in their places."""
+
+import itertools
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vwlite.ahead import AHEAD, in_order
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 3), max_size=40), st.integers(0, 4))
+def test_results_have_the_order_of_the_source(delays, threads):
+    def work(given):
+        number, delay = given
+        time.sleep(delay / 2000)
+        return number
+
+    assert list(in_order(enumerate(delays), work, threads)) == list(range(len(delays)))
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_errors_come_in_their_places(threads):
+    def source():
+        yield from range(7)
+        raise OSError("the source")
+
+    found = []
+    with pytest.raises(OSError, match="the source"):
+        found.extend(in_order(source(), str, threads))
+    assert found == list("0123456")
+    found = []
+    with pytest.raises(ZeroDivisionError):
+        found.extend(in_order(iter([1, 2, 0, 4]), lambda x: 4 // x, threads))
+    assert found == [4, 2]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_no_more_is_made_than_there_are_places(threads):
+    made = []
+    results = in_order(iter(range(100)), made.append, threads)
+    next(results)
+    time.sleep(0.05)
+    assert len(made) <= threads + AHEAD
+    results.close()
+
+
+def test_whoever_waits_works():
+    """The only helper is busy until the caller has worked on the next piece."""
+    free = threading.Event()
+
+    def work(number):
+        if threading.current_thread() is threading.main_thread():
+            free.set()
+        elif number == 0:
+            assert free.wait(10)
+        return threading.current_thread() is threading.main_thread()
+
+    assert any(in_order(iter(range(9)), work, 1))
+
+
+def test_an_interrupt_does_not_wait_for_its_turn():
+    stuck = threading.Event()
+
+    def work(number):
+        if threading.current_thread() is threading.main_thread():
+            stuck.set()
+            raise KeyboardInterrupt
+        stuck.wait(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(in_order(iter(range(9)), work, 1))
+
+
+def test_a_source_without_end_is_left():
+    before = threading.active_count()
+    results = in_order(itertools.count(), str, 2)
+    assert list(itertools.islice(results, 50)) == [str(number) for number in range(50)]
+    results.close()
+    for _ in range(100):
+        if threading.active_count() == before:
+            break
+        time.sleep(0.01)
+    assert threading.active_count() == before
