@@ -4,7 +4,7 @@ import math
 import random
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,18 +50,24 @@ class Dimension:
                 return cls(words[0], choices)
         raise UsageError(f"--vary takes an option and its values, like '-l 0.01..10' or '-b 18|22', not {text!r}")
 
-    def draw(self, rng: random.Random) -> list[str]:
-        """Words of a command line."""
+    @property
+    def logarithmic(self) -> bool:
+        return self.low > 0 and not self.whole
+
+    def draw(self, rng: random.Random) -> str | float:
         if self.choices:
-            value = rng.choice(self.choices)
-            return [] if value == "off" else [self.option] if value == "on" else [self.option, value]
+            return rng.choice(self.choices)
         if self.whole:
-            return [self.option, str(rng.randint(int(self.low), int(self.high)))]
-        if self.low > 0:
-            number = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
-        else:
-            number = rng.uniform(self.low, self.high)
-        return [self.option, f"{number:.4g}"]
+            return rng.randint(int(self.low), int(self.high))
+        if self.logarithmic:
+            return math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
+        return rng.uniform(self.low, self.high)
+
+    def words(self, value: str | float) -> list[str]:
+        """Of a command line, for a value of this dimension."""
+        if value in ("on", "off"):
+            return [self.option] if value == "on" else []
+        return [self.option, f"{value:.4g}" if isinstance(value, float) else str(value)]
 
 
 @dataclass
@@ -83,7 +89,7 @@ def draw(dimensions: Sequence[Dimension], count: int, seed: int) -> list[Trial]:
     """Different points, as many as there are up to ``count``."""
     rng, seen, trials = random.Random(seed), set(), []
     for _ in range(20 * count):
-        options = [word for dimension in dimensions for word in dimension.draw(rng)]
+        options = [word for dimension in dimensions for word in dimension.words(dimension.draw(rng))]
         if tuple(options) not in seen and len(trials) < count:
             seen.add(tuple(options))
             trials.append(Trial(len(trials) + 1, options))
@@ -102,17 +108,21 @@ Run = Callable[[Trial, int], float]  # brings a trial to so many passes; its sco
 
 
 def search(
-    trials: list[Trial],
+    points: Iterable[list[Trial]],
+    count: int,
     passes: int,
     metric: str,
     run: Run,
     mapped: Callable[[Callable[[Trial], Any], list[Trial]], Any] = map,
     say: Callable[[str], None] = lambda line: None,
 ) -> Trial:
-    """Successive halving (Jamieson and Talwalkar, 2016) by thirds. Raises UsageError when every trial failed."""
+    """Successive halving (Jamieson and Talwalkar, 2016) by thirds. Raises UsageError when every trial failed.
+
+    ``points`` are ``count`` trials in portions; the next is asked for when those before it have their first scores.
+    """
     sign = -1 if better_when_larger(metric) else 1
-    left = trials
-    steps = rungs(len(trials), passes)
+    left: list[Trial] = []
+    steps = rungs(count, passes)
     for place, step in enumerate(steps):
 
         def attempt(trial: Trial, step: int = step) -> None:
@@ -122,8 +132,10 @@ def search(
             except RuntimeError as error:
                 trial.failure = str(error)
 
-        for _ in mapped(attempt, left):
-            pass
+        for portion in [left] if place else points:
+            for _ in mapped(attempt, portion):
+                pass
+            left = left if place else [*left, *portion]
         alive = [trial for trial in left if not trial.failure]
         if not alive:
             raise UsageError(f"every trial failed; the first: {left[0].failure}")

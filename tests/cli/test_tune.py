@@ -1,11 +1,15 @@
 """vwlite tune: what it finds, says and refuses."""
 
 import json
+import math
 import shlex
+import sys
+from contextlib import suppress
 
 import pytest
 
 from vwlite.errors import UsageError
+from vwlite.estimation import estimated
 from vwlite.tuning import Dimension, Trial, draw, rungs, search
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
@@ -54,10 +58,46 @@ def test_the_best_third_goes_on():
         return abs(trial.number - 4) + 1 / passes
 
     trials = [Trial(number, [f"-{number}"]) for number in range(1, 10)]
-    best = search(trials, 9, "mse", run)
+    best = search([trials[:4], trials[4:]], 9, 9, "mse", run)
     assert best.number == 4 and best.passes == 9 and trials[4].failure == "diverged"
     assert [passes for _, passes in made] == [1] * 9 + [3] * 2 + [9]
-    assert search([Trial(1, []), Trial(2, [])], 1, "auc", lambda trial, passes: trial.number).number == 2
+    assert search([[Trial(1, []), Trial(2, [])]], 2, 1, "auc", lambda trial, passes: trial.number).number == 2
+
+
+def test_estimated_points_draw_near_the_best():
+    pytest.importorskip("optuna")
+    space = [Dimension.read(text) for text in ("-l 0.0001..100", "-b 10..18", "--ftrl on|off")]
+
+    def run(trial, passes):
+        if "--ftrl" in trial.options:
+            raise RuntimeError("no")
+        return abs(math.log(float(trial.options[1]))) + abs(int(trial.options[3]) - 14)
+
+    def points(metric="loss"):
+        return [list(portion) for portion in noted(estimated(space, 42, 3, metric), run)]
+
+    found = points()
+    assert [len(portion) for portion in found] == [4] * 10 + [2]
+    assert [trial.number for portion in found for trial in portion] == list(range(1, 43))
+    assert [trial.text for portion in points() for trial in portion] == [t.text for portion in found for t in portion]
+    rates = [abs(math.log(float(trial.options[1]))) for portion in found for trial in portion]
+    assert sum(rates[-20:]) < sum(rates[:20])
+
+
+def noted(portions, run):
+    for portion in portions:
+        for trial in portion:
+            with suppress(RuntimeError):
+                trial.scores[1], trial.passes = run(trial, 1), 1
+        yield portion
+
+
+def test_estimating_needs_the_extra(vwlite, write, monkeypatch):
+    write("train.vw", "".join(LINES))
+    options = ("--test", "train.vw", "--vary", "-l 0.1..1", "--sampler", "tpe", "--trials", "3", "--passes", "1")
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    done = vwlite("tune", "train.vw", *options, status=69)
+    assert "pip install 'vwlite[tune]'" in done.stderr
 
 
 def test_it_finds_a_rate_and_says_the_command(vwlite, write, tmp_path):

@@ -15,6 +15,10 @@ from vwlite.cli.parser import Command
 @click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
 @click.option("--with", "fixed", metavar="'OPTIONS'", default="", help="Options of 'vwlite train' for every trial.")
 @options.count("--trials", help="Points of the space to try.", default=27, show_default=True)
+@click.option(
+    "--sampler", type=click.Choice(["random", "tpe"]), default="random", show_default=True,
+    help="Where points come from: at random, or by optuna's Parzen estimator from those before (extra 'tune').",
+)
 @options.count("--passes", help="Passes of the best; most trials make fewer.", default=9, show_default=True)
 @options.count("--jobs", help="Trials at a time. [default: all cores]")
 @options.count("--seed", help="Seed of the points.", default=0)

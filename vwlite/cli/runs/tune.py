@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,15 @@ def run(arguments: dict[str, Any]) -> int:
         if arguments[name] < 1:
             raise UsageError(f"--{name} takes 1 or more, not {arguments[name]}")
     fixed = read_fixed(arguments["fixed"])
-    trials = draw([Dimension.read(text) for text in arguments["vary"]], arguments["trials"], arguments["seed"])
+    points, count = points_of(arguments)
+    trials: list[Trial] = []
     check_inputs((*files, *arguments["tests"]))
     jobs = arguments["jobs"] or build.available_cores()
     tell = (lambda line: None) if arguments["quiet"] else say
     with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
         bench = Bench(Path(folder), files, list(arguments["tests"]), fixed, arguments["metric"])
-        best = search(trials, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
+        noted = (trials.extend(portion) or portion for portion in points)
+        best = search(noted, count, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
         if arguments["model"]:
             with open(bench.model(best), "rb") as source, atomic_output(arguments["model"]) as copy:
                 shutil.copyfileobj(source, copy)
@@ -51,6 +54,17 @@ def run(arguments: dict[str, Any]) -> int:
         words = ["vwlite", "train", *files, *fixed, *best.options, "--passes", str(best.passes), "--holdout_off"]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
     return 0
+
+
+def points_of(arguments: dict[str, Any]) -> tuple[Iterable[list[Trial]], int]:
+    """The points to try, and how many. Raises UsageError, ExtraMissing."""
+    dimensions = [Dimension.read(text) for text in arguments["vary"]]
+    if arguments["sampler"] == "random":
+        trials = draw(dimensions, arguments["trials"], arguments["seed"])
+        return [trials], len(trials)
+    from vwlite.estimation import estimated
+
+    return estimated(dimensions, arguments["trials"], arguments["seed"], arguments["metric"]), arguments["trials"]
 
 
 def read_fixed(text: str) -> list[str]:
