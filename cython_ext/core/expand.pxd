@@ -93,6 +93,21 @@ cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan,
     s.terms = n
 
 
+cdef inline bint add_single(int first, int second, const Plan *plan, Scratch *s) noexcept nogil:
+    """The pair of two namespaces with one feature each, the commonest by far; False for any other."""
+    cdef const Group *a
+    cdef const Group *b
+    if first < 0 or second < 0:
+        return False
+    a, b = &s.group[first], &s.group[second]
+    if a.size != 1 or b.size != 1 or s.terms == s.max_terms:
+        return False
+    s.index[s.terms] = (FNV * a.index[0] ^ b.index[0]) & plan.mask
+    s.value[s.terms] = a.value[0] * b.value[0]
+    s.terms += 1
+    return True
+
+
 cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
     cdef const int32_t *letters
     cdef int i, j, order
@@ -101,6 +116,9 @@ cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
     for i in range(plan.interactions):
         letters = plan.letters + plan.first_letter[i]
         order = plan.first_letter[i + 1] - plan.first_letter[i]
+        if order == 2 and add_single(s.where[letters[0]], s.where[letters[1]], plan, s):
+            plan.matched[i] = 1
+            continue
         present = True
         for j in range(order):
             present = present and s.where[letters[j]] >= 0
