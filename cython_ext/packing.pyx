@@ -43,25 +43,29 @@ cdef inline void write_words(uint8_t *out, uint32_t width, uint32_t size) noexce
     memcpy(out + 4, &size, 4)
 
 
-cdef inline size_t number_words(const uint32_t *word, size_t n, uint32_t *key, uint32_t *code, int shift,
-                                uint32_t *dictionary, uint32_t *codes) noexcept nogil:
+cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place, int shift, uint32_t *dictionary,
+                                uint32_t *codes) noexcept nogil:
     """Each word's place in the order of first appearance; how many there are, or MOST + 1 for too many.
 
-    ``key`` and ``code``, 2^(32 - shift) of them, are an open hash table; a code of 0 is an empty place.
+    ``place``, 2^(32 - shift) of them, is an open hash table: a word and, above it, its code and 1; 0 where nothing is.
     """
     cdef size_t i, size = 0
-    cdef uint32_t place, mask = (<uint32_t>1 << (32 - shift)) - 1
+    cdef uint32_t at, code = 0, mask = (<uint32_t>1 << (32 - shift)) - 1
     for i in range(n):
-        place = (word[i] * <uint32_t>2654435769) >> shift
-        while code[place] and key[place] != word[i]:
-            place = (place + 1) & mask
-        if not code[place]:
+        if i and word[i] == word[i - 1]:
+            codes[i] = code
+            continue
+        at = (word[i] * <uint32_t>2654435769) >> shift
+        while place[at] and <uint32_t>place[at] != word[i]:
+            at = (at + 1) & mask
+        if not place[at]:
             if size == MOST:
                 return MOST + 1
-            dictionary[size] = key[place] = word[i]
+            dictionary[size] = word[i]
             size += 1
-            code[place] = <uint32_t>size
-        codes[i] = code[place] - 1
+            place[at] = <uint64_t>size << 32 | word[i]
+        code = <uint32_t>(place[at] >> 32) - 1
+        codes[i] = code
     return size
 
 
@@ -96,8 +100,8 @@ def pack(const uint32_t[::1] words):
         raise MemoryError("not enough memory to pack a batch")
     try:
         with nogil:
-            memset(room + slots, 0, 4 * slots)
-            size = number_words(word, n, room, room + slots, shift, room + 2 * slots, room + 2 * slots + MOST)
+            memset(room, 0, 8 * slots)
+            size = number_words(word, n, <uint64_t *>room, shift, room + 2 * slots, room + 2 * slots + MOST)
             width = RAW if size > MOST else width_of(size)
             if packed_size(n, width, size) >= packed_size(n, RAW, 0):
                 width = RAW
