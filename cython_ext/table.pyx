@@ -1,5 +1,16 @@
 """Scans over the weight table, whose rows are the slots: ``float32[slots, stride]``, seen as bits."""
 
+cdef extern from *:
+    """
+    /* A write that changes nothing, whatever another thread writes there meanwhile. */
+    #if defined(__GNUC__)
+    #define VWL_TOUCH(word) ((void)__atomic_fetch_or(word, 0u, __ATOMIC_RELAXED))
+    #else
+    #define VWL_TOUCH(word) ((void)(word))
+    #endif
+    """
+    void touch_word "VWL_TOUCH"(unsigned int *word) noexcept nogil
+
 
 cdef inline Py_ssize_t scan_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
                                  unsigned int *out) noexcept nogil:
@@ -72,3 +83,25 @@ def all_finite(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end
                 first = begin + page * rows
                 finite = finite and rows_finite(bits, first, first + rows, columns)
     return finite
+
+
+def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsigned int[::1] slots):
+    """Have the system give memory to the pages of some slots before they are learned; no weight changes.
+
+    ``pages`` uint8[n] cuts the table into n parts, a power of two; those that are not 0 have memory, and become 1.
+    ``slots`` are taken modulo the number of them, a power of two. Another thread may write to the table.
+    """
+    cdef Py_ssize_t i, rows
+    cdef unsigned int page, mask = <unsigned int>(bits.shape[0] - 1)
+    cdef int shift = 0
+    if not pages.shape[0] or bits.shape[0] % pages.shape[0] or bits.shape[0] & (bits.shape[0] - 1):
+        raise IndexError("the pages do not fit the table")
+    rows = bits.shape[0] // pages.shape[0]
+    while rows >> shift > 1:
+        shift += 1
+    with nogil:
+        for i in range(slots.shape[0]):
+            page = (slots[i] & mask) >> shift
+            if not pages[page]:
+                pages[page] = 1
+                touch_word(&bits[<Py_ssize_t>page << shift, 0])

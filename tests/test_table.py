@@ -2,17 +2,23 @@
 
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.table import all_finite, nonzero_rows
+from vwlite._native.table import all_finite, nonzero_rows, touch_pages
 
 from vwlite import table
+from vwlite.config import OutputConfig, RunConfig
 from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.inputs import InputConfig
+from vwlite.learners.gd import GdConfig
 from vwlite.table import Table, stretches, zeros
 from vwlite.table_store import is_finite
+from vwlite.training import train
 
 
 @pytest.mark.parametrize("huge", [True, False])
@@ -97,3 +103,45 @@ def test_stretches_hold_whatever_was_written():
 def test_stretches_of_small_or_odd_arrays_are_whole():
     for shape in ((5, 4), (1 << 19, 3)):
         assert sum(end - begin for begin, end, pages in stretches(zeros(*shape)) if pages is None) == shape[0]
+
+
+def test_pages_get_memory_and_nothing_else(monkeypatch):
+    monkeypatch.setattr(table, "HUGE_MOST", 0)
+    values = table.zeros(1 << 18, 4)
+    values[5] = 1, 2, 3, 4
+    pages = table.pages_of(values)
+    rows = len(values) // len(pages.seen)
+    slots = np.array([5, 6, rows, (1 << 18) + 3 * rows + 1, 2**32 - 1], np.uint32)
+    pages(SimpleNamespace(feature_hash=slots))
+    assert np.flatnonzero(pages.seen).tolist() == [0, 1, 3, len(pages.seen) - 1]
+    if sys.platform == "linux":  # before anybody reads
+        stretched = table.stretches(values, 1 << 18)
+        written = [number for _, _, part in stretched for number in np.flatnonzero(part).tolist()]
+        assert written == [0, 1, 3, len(pages.seen) - 1]
+    assert values[5].tolist() == [1, 2, 3, 4] and np.count_nonzero(values) == 4
+
+
+def test_small_tables_and_huge_pages_need_no_touch():
+    assert table.pages_of(table.zeros(1 << 10, 4)) is None
+    assert table.pages_of(table.zeros(1 << 18, 4)) is None
+
+
+@pytest.mark.parametrize(("slots", "pages"), [(8, 0), (8, 3), (12, 4)])
+def test_pages_must_fit(slots, pages):
+    with pytest.raises(IndexError):
+        touch_pages(np.zeros((slots, 4), np.uint32), np.zeros(pages, np.uint8), np.zeros(1, np.uint32))
+
+
+def test_a_large_table_learns_the_same(monkeypatch, tmp_path):
+    """With and without pages touched ahead, by any number of threads."""
+    text = "".join(f"{n % 2} |w a{n * 7919 % 5000} b{n % 77}:0.5\n" for n in range(4000))
+    (tmp_path / "data").write_text(text)
+    models = []
+    for most, threads in ((0, 3), (0, 1), (1 << 30, 1)):
+        monkeypatch.setattr(table, "HUGE_MOST", most)
+        monkeypatch.setattr(table, "SMALL", 1 << 16)
+        input = InputConfig((str(tmp_path / "data"),), threads=threads, block_size=1 << 12)
+        output = OutputConfig(model=str(tmp_path / "model"), quiet=True)
+        train(RunConfig(input=input, features=FeatureConfig(bits=16), learner=GdConfig(), output=output))
+        models.append((tmp_path / "model").read_bytes())
+    assert models[0] == models[1] == models[2]

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import BinaryIO
@@ -50,6 +50,7 @@ class Inputs:
         check_inputs(config.paths)
         self.path = config.cache or (TEMPORARY if several_passes else None)
         self.cache: Cache | None = None
+        self.touch: Callable[[Batch], None] | None = None  # called with every batch by the thread that parsed it
         self.rows: Rows | None = None
         self.remade = ""  # why an existing cache was not used
         self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
@@ -126,7 +127,7 @@ class Inputs:
         left, size = config.examples or None, self.size()
         threads = 1 if size is not None and size <= config.block_size else config.threads
         packs = bool(self.path) and not self.format.groups
-        options = {"threads": threads, "block_size": config.block_size, "packs": packs}
+        options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.touch}
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:

@@ -1,7 +1,7 @@
 """Parsed batches in input order, parsed in as many threads as asked for."""
 
 import queue
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -43,8 +43,16 @@ class Parsed:
 class Parser:
     """Parses blocks, each into a workspace of its own that comes back, as its text does, when its batch is released."""
 
-    def __init__(self, format: TextFormat, kind: str, buffers: Buffers | None = None, packs: bool = False) -> None:
-        self.format, self.native, self.buffers, self.packs = format, parser_of(kind), buffers, packs
+    def __init__(
+        self,
+        format: TextFormat,
+        kind: str,
+        buffers: Buffers | None = None,
+        packs: bool = False,
+        touch: Callable[[Batch], None] | None = None,
+    ) -> None:
+        self.format, self.native, self.buffers = format, parser_of(kind), buffers
+        self.packs, self.touch = packs, touch
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
 
     def workspace(self, size: int) -> Workspace:
@@ -66,6 +74,8 @@ class Parser:
         batch = workspace.batch(rows, segments, features, block.data)
         batch.release = lambda: self.release(block, workspace)
         packed = pack_batch(batch) if self.packs else None
+        if self.touch:
+            self.touch(batch)
         return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks), packed)
 
     def release(self, block: Block, workspace: Workspace) -> None:
@@ -100,12 +110,15 @@ def read(
     threads: int = 1,
     block_size: int = 1 << 20,
     packs: bool = False,
+    touch: Callable[[Batch], None] | None = None,
 ) -> Iterator[Parsed]:
     """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them.
+
+    ``touch`` is called with each of them in the thread that parsed it.
 
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 4`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
     buffers = Buffers(block_size)
-    source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers, packs)
+    source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers, packs, touch)
     return _number_lines(in_order(source, parser, threads - 1))

@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from vwlite._native.table import touch_pages
+from vwlite.batch import Batch
 from vwlite.errors import UsageError
 
 SMALL = 1 << 20  # bytes; below this an ordinary array is as good
@@ -48,12 +50,28 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
         ) from error
 
 
+class Pages:
+    """Gives memory to a batch's pages of a very large table while others are learned: the system takes its time."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.bits = values.view(np.uint32)
+        self.seen = np.zeros(values.nbytes // os.sysconf("SC_PAGE_SIZE"), np.uint8)
+
+    def __call__(self, batch: Batch) -> None:
+        touch_pages(self.bits, self.seen, batch.feature_hash)
+
+
+def pages_of(values: np.ndarray) -> Pages | None:
+    """None for a table that has huge pages, which are few, or is small."""
+    return None if values.nbytes <= max(_huge_limit(), SMALL) or not hasattr(mmap, "MAP_PRIVATE") else Pages(values)
+
+
 def _pages(nbytes: int, huge: bool) -> mmap.mmap:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     if platform.system() == "Linux":
         flags |= MAP_NORESERVE
     pages = mmap.mmap(-1, nbytes, flags=flags)
-    if huge and hasattr(mmap, "MADV_HUGEPAGE") and nbytes <= min(_memory() // HUGE_SHARE, HUGE_MOST):
+    if huge and hasattr(mmap, "MADV_HUGEPAGE") and nbytes <= _huge_limit():
         with contextlib.suppress(OSError):  # a kernel without transparent huge pages
             pages.madvise(mmap.MADV_HUGEPAGE)
     return pages
@@ -84,6 +102,10 @@ def _written(pagemap: BinaryIO, first: int, count: int) -> np.ndarray | None:
     pagemap.seek(first * 8)
     told = pagemap.read(count * 8)
     return (np.frombuffer(told, np.uint64) >> np.uint64(62) != 0).view(np.uint8) if len(told) == count * 8 else None
+
+
+def _huge_limit() -> int:
+    return min(_memory() // HUGE_SHARE, HUGE_MOST)
 
 
 def _memory() -> int:

@@ -87,6 +87,10 @@ class Learner:
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
 
+    def pages(self) -> Callable[[Batch], None] | None:
+        """What is done with a batch as soon as it is parsed, by whoever parsed it."""
+        return None
+
     def counted(self, batch: Batch) -> Batch:
         """The rows run last, with labels and importance as they count."""
         return batch

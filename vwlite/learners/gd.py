@@ -13,7 +13,7 @@ from vwlite.expand import Plan
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code
 from vwlite.results import Results
-from vwlite.table import Table, zeros
+from vwlite.table import Pages, Table, pages_of, zeros
 
 CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
@@ -219,6 +219,10 @@ class Gd(Learner):
             wrong = shown & ~np.isnan(batch.label[rows]) & (answer != batch.label[rows]) & (batch.importance[rows] > 0)
             results.prediction[rows] = np.where(shown, answer, 0)
             results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
+
+    def pages(self) -> Pages | None:
+        """What gives memory to the table's pages ahead of the learner, where that is worth while."""
+        return pages_of(self.weights) if self.learning and self.layout == (0, 1) else None
 
     @property
     def middle(self) -> float:
