@@ -81,7 +81,7 @@ def test_a_source_without_end_is_left():
     assert list(itertools.islice(results, 50)) == [str(number) for number in range(50)]
     results.close()
     for _ in range(100):
-        if threading.active_count() == before:
+        if threading.active_count() <= before:
             break
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # an earlier feeder may have left, too
