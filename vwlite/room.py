@@ -25,4 +25,6 @@ def room_of(size: int) -> np.ndarray:
             return np.frombuffer(mmap.mmap(file.fileno(), size), np.uint8)
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or "not enough memory"
-        raise OutputError(f"no room for {size} bytes of examples in random order: {why}") from error
+        raise OutputError(
+            f"no room for {size} bytes of examples in random order: {why}; TMPDIR=FOLDER takes another disk"
+        ) from error
