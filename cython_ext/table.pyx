@@ -11,12 +11,18 @@ cdef extern from *:
     """
     void touch_word "VWL_TOUCH"(unsigned int *word) noexcept nogil
 
+cdef extern from "core/slots_lanes.h" nogil:
+    bint slots_finite "vwl_slots_finite"(const unsigned int *bits, size_t n, int columns)
+    size_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t first, size_t n, int columns, unsigned int *out)
+
 
 cdef inline Py_ssize_t scan_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
                                  unsigned int *out) noexcept nogil:
     """Numbers of the rows with a bit set; returns how many."""
     cdef Py_ssize_t row, column, found = 0
     cdef unsigned int any_bit
+    if bits.shape[1] == 4 and begin < end:
+        return slots_set(&bits[begin, 0], begin, end - begin, <int>columns, out)
     for row in range(begin, end):
         any_bit = bits[row, 0]
         for column in range(1, columns):
@@ -30,6 +36,8 @@ cdef inline Py_ssize_t scan_rows(const unsigned int[:, ::1] bits, Py_ssize_t beg
 cdef inline bint rows_finite(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns) noexcept nogil:
     cdef Py_ssize_t row, column
     cdef unsigned int wrong = 0
+    if bits.shape[1] == 4 and begin < end:
+        return slots_finite(&bits[begin, 0], end - begin, <int>columns)
     for row in range(begin, end):
         for column in range(columns):
             wrong |= (bits[row, column] & 0x7f800000) == 0x7f800000
@@ -65,10 +73,7 @@ def nonzero_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t e
         for page in range((end - begin) // rows):
             if pages is None or pages[page]:
                 first = begin + page * rows
-                if columns == 3:                 # the usual case, unrolled
-                    found += scan_rows(bits, first, first + rows, 3, &out[found])
-                else:
-                    found += scan_rows(bits, first, first + rows, columns, &out[found])
+                found += scan_rows(bits, first, first + rows, columns, &out[found])
     return found
 
 

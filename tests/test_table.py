@@ -47,19 +47,25 @@ def test_what_the_system_refuses_is_said(monkeypatch):
         zeros(1 << 60, 4)
 
 
+WORDS = [0, 0, 0, 1, 0x80000000, 0x7F7FFFFF, 0x7F800000, 0xFFC00000]  # the last two are not finite
+
+
 @given(
-    rows=st.lists(st.tuples(*[st.sampled_from([0, 0, 0, 1, 0x80000000])] * 4), max_size=30),
-    columns=st.integers(1, 4),
+    rows=st.lists(st.tuples(*[st.sampled_from(WORDS)] * 5), max_size=30),
+    stride=st.integers(3, 5),
+    columns=st.integers(1, 3),
     data=st.data(),
 )
-def test_nonzero_rows(rows, columns, data):
-    bits = np.array(rows, np.uint32).reshape(-1, 4)
+def test_rows_are_scanned(rows, stride, columns, data):
+    bits = np.ascontiguousarray(np.array(rows, np.uint32).reshape(-1, 5)[:, :stride])
     begin = data.draw(st.integers(0, len(rows)))
     end = data.draw(st.integers(begin, len(rows)))
     out = np.full(end - begin, 99, np.uint32)
     found = nonzero_rows(bits, begin, end, columns, out)
     expected = begin + np.flatnonzero(bits[begin:end, :columns].any(axis=1))
     assert out[:found].tolist() == expected.tolist()
+    numbers = bits[begin:end, :columns].view(np.float32)
+    assert all_finite(bits, begin, end, columns) == np.isfinite(numbers).all()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """``python -m vwlite``."""
 
-from vwlite.cli import main
+from vwlite.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

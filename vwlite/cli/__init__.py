@@ -1,5 +1,7 @@
 """The command line: a thin face over the library. Commands are imported when they are called."""
 
+import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -84,6 +86,20 @@ def cli() -> None:
 
     Data goes to standard output, everything else to standard error. 'vwlite COMMAND --help' shows a command's options.
     """
+
+
+def program() -> None:
+    """The process that the user starts: ``main``, and an end without the interpreter's own.
+
+    Collecting what is imported, again and again and once more at the end, takes longer than many runs.
+    """
+    gc.set_threshold(100_000)
+    try:
+        main()
+    except SystemExit as end:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os._exit(end.code)
 
 
 def main() -> None:
