@@ -1,5 +1,6 @@
 """What a cache gives back is what was put in, packed; whatever is damaged is refused."""
 
+import errno
 import json
 import os
 import zlib
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from vwlite._native.packing import pack, unpack, unpack_bytes, unpack_offsets
 from vwtext import lines
 
-from vwlite import room
+from vwlite import flushing, room
 from vwlite.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
 from vwlite.errors import ModelError, OutputError
 from vwlite.packing import COLUMNS, Packed, pack_batch, room_for, unpack_batch
@@ -164,3 +165,35 @@ def test_packed_knows_its_sum():
     packed = pack_batch(batch_of(2))
     assert packed == Packed(packed.counts, packed.data, zlib.crc32(packed.data))
     assert packed.counts == {"rows": 100, "segments": 200, "features": 200, "text": 290}
+
+
+def test_a_large_cache_goes_to_the_disk_while_it_is_written(tmp_path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(flushing, "EVERY", 100)
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_size))
+    writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
+    for number in range(4):
+        writer.add(pack_batch(batch_of(number)))
+        writer.flusher.finish()
+    assert len(flushed) >= 2 and flushed == sorted(flushed)
+    writer.close()
+    with closing(Cache(str(tmp_path / "cache"))) as cache:
+        assert len(cache.batches) == 4
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_disk_that_fills_up_while_flushing_is_told(tmp_path, monkeypatch, late):
+    def full(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(flushing, "EVERY", 100)
+    writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"cannot write the cache .*: No space left") as caught:
+        for number in range(4):
+            writer.add(pack_batch(batch_of(number)))
+            if not late:
+                writer.flusher.thread.join() if writer.flusher.thread else None
+        writer.close()
+    writer.abort(caught.value)
+    assert os.listdir(tmp_path) == []

@@ -10,7 +10,7 @@ import queue
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from typing import Any, BinaryIO
 
@@ -20,6 +20,7 @@ from vwlite.ahead import in_order
 from vwlite.atomic import atomic_output
 from vwlite.batch import Batch
 from vwlite.errors import ModelError, OutputError
+from vwlite.flushing import Flusher
 from vwlite.packing import COUNTS, Packed, room_for, unpack_batch
 from vwlite.parsing import TextFormat
 from vwlite.room import room_of
@@ -65,6 +66,7 @@ class CacheWriter:
         self.batches: list[list[int]] = []
         self.closing = ExitStack()
         self.file = file or self.closing.enter_context(atomic_output(path))
+        self.flusher = None if file else Flusher(self.file)  # a file without a name need not reach the disk
         self.write(MAGIC)
         self.offset = len(MAGIC)
 
@@ -78,17 +80,30 @@ class CacheWriter:
         counts = {"lines": self.lines, "bad": self.bad}
         footer = json.dumps({**self.header, **counts, "batches": self.batches}, separators=(",", ":")).encode()
         self.write(footer + TAIL.pack(self.offset, len(footer), zlib.crc32(footer), END))
-        self.file.flush()
+        with self.explained():
+            self.file.flush()
+            if self.flusher:
+                self.flusher.finish()
         self.closing.close()
 
     def write(self, data: bytes) -> None:
-        try:
+        with self.explained():
             self.file.write(data)
+            if self.flusher:
+                self.flusher.wrote(len(data))
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise OutputError(f"cannot write the cache {self.path}: {error.strerror or error}") from error
 
     def abort(self, error: BaseException) -> None:
         """Leave no file behind."""
+        with suppress(OSError):
+            if self.flusher:
+                self.flusher.finish()
         with suppress(type(error)):
             self.closing.__exit__(type(error), error, error.__traceback__)
 
