@@ -10,16 +10,19 @@
 #include <intrin.h>
 static inline int vwl_first_bit(uint32_t mask) { unsigned long i; _BitScanForward(&i, mask); return (int)i; }
 #define VWL_PREFETCH(address) ((void)0)
+#define VWL_PREFETCH_L2(address) ((void)0)
 #define VWL_LIKELY(x) (x)
 #define VWL_UNLIKELY(x) (x)
 #else
 static inline int vwl_first_bit(uint32_t mask) { return __builtin_ctz(mask); }
 #define VWL_PREFETCH(address) __builtin_prefetch(address)
+#define VWL_PREFETCH_L2(address) __builtin_prefetch(address, 0, 2)
 #define VWL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define VWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #endif
 
 static inline void vwl_prefetch(const void *address) { VWL_PREFETCH(address); }
+static inline void vwl_prefetch_l2(const void *address) { VWL_PREFETCH_L2(address); }
 static inline int vwl_likely(int x) { return VWL_LIKELY(x); }
 static inline int vwl_unlikely(int x) { return VWL_UNLIKELY(x); }
 

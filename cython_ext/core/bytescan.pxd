@@ -13,5 +13,6 @@ cdef extern from "core/bytescan.h" nogil:
     const uint32_t *POWER "vwl_power"
     int first_bit "vwl_first_bit"(uint32_t mask) noexcept
     void prefetch "vwl_prefetch"(const void *address) noexcept
+    void prefetch_l2 "vwl_prefetch_l2"(const void *address) noexcept
     bint likely "vwl_likely"(bint x) noexcept
     bint unlikely "vwl_unlikely"(bint x) noexcept

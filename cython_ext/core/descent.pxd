@@ -9,7 +9,7 @@ from core.float32 cimport ONE
 from core.loss_types cimport Loss, LossParams
 from core.losses cimport get_loss
 from core.plan cimport LETTERS
-from core.rates cimport Ahead, Rates, Scan, ask_ahead, scan_terms, untouched_terms
+from core.rates cimport SHORT, Ahead, Rates, Scan, ask_ahead, scan_terms, untouched_terms
 from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 
@@ -296,7 +296,7 @@ cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
     """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own."""
     while m.ahead.left:
         ask_ahead(&m.ahead, m.table, 0)
-    m.ahead = Ahead(s.index, s.terms)
+    m.ahead = Ahead(s.index, s.terms, s.terms > SHORT)
 
 
 cdef inline Learner open_learner(state, config):
@@ -313,7 +313,7 @@ cdef inline Learner open_learner(state, config):
                           <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
                           config.loss_power)
     m.link = config.link_code
-    m.ahead = Ahead(NULL, 0)
+    m.ahead = Ahead(NULL, 0, False)
     m.mask = NULL
     if state.mask is not None:
         mask = state.mask

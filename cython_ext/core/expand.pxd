@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from core.groups cimport Rows, find_repeats, holds, make_groups
+from core.groups cimport Rows, bit_of, find_repeats, make_groups
 from core.plan cimport LETTERS, Plan
 from core.scratch cimport Group, Scratch, room_for_terms
 from core.status cimport NO_MEMORY, OK
@@ -49,6 +49,13 @@ cdef inline void add_quadratic(const Group *a, const Group *b, bint combinations
     cdef size_t i, j, first, n = s.terms
     cdef uint32_t half
     cdef float value
+    if b.size == 1 and not combinations:
+        half, value = b.index[0], b.value[0]
+        for i in range(a.size):
+            s.index[n + i] = (FNV * a.index[i] ^ half) & mask
+            s.value[n + i] = a.value[i] * value
+        s.terms = n + a.size
+        return
     for i in range(a.size):
         half = FNV * a.index[i]
         value = a.value[i]
@@ -93,46 +100,66 @@ cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan,
     s.terms = n
 
 
-cdef inline bint add_single(int first, int second, const Plan *plan, Scratch *s) noexcept nogil:
-    """The pair of two namespaces with one feature each, the commonest by far; False for any other."""
-    cdef const Group *a
-    cdef const Group *b
-    if first < 0 or second < 0:
-        return False
-    a, b = &s.group[first], &s.group[second]
-    if a.size != 1 or b.size != 1 or s.terms == s.max_terms:
-        return False
-    s.index[s.terms] = (FNV * a.index[0] ^ b.index[0]) & plan.mask
-    s.value[s.terms] = a.value[0] * b.value[0]
-    s.terms += 1
-    return True
+cdef inline int add_singles(const Plan *plan, int i, Scratch *s) noexcept nogil:
+    """The pairs of a namespace's only feature with the namespaces that follow each other in memory, from interaction
+    ``i`` on: by far the commonest. Returns how many interactions that is; 0 where the first is another, -1 without memory.
+    """
+    cdef const int32_t *letters = plan.letters + plan.first_letter[i]
+    cdef int32_t first = letters[0]
+    cdef int next = i, second = s.where[letters[1]]
+    cdef const Group *group
+    cdef Group run
+    if s.where[first] < 0 or second < 0 or s.group[s.where[first]].size != 1:
+        return 0
+    run = s.group[second]
+    plan.matched[next] = 1
+    next += 1
+    while next < plan.interactions and plan.first_letter[next + 1] - plan.first_letter[next] == 2:
+        letters = plan.letters + plan.first_letter[next]
+        second = s.where[letters[1]]
+        if letters[0] != first or second < 0:
+            break
+        group = &s.group[second]
+        if group.index != run.index + run.size or group.value != run.value + run.size:
+            break
+        run.size += group.size
+        plan.matched[next] = 1
+        next += 1
+    if not room_for_terms(s, run.size):
+        return -1
+    add_quadratic(&s.group[s.where[first]], &run, False, plan.mask, s)
+    return next - i
+
+
+cdef inline int add_any(const Plan *plan, int i, Scratch *s) noexcept nogil:
+    """Interaction ``i``, where all its namespaces are present. Returns 1, or -1 without memory."""
+    cdef const int32_t *letters = plan.letters + plan.first_letter[i]
+    cdef int j, order = plan.first_letter[i + 1] - plan.first_letter[i]
+    cdef size_t terms
+    for j in range(order):
+        if s.where[letters[j]] < 0:
+            return 1
+    plan.matched[i] = 1
+    terms = count_terms(letters, order, plan, s)
+    if terms == <size_t>-1 or not room_for_terms(s, terms):
+        return -1
+    if order == 2:
+        add_quadratic(&s.group[s.where[letters[0]]], &s.group[s.where[letters[1]]],
+                      letters[0] == letters[1] and not plan.permutations, plan.mask, s)
+    else:
+        add_higher(letters, order, plan, s)
+    return 1
 
 
 cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
-    cdef const int32_t *letters
-    cdef int i, j, order
-    cdef size_t terms
-    cdef bint present
-    for i in range(plan.interactions):
-        letters = plan.letters + plan.first_letter[i]
-        order = plan.first_letter[i + 1] - plan.first_letter[i]
-        if order == 2 and add_single(s.where[letters[0]], s.where[letters[1]], plan, s):
-            plan.matched[i] = 1
-            continue
-        present = True
-        for j in range(order):
-            present = present and s.where[letters[j]] >= 0
-        if not present:
-            continue
-        plan.matched[i] = 1
-        terms = count_terms(letters, order, plan, s)
-        if terms == <size_t>-1 or not room_for_terms(s, terms):
+    cdef int i = 0, done
+    while i < plan.interactions:
+        done = add_singles(plan, i, s) if plan.first_letter[i + 1] - plan.first_letter[i] == 2 else 0
+        if done == 0:
+            done = add_any(plan, i, s)
+        if done < 0:
             return NO_MEMORY
-        if order == 2:
-            add_quadratic(&s.group[s.where[letters[0]]], &s.group[s.where[letters[1]]],
-                          letters[0] == letters[1] and not plan.permutations, plan.mask, s)
-        else:
-            add_higher(letters, order, plan, s)
+        i += done
     return OK
 
 
@@ -145,7 +172,7 @@ cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint3
     s.terms = n + end - begin
 
 
-cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, const uint64_t *twice, uint32_t mask,
+cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, uint64_t twice, uint32_t mask,
                                Scratch *s) noexcept nogil:
     """Append the features of the segments ``[first, last)``; those of one letter follow the first of them."""
     cdef uint64_t done[4]
@@ -154,13 +181,13 @@ cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, 
     done[0] = done[1] = done[2] = done[3] = 0
     for segment in range(first, last):
         letter = rows.seg_char[segment]
-        if not holds(twice, letter):
+        if not twice & bit_of(letter):
             continue
         copy_features(rows, rows.seg_start[run], rows.seg_start[segment], mask, s)
         run = segment + 1
-        if holds(done, letter):
+        if done[letter >> 6] & bit_of(letter):
             continue
-        done[letter >> 6] |= <uint64_t>1 << (letter & 63)
+        done[letter >> 6] |= bit_of(letter)
         for other in range(segment, last):
             if rows.seg_char[other] == letter:
                 copy_features(rows, rows.seg_start[other], rows.seg_start[other + 1], mask, s)
@@ -169,11 +196,11 @@ cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, 
 
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
     """A row whose terms are its features and the constant."""
-    cdef uint64_t twice[4]
+    cdef uint64_t twice = find_repeats(rows, first, last)
     s.terms = 0
     if not room_for_terms(s, rows.seg_start[last] - rows.seg_start[first] + 1):
         return NO_MEMORY
-    if find_repeats(rows, first, last, twice):
+    if twice:
         copy_together(rows, first, last, twice, plan.mask, s)
     else:
         copy_features(rows, rows.seg_start[first], rows.seg_start[last], plan.mask, s)

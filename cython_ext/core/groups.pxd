@@ -128,39 +128,34 @@ cdef inline void place_groups(Scratch *s) noexcept nogil:
             s.group[g].value = s.store_value + first
 
 
-cdef inline bint holds(const uint64_t *letters, uint8_t letter) noexcept nogil:
-    return letters[letter >> 6] >> (letter & 63) & 1
+cdef inline uint64_t bit_of(uint8_t letter) noexcept nogil:
+    """A letter in a set of 64, which it shares with three others."""
+    return <uint64_t>1 << (letter & 63)
 
 
-cdef inline bint find_repeats(const Rows *rows, uint32_t first, uint32_t last, uint64_t *twice) noexcept nogil:
-    """The set of characters (256 bits) that several of the segments ``[first, last)`` have; whether there are any."""
-    cdef uint64_t met[4]
-    cdef uint64_t bit
+cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t last) noexcept nogil:
+    """The letters that several of the segments ``[first, last)`` have, and perhaps some that share their bits; 0: none."""
+    cdef uint64_t met = 0, twice = 0, bit
     cdef uint32_t segment
-    cdef int part
-    for part in range(4):
-        met[part] = twice[part] = 0
     for segment in range(first, last):
-        part = rows.seg_char[segment] >> 6
-        bit = <uint64_t>1 << (rows.seg_char[segment] & 63)
-        twice[part] |= met[part] & bit
-        met[part] |= bit
-    return (twice[0] | twice[1] | twice[2] | twice[3]) != 0
+        bit = bit_of(rows.seg_char[segment])
+        twice |= met & bit
+        met |= bit
+    return twice
 
 
 cdef inline bint make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
     """Fill ``s.group``; False when memory has run out."""
     cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], segment, begin
-    cdef uint64_t twice[4]
+    cdef uint64_t twice = find_repeats(rows, first, last)
     cdef uint8_t letter
     cdef int name
     forget_groups(s)
-    find_repeats(rows, first, last, twice)
     for segment in range(first, last):
         letter = plan.redefine[rows.seg_char[segment]]
         if s.where[letter] >= 0 or plan.ignore[letter]:
             continue
-        if plan.plain and not holds(twice, letter):
+        if plan.plain and not twice & bit_of(letter):
             begin = rows.seg_start[segment]
             add_group(s, letter, rows.hash + begin, rows.value + begin, rows.seg_start[segment + 1] - begin)
         elif not gather_letter(rows, plan, segment, last, s):

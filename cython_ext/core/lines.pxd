@@ -5,7 +5,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 
 from core.expand cimport expand
-from core.groups cimport Rows, holds
+from core.groups cimport Rows
 from core.plan cimport LETTERS, Plan
 from core.scratch cimport Group, Scratch, close_scratch, open_scratch, room_for_terms
 from core.status cimport NO_MEMORY, OK
@@ -74,6 +74,10 @@ cdef inline void add_row(Line *line, const Rows *rows, size_t row, uint32_t *seg
 
 cdef inline size_t features_of(const Rows *rows, size_t row) noexcept nogil:
     return rows.seg_start[rows.row_seg[row + 1]] - rows.seg_start[rows.row_seg[row]]
+
+
+cdef inline bint holds(const uint64_t *letters, uint8_t letter) noexcept nogil:
+    return letters[letter >> 6] >> (letter & 63) & 1
 
 
 cdef inline void place_constant(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:

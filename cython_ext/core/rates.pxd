@@ -7,7 +7,7 @@ last visit (scratch). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and L
 from libc.math cimport fabsf, isfinite, powf, sqrtf
 from libc.stdint cimport uint8_t, uint32_t
 
-from core.bytescan cimport prefetch
+from core.bytescan cimport prefetch, prefetch_l2
 from core.float32 cimport ONE
 
 cdef extern from *:
@@ -44,16 +44,24 @@ cdef struct Scan:
     double norm          # sum of squared inputs, each in units of its own scale
 
 
+cdef enum:
+    SHORT = 256          # terms; two rows of so many lines fit into the first cache
+
+
 cdef struct Ahead:       # slots of the next row, still to be asked for
     const uint32_t *index
     size_t left
+    bint far             # the row is long: for the second cache, which waits for more lines at a time
 
 
 cdef inline void ask_ahead(Ahead *ahead, const float *table, size_t left) noexcept nogil:
     """Ask for four of them, or eight when there are more than terms ``left``: memory answers while this row is worked on."""
     cdef size_t i, n = min(ahead.left, <size_t>8 if ahead.left > left else 4)
     for i in range(n):
-        prefetch(table + 4 * <size_t>ahead.index[i])
+        if ahead.far:
+            prefetch_l2(table + 4 * <size_t>ahead.index[i])
+        else:
+            prefetch(table + 4 * <size_t>ahead.index[i])
     ahead.index += n
     ahead.left -= n
 
