@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from .gd import F32, Gd
-from .libm import powf
+from .libm import logf, powf
 from .options import Options
 
 MULTIPLIER, INCREMENT = 0xEECE66D5DEECE66D, 2147483647
@@ -113,7 +113,7 @@ class Active:
         return F32(1) / bias if bits.view(np.float32) - F32(1) < bias else F32(-1)
 
     def probability(self, seen, flip) -> np.float32:
-        bound = self.mellowness * (np.log(seen + F32(1)) + OFFSET) / (seen + OFFSET)
+        bound = self.mellowness * (logf(seen + F32(1)) + OFFSET) / (seen + OFFSET)
         if flip <= np.sqrt(bound) * np.sqrt(share(share(F32(self.sum_loss) / seen) + flip)) + bound:
             return F32(1)
         ratio = (F32(1) + np.sqrt(F32(1) + F32(4) * flip)) / F32(2) * flip
@@ -121,9 +121,9 @@ class Active:
 
     def strict_probability(self, seen, flip) -> np.float32:
         """As in the paper (Beygelzimer, Hsu, Langford and Zhang, 2010)."""
-        bound = self.mellowness * (np.log(seen + F32(1)) + OFFSET) / (seen + OFFSET)
+        bound = self.mellowness * (logf(seen + F32(1)) + OFFSET) / (seen + OFFSET)
         loss = F32(self.sum_loss) / seen
-        loss = share(loss + np.sqrt((F32(1) + F32(0.5) * np.log(seen)) / (F32(self.labeled) + OFFSET)))
+        loss = share(loss + np.sqrt((F32(1) + F32(0.5) * logf(seen)) / (F32(self.labeled) + OFFSET)))
         root = np.sqrt(loss) + np.sqrt(loss + flip)
         if flip <= np.sqrt(bound) * root + bound:
             return F32(1)
