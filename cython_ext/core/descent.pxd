@@ -227,12 +227,12 @@ cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
     s.linear = linear
 
 
-cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
+cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, float loss) noexcept nogil:
     cdef float step = 0
     cdef int status = OK
     if m.mask != NULL:
         drop_masked(m, s)
-    if m.loss.value(&m.params, p, y) > 0:
+    if loss > 0:
         step = regularized(m, step_size(m, s, p, y, weight), p, y)
     if m.sparse_l2 > 0:
         step -= m.sparse_l2 * p
@@ -274,8 +274,13 @@ cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, floa
     return OK
 
 
+cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, float loss) noexcept nogil:
+    """``learn_row`` of an example whose loss is known."""
+    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loss)
+
+
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
-    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight)
+    return learn_known(m, s, p, y, weight, m.loss.value(&m.params, p, y))
 
 
 cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:

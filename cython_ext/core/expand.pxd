@@ -1,10 +1,11 @@
 """One flat row per example: linear terms, the constant, interactions."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
 
 from core.groups cimport Rows, bit_of, find_repeats, make_groups
 from core.plan cimport LETTERS, Plan
-from core.scratch cimport Group, Scratch, room_for_terms
+from core.scratch cimport Group, Scratch, room_for_terms, room_to_store
 from core.status cimport NO_MEMORY, OK
 
 
@@ -172,38 +173,57 @@ cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint3
     s.terms = n + end - begin
 
 
-cdef inline void copy_together(const Rows *rows, uint32_t first, uint32_t last, uint64_t twice, uint32_t mask,
-                               Scratch *s) noexcept nogil:
-    """Append the features of the segments ``[first, last)``; those of one letter follow the first of them."""
+cdef inline void add_piece(Scratch *s, uint32_t begin, uint32_t end) noexcept nogil:
+    if begin < end:
+        s.store_index[2 * s.pieces] = begin
+        s.store_index[2 * s.pieces + 1] = end
+        s.pieces += 1
+
+
+cdef inline bint find_pieces(const Rows *rows, uint32_t first, uint32_t last, Scratch *s) noexcept nogil:
+    """Cut the segments ``[first, last)`` into pieces to be copied one after the other: those of one letter follow the first
+    of them. Kept for the rows behind, which mostly have the same letters. False when memory has run out.
+    """
+    cdef const uint8_t *letters = rows.seg_char + first
+    cdef uint64_t twice = find_repeats(rows, first, last)
     cdef uint64_t done[4]
-    cdef uint32_t segment, other, run = first      # the segments from run on wait to be copied in one go
+    cdef uint32_t n = last - first, segment, other, run = 0
     cdef uint8_t letter
     done[0] = done[1] = done[2] = done[3] = 0
-    for segment in range(first, last):
-        letter = rows.seg_char[segment]
+    s.stored = s.pieces = 0
+    if not room_to_store(s, 5 * <size_t>n + 3):
+        return False
+    for segment in range(n if twice else 0):
+        letter = letters[segment]
         if not twice & bit_of(letter):
             continue
-        copy_features(rows, rows.seg_start[run], rows.seg_start[segment], mask, s)
+        add_piece(s, run, segment)
         run = segment + 1
         if done[letter >> 6] & bit_of(letter):
             continue
         done[letter >> 6] |= bit_of(letter)
-        for other in range(segment, last):
-            if rows.seg_char[other] == letter:
-                copy_features(rows, rows.seg_start[other], rows.seg_start[other + 1], mask, s)
-    copy_features(rows, rows.seg_start[run], rows.seg_start[last], mask, s)
+        for other in range(segment, n):
+            if letters[other] == letter:
+                add_piece(s, other, other + 1)
+    add_piece(s, run, n)
+    s.letters, s.segments, s.cut = <uint8_t *>(s.store_index + 4 * <size_t>n + 2), n, True
+    if n:
+        memcpy(s.letters, letters, n)
+    return True
 
 
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
     """A row whose terms are its features and the constant."""
-    cdef uint64_t twice = find_repeats(rows, first, last)
+    cdef uint32_t piece, n = last - first
     s.terms = 0
     if not room_for_terms(s, rows.seg_start[last] - rows.seg_start[first] + 1):
         return NO_MEMORY
-    if twice:
-        copy_together(rows, first, last, twice, plan.mask, s)
-    else:
-        copy_features(rows, rows.seg_start[first], rows.seg_start[last], plan.mask, s)
+    if not s.cut or s.segments != n or (n and memcmp(s.letters, rows.seg_char + first, n) != 0):
+        if not find_pieces(rows, first, last, s):
+            return NO_MEMORY
+    for piece in range(s.pieces):
+        copy_features(rows, rows.seg_start[first + s.store_index[2 * piece]],
+                      rows.seg_start[first + s.store_index[2 * piece + 1]], plan.mask, s)
     add_constant(plan, s)
     s.count = s.linear
     return OK

@@ -29,6 +29,7 @@ cdef inline void forget_groups(Scratch *s) noexcept nogil:
         s.where[s.group[g].number] = -1
     s.groups = 0
     s.stored = 0
+    s.cut = False
 
 
 cdef inline void add_group(Scratch *s, int number, const uint32_t *index, const float *value, size_t size) noexcept nogil:

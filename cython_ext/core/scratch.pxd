@@ -27,6 +27,11 @@ cdef struct Scratch:
     Group group[LETTERS + MAX_NAMES]
     int groups
     int16_t where[LETTERS + MAX_NAMES]   # group number -> position in group, or -1
+    # of a row without groups: pieces to be copied, as pairs of segments in store_index, and the letters that they are for
+    bint cut
+    uint32_t pieces
+    uint32_t segments
+    uint8_t *letters             # (segments,) behind the pieces
     # copies of features where a group is not one stretch of the batch
     uint32_t *store_index        # (stored,)
     float *store_value           # (stored,)
@@ -39,6 +44,7 @@ cdef inline void open_scratch(Scratch *s) noexcept nogil:
     s.value = s.store_value = NULL
     s.terms = s.max_terms = s.stored = s.max_stored = s.count = 0
     s.groups = 0
+    s.cut = False
     memset(s.where, 0xff, sizeof(s.where))
 
 

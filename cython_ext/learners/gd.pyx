@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
 from core.descent cimport (
-    Learner, ask_for_slots, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync, sync_if_due, widen_range
+    Learner, ask_for_slots, clip, count_time, inner_product, learn_known, open_learner, prefetch_slots, sync, sync_if_due, widen_range
 )
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
@@ -27,7 +27,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it."""
     cdef Learner *m = <Learner *>learner
-    cdef float y = rows.label[row], weight = rows.importance[row], p, shown
+    cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p, shown
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
@@ -38,10 +38,12 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     p = clip(out.raw[row], m)
     if unlikely(not isfinite(out.raw[row])):
         status = UNSTABLE
+    if labeled:
+        loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and not (m.strict and status != OK):
-        status |= learn_row(m, s, p, y, weight)
+        status |= learn_known(m, s, p, y, weight, loss)
         sync_if_due(m)
-    out.loss[row] = m.loss.value(&m.params, p, y) * weight if labeled and weight > 0 else 0
+    out.loss[row] = loss * weight if weight > 0 else 0
     out.prediction[row] = apply_link(m.link, shown if m.ftrl else p)
     out.features[row] = <uint32_t>s.count
     count_time(m, weight, labeled, held)
