@@ -1,8 +1,9 @@
 """A column of 32-bit words as a dictionary and codes of a few bits each.
 
 Layout: ``width`` uint32, ``size`` uint32, the dictionary uint32[size], the codes, ``width`` bits each, the lowest first,
-in whole 64-bit words and one more. ``width`` is 1 to 16, or 32: no dictionary, the words themselves. As every word takes a
-bit at least, what a column unpacks to is bounded by its own size.
+in whole 64-bit words and one more. ``width`` is 1 to 16, or 32: no dictionary, the words themselves. With ``width`` 64 one
+word is marked: it stands where ``size`` does, a bit for every word behind it, 1 for the others, in whole 32-bit words, and
+then these as a column of their own. As every word takes a bit at least, what a column unpacks to is bounded by its own size.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -10,10 +11,15 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from core.bytescan cimport first_bit
+
 cdef enum:
     MOST = 1 << 16         # words of a dictionary
     WIDEST = 16            # bits of a code
     RAW = 32               # width of words that stand for themselves
+    MARKED = 64            # width where one word is marked
+    FAR = 256              # places looked at for a word: a dictionary of more collisions is not worth its time
+    SAMPLE = 64            # words looked at for one to mark
     HEAD = 8               # bytes of width and size
 
 
@@ -45,19 +51,23 @@ cdef inline void write_words(uint8_t *out, uint32_t width, uint32_t size) noexce
 
 cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place, int shift, uint32_t *dictionary,
                                 uint32_t *codes) noexcept nogil:
-    """Each word's place in the order of first appearance; how many there are, or MOST + 1 for too many.
+    """Each word's place in the order of first appearance; how many there are, or MOST + 1 for too many or too like ones.
 
     ``place``, 2^(32 - shift) of them, is an open hash table: a word and, above it, its code and 1; 0 where nothing is.
     """
     cdef size_t i, size = 0
-    cdef uint32_t at, code = 0, mask = (<uint32_t>1 << (32 - shift)) - 1
+    cdef uint32_t at, far, code = 0, mask = (<uint32_t>1 << (32 - shift)) - 1
     for i in range(n):
         if i and word[i] == word[i - 1]:
             codes[i] = code
             continue
         at = (word[i] * <uint32_t>2654435769) >> shift
+        far = 0
         while place[at] and <uint32_t>place[at] != word[i]:
             at = (at + 1) & mask
+            far += 1
+            if far == FAR:
+                return MOST + 1
         if not place[at]:
             if size == MOST:
                 return MOST + 1
@@ -84,10 +94,9 @@ cdef inline void write_codes(const uint32_t *codes, size_t n, uint32_t width, ui
     memcpy(out, &waiting, 8)
 
 
-def pack(const uint32_t[::1] words):
-    """The column ``words``, uint32[n], as bytes. Raises MemoryError."""
-    cdef size_t n = words.shape[0], size = 0, slots = 64, length
-    cdef const uint32_t *word = &words[0] if n else NULL
+cdef bytes pack_words(const uint32_t *word, size_t n):
+    """A dictionary and codes, or the words themselves."""
+    cdef size_t size = 0, slots = 64, length
     cdef int shift = 26
     cdef uint32_t width
     cdef uint32_t *room
@@ -119,6 +128,62 @@ def pack(const uint32_t[::1] words):
                 memcpy(out + HEAD, room + 2 * slots, 4 * size)
                 write_codes(room + 2 * slots + MOST, n, width, out + HEAD + 4 * size)
         return packed
+    finally:
+        free(room)
+
+
+cdef inline size_t mark_words(const uint32_t *word, size_t n, uint32_t marked, uint32_t *bits, uint32_t *others) noexcept nogil:
+    """A bit for every word that is not ``marked``, and these one after the other; returns how many there are."""
+    cdef size_t i, found = 0
+    cdef uint32_t other
+    for i in range(n):
+        other = word[i] != marked
+        if i % 32 == 0:
+            bits[i // 32] = 0
+        bits[i // 32] |= other << (i % 32)
+        others[found] = word[i]
+        found += other
+    return found
+
+
+cdef inline bint find_common(const uint32_t *word, size_t n, uint32_t *common) noexcept nogil:
+    """The word that most of a sample are, if there is one and it is most of the words, but not all."""
+    cdef size_t i, votes = 0, count = 0, looks = SAMPLE if n >= SAMPLE else 0
+    for i in range(looks):
+        if votes == 0:
+            common[0] = word[i * (n // SAMPLE)]
+        votes = votes + 1 if word[i * (n // SAMPLE)] == common[0] else votes - 1
+    if votes == 0:
+        return False
+    for i in range(n):
+        count += word[i] == common[0]
+    return n < 2 * count < 2 * n
+
+
+def pack(const uint32_t[::1] words, bint marks=False):
+    """The column ``words``, uint32[n], as bytes. With ``marks`` one that only ``unpack`` can read. Raises MemoryError."""
+    cdef size_t n = words.shape[0], size, bits = 4 * ((n + 31) // 32), found
+    cdef const uint32_t *word = &words[0] if n else NULL
+    cdef uint32_t marked = 0, width, distinct
+    cdef uint8_t head[HEAD]
+    cdef uint32_t *room
+    if not (marks and find_common(word, n, &marked)):
+        return pack_words(word, n)
+    room = <uint32_t *>malloc(bits + 4 * n)
+    if room == NULL:
+        raise MemoryError("not enough memory to pack a batch")
+    try:
+        with nogil:
+            found = mark_words(word, n, marked, room, room + bits // 4)
+        others = pack_words(room + bits // 4, found)
+        memcpy(&width, PyBytes_AS_STRING(others), 4)
+        memcpy(&distinct, PyBytes_AS_STRING(others) + 4, 4)
+        size = packed_size(n, width if width == RAW else width_of(distinct + 1), distinct + 1)
+        size = min(size, packed_size(n, RAW, 0))
+        if size <= HEAD + bits + <size_t>len(others):
+            return pack_words(word, n)
+        write_words(head, MARKED, marked)
+        return head[:HEAD] + (<uint8_t *>room)[:bits] + others
     finally:
         free(room)
 
@@ -163,11 +228,65 @@ cdef inline int check_codes(const Codes *column, uint32_t worst, size_t n) excep
     return 0
 
 
+cdef size_t open_marks(const uint8_t[::1] data, size_t offset, size_t n, uint32_t *marked) except? 1:
+    """Where the bits of a column with a marked word end; 0 where it is another column. Raises ValueError."""
+    cdef uint32_t width = 0
+    cdef size_t end = offset + HEAD + 4 * ((n + 31) // 32)
+    if offset > <size_t>data.shape[0] or <size_t>data.shape[0] - offset < HEAD:
+        raise ValueError("a column is cut short")
+    memcpy(&width, &data[offset], 4)
+    if width != MARKED:
+        return 0
+    if n > 8 * <size_t>data.shape[0] or end > <size_t>data.shape[0]:
+        raise ValueError("a column is cut short")
+    memcpy(marked, &data[offset] + 4, 4)
+    return end
+
+
+cdef inline uint32_t bits_at(const uint8_t *bits, size_t place, size_t n) noexcept nogil:
+    """The bits of 32 words, those beyond the last left out."""
+    cdef uint32_t found
+    memcpy(&found, bits + 4 * place, 4)
+    return found if n - 32 * place >= 32 else found & (<uint32_t>1 << (n - 32 * place)) - 1
+
+
+cdef inline uint32_t count_bits(uint32_t x) noexcept nogil:
+    x = x - (x >> 1 & 0x55555555)
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333)
+    return (x + (x >> 4) & 0x0f0f0f0f) * <uint32_t>0x01010101 >> 24
+
+
+cdef size_t unpack_marked(const uint8_t[::1] data, size_t offset, size_t end, uint32_t marked, uint32_t[::1] out) except 0:
+    """Fill ``out`` from the bits between ``offset`` and ``end`` and the others behind."""
+    cdef const uint8_t *bits = &data[offset] if end > offset else NULL
+    cdef size_t n = out.shape[0], others = 0, place, i
+    cdef uint32_t left, worst = 0
+    cdef Codes column
+    for place in range((n + 31) // 32):
+        others += count_bits(bits_at(bits, place, n))
+    end = open_codes(data, end, others, &column)
+    others = 0
+    with nogil:
+        for i in range(n):
+            out[i] = marked
+        for place in range((n + 31) // 32):
+            left = bits_at(bits, place, n)
+            while left:
+                out[32 * place + first_bit(left)] = word_at(&column, others, &worst)
+                others += 1
+                left &= left - 1
+    check_codes(&column, worst, others)
+    return end
+
+
 def unpack(const uint8_t[::1] data, size_t offset, uint32_t[::1] out):
     """Fill ``out``, uint32[n], from the column at ``offset`` and return where it ends. Raises ValueError."""
     cdef Codes column
-    cdef size_t i, n = out.shape[0], end = open_codes(data, offset, n, &column)
-    cdef uint32_t worst = 0
+    cdef uint32_t worst = 0, marked = 0
+    cdef size_t i, n = out.shape[0], end = open_marks(data, offset, n, &marked)
+    if end:
+        return unpack_marked(data, offset + HEAD, end, marked, out)
+    end = open_codes(data, offset, n, &column)
     with nogil:
         for i in range(n):
             out[i] = word_at(&column, i, &worst)

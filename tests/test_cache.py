@@ -17,15 +17,17 @@ from vwtext import lines
 from vwlite import flushing, room
 from vwlite.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
 from vwlite.errors import ModelError, OutputError
-from vwlite.packing import COLUMNS, Packed, pack_batch, room_for, unpack_batch
+from vwlite.packing import Packed, pack_batch, room_for, unpack_batch
 from vwlite.parsing import TextFormat, parse_text
 
 WORDS = st.one_of(
     st.lists(st.integers(0, 2**32 - 1), max_size=200),
     st.lists(st.sampled_from([0, 1, 5, 0x3F800000, 2**32 - 1]), max_size=300),
+    st.lists(st.sampled_from([7] * 20 + [*range(20)]), min_size=64, max_size=300),
     st.integers(0, 40).flatmap(lambda bits: st.lists(st.integers(0, min(2**bits, 2**32 - 1)), max_size=300)),
 )
-COLUMN_NAMES = [name for name, *_ in COLUMNS if name != "tags"]
+SEGMENTS = ("row_seg", "seg_hash", "seg_start", "seg_char")
+COLUMN_NAMES = ("label", "importance", "base", "flags", *SEGMENTS, "feature_hash", "value")
 
 
 def unpacked(packed, n, offset=0):
@@ -36,10 +38,28 @@ def unpacked(packed, n, offset=0):
 @given(WORDS)
 def test_words_come_back(words):
     column = np.array(words, np.uint32)
+    for packed in (pack(column), pack(column, True)):
+        end, out = unpacked(packed, len(words))
+        assert end == len(packed) and (out == column).all()
+        assert len(packed) <= 8 + 4 * len(words) or len(packed) <= 32
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 2**32 - 1), max_size=60), st.integers(64, 300), st.randoms())
+def test_the_commonest_word_takes_a_bit(common, others, n, random):
+    words = [common] * n + others
+    random.shuffle(words)
+    plain, marked = pack(np.array(words, np.uint32)), pack(np.array(words, np.uint32), True)
+    end, out = unpacked(b"....." + marked, len(words), 5)
+    assert end == 5 + len(marked) and out.tolist() == words
+    assert len(marked) <= len(plain) + 8
+
+
+def test_words_made_to_collide_are_not_numbered():
+    inverse = pow(2654435769, -1, 2**32)
+    column = np.array([number * inverse % 2**32 for number in range(60_000)], np.uint32)
     packed = pack(column)
-    end, out = unpacked(packed, len(words))
-    assert end == len(packed) and (out == column).all()
-    assert len(packed) <= 8 + 4 * len(words) or len(packed) <= 32
+    assert len(packed) == 8 + 4 * len(column)  # the words themselves: they are not looked up beyond a bound
+    assert (unpacked(packed, len(column))[1] == column).all()
 
 
 @pytest.mark.parametrize("distinct", [1, 2, 3, 255, 256, 257, 65535, 65536, 65537])
@@ -67,7 +87,7 @@ def test_bytes_and_lengths_come_back_one_after_the_other(small, lengths):
 
 @given(WORDS, st.data())
 def test_damaged_columns_are_refused_or_give_some_words(words, data):
-    packed = bytearray(pack(np.array(words, np.uint32)))
+    packed = bytearray(pack(np.array(words, np.uint32), data.draw(st.booleans())))
     changes = st.lists(st.tuples(st.integers(0, len(packed) - 1), st.integers(0, 255)), max_size=4)
     for place, value in data.draw(changes):
         packed[place] = value
@@ -164,7 +184,7 @@ def test_room_that_nobody_has_is_known_at_once(monkeypatch):
 def test_packed_knows_its_sum():
     packed = pack_batch(batch_of(2))
     assert packed == Packed(packed.counts, packed.data, zlib.crc32(packed.data))
-    assert packed.counts == {"rows": 100, "segments": 200, "features": 200, "text": 290}
+    assert packed.counts == {"rows": 100, "segments": 200, "features": 200, "text": 290, "shapes": 1, "parts": 2}
 
 
 def test_a_large_cache_goes_to_the_disk_while_it_is_written(tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ from vwlite.source import fingerprint, unchanged
 from vwlite.stream import missing
 from vwlite.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 MAGIC = b"vwlite cache\n\0\0\0"
 TAIL = struct.Struct("<QQI4s")
 END = b"vwlc"

@@ -1,0 +1,132 @@
+"""Rows by shape, for the cache: which segments they have, and how many features each, repeat from row to row."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy
+
+cdef enum:
+    FAR = 64               # places looked at; a row that finds none of its kind there counts as a new one
+
+
+cdef struct Segments:        # of a batch; shapes in vwlite/batch.py
+    const uint32_t *row_seg
+    const uint32_t *hash
+    const uint32_t *start
+    const uint8_t *letter
+
+
+cdef inline uint64_t hash_row(const Segments *all, size_t row) noexcept nogil:
+    """A sum in which each place has a factor of its own: no product waits for another."""
+    cdef uint64_t h = 0, size, factor = <uint64_t>0x9E3779B97F4A7C15
+    cdef size_t i
+    for i in range(all.row_seg[row], all.row_seg[row + 1]):
+        size = all.start[i + 1] - all.start[i]
+        h += (all.hash[i] ^ size << 32 ^ <uint64_t>all.letter[i] << 56) * factor
+        factor += <uint64_t>0xD1B54A32D192ED02
+    return h ^ h >> 32
+
+
+cdef inline bint are_alike(const Segments *all, size_t row, size_t other) noexcept nogil:
+    cdef size_t a = all.row_seg[row], b = all.row_seg[other], n = all.row_seg[row + 1] - a, i
+    if all.row_seg[other + 1] - b != n:
+        return False
+    if n and (memcmp(all.letter + a, all.letter + b, n) != 0 or memcmp(all.hash + a, all.hash + b, 4 * n) != 0):
+        return False
+    for i in range(n):
+        if all.start[a + i + 1] - all.start[a + i] != all.start[b + i + 1] - all.start[b + i]:
+            return False
+    return True
+
+
+cdef inline uint32_t find_shape(const Segments *all, size_t row, uint32_t *place, size_t mask, uint32_t *first,
+                                uint32_t shapes) noexcept nogil:
+    """The number of the row's shape; ``shapes`` where none before it is alike, and then it is the first of that."""
+    cdef size_t at = hash_row(all, row) & mask
+    cdef int far
+    for far in range(FAR):
+        if place[at] == 0:
+            place[at] = shapes + 1
+            break
+        if are_alike(all, row, first[place[at] - 1]):
+            return place[at] - 1
+        at = (at + 1) & mask
+    first[shapes] = <uint32_t>row
+    return shapes
+
+
+def find_shapes(batch, uint32_t[::1] shape, uint32_t[::1] first):
+    """Number the shapes of a batch's rows in the order of their first rows; returns how many there are.
+
+    ``shape``, uint32[rows], takes each row's number, ``first``, uint32[rows], each shape's first row. Raises MemoryError.
+    """
+    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
+    cdef const uint8_t[::1] seg_char = batch.seg_char
+    cdef size_t rows = shape.shape[0], slots = 64, row
+    cdef uint32_t shapes = 0
+    cdef uint32_t *place
+    cdef Segments all
+    if not rows:
+        return 0
+    if <size_t>row_seg.shape[0] <= rows or <size_t>first.shape[0] < rows or seg_start.shape[0] <= row_seg[rows] \
+            or seg_hash.shape[0] < row_seg[rows] or seg_char.shape[0] < row_seg[rows]:
+        raise IndexError("the rows lie outside the batch")
+    all = Segments(&row_seg[0], NULL, &seg_start[0], NULL)
+    if row_seg[rows]:
+        all.hash, all.letter = &seg_hash[0], &seg_char[0]
+    while slots < 2 * rows:
+        slots *= 2
+    place = <uint32_t *>calloc(slots, sizeof(uint32_t))
+    if place == NULL:
+        raise MemoryError("not enough memory to pack a batch")
+    with nogil:
+        for row in range(rows):
+            shape[row] = find_shape(&all, row, place, slots - 1, &first[0], shapes)
+            shapes += shape[row] == shapes
+    free(place)
+    return shapes
+
+
+cdef inline bint spread_rows(const uint32_t[::1] shape, const uint32_t[::1] part, const uint32_t[::1] part_hash,
+                             const uint32_t[::1] part_size, const uint8_t[::1] part_char, uint32_t[::1] row_seg,
+                             uint32_t[::1] seg_hash, uint32_t[::1] seg_start, uint8_t[::1] seg_char,
+                             uint64_t features) noexcept nogil:
+    cdef uint64_t feature = 0
+    cdef size_t row, i, at = 0, room = seg_hash.shape[0], begin, n
+    for row in range(<size_t>shape.shape[0]):
+        row_seg[row] = <uint32_t>at
+        if shape[row] >= <size_t>part.shape[0] - 1:
+            return False
+        begin, n = part[shape[row]], part[shape[row] + 1] - part[shape[row]]
+        if n > room - at:
+            return False
+        if n:
+            memcpy(&seg_hash[at], &part_hash[begin], 4 * n)
+            memcpy(&seg_char[at], &part_char[begin], n)
+        for i in range(n):
+            seg_start[at + i] = <uint32_t>feature
+            feature += part_size[begin + i]
+        at += n
+    row_seg[shape.shape[0]] = <uint32_t>at
+    seg_start[at] = <uint32_t>feature
+    return at == room and feature == features
+
+
+def spread_shapes(parts, const uint32_t[::1] shape, batch, uint64_t features):
+    """Fill a batch's ``row_seg``, ``seg_hash``, ``seg_start`` and ``seg_char`` from its rows' shapes, uint32[rows].
+
+    ``parts`` are the shapes' segments: where each shape's begin, uint32[shapes + 1] and ascending to their number, their
+    hashes, sizes and letters. Raises ValueError where shapes, segments and ``features`` do not fit together.
+    """
+    cdef const uint32_t[::1] start = parts[0], part_hash = parts[1], part_size = parts[2]
+    cdef const uint8_t[::1] part_char = parts[3]
+    cdef uint32_t[::1] row_seg = batch[0], seg_hash = batch[1], seg_start = batch[2]
+    cdef uint8_t[::1] seg_char = batch[3]
+    cdef bint fits = start.shape[0] > 0 and start[start.shape[0] - 1] == part_hash.shape[0]
+    fits = fits and part_hash.shape[0] == part_size.shape[0] == part_char.shape[0]
+    fits = fits and row_seg.shape[0] == shape.shape[0] + 1 and seg_start.shape[0] == seg_hash.shape[0] + 1
+    fits = fits and seg_char.shape[0] == seg_hash.shape[0] and features < <uint64_t>1 << 32
+    if fits:
+        with nogil:
+            fits = spread_rows(shape, start, part_hash, part_size, part_char, row_seg, seg_hash, seg_start, seg_char, features)
+    if not fits:
+        raise ValueError("rows do not fit their shapes")
