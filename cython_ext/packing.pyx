@@ -11,7 +11,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from core.bytescan cimport first_bit
+from core.bytescan cimport first_bit, prefetch
 
 cdef enum:
     MOST = 1 << 16         # words of a dictionary
@@ -19,6 +19,7 @@ cdef enum:
     RAW = 32               # width of words that stand for themselves
     MARKED = 64            # width where one word is marked
     FAR = 256              # places looked at for a word: a dictionary of more collisions is not worth its time
+    SOON = 16              # words ahead whose places are asked for
     SAMPLE = 64            # words looked at for one to mark
     HEAD = 8               # bytes of width and size
 
@@ -58,6 +59,8 @@ cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place,
     cdef size_t i, size = 0
     cdef uint32_t at, far, code = 0, mask = (<uint32_t>1 << (32 - shift)) - 1
     for i in range(n):
+        if i + SOON < n:
+            prefetch(place + ((word[i + SOON] * <uint32_t>2654435769) >> shift))
         if i and word[i] == word[i - 1]:
             codes[i] = code
             continue

@@ -1,5 +1,6 @@
 """The rows of a batch one after the other: what every learner's kernel does around its own work on a row."""
 
+from core.bytescan cimport prefetch
 from core.expand cimport expand
 from core.groups cimport Rows
 from core.plan cimport Plan
@@ -15,12 +16,27 @@ ctypedef void (*Prepare)(void *learner, Scratch *s) noexcept nogil
 ctypedef int (*Visit)(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil
 
 
+cdef enum:
+    FAR = 256              # numbers ahead
+
+
+cdef inline void ask_for_rows(const Rows *rows, size_t row) noexcept nogil:
+    """As many lines of the batch as this row has, some rows ahead: they come from the core that has just written them."""
+    cdef size_t first = rows.row_seg[row], last = rows.row_seg[row + 1], i
+    for i in range(first, last, 16):
+        prefetch(rows.seg_start + i + FAR)
+    for i in range(rows.seg_start[first], rows.seg_start[last], 16):
+        prefetch(rows.hash + i + FAR)
+        prefetch(rows.value + i + FAR)
+
+
 cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
                            Results *out, size_t *row, size_t end, bint learning, Scratch *scratch) noexcept nogil:
     cdef size_t next = row[0]
     cdef int status = OK
     while row[0] < end and status == OK:
         while next < end and next < row[0] + 2 and status == OK:
+            ask_for_rows(rows, next)
             status = expand(rows, next, plan, &scratch[next & 1])
             if status == OK:
                 prepare(learner, &scratch[next & 1])
