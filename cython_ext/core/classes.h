@@ -11,7 +11,7 @@
 /* One term of one class: brings G, N and r up to date, adds to reach and norm, answers r. */
 typedef float (*vwl_scan_one)(float *slot, float x, float gradient, float *reach, float *norm);
 
-/* A block of eight classes; all by lane. */
+/* A block of eight classes. */
 typedef struct {
     float gradient[8];   /* squared gradient, 0 where not active */
     float reach[8];      /* how far a unit update moves the prediction */
@@ -20,8 +20,7 @@ typedef struct {
     int32_t active[8];   /* -1 where the class has a loss */
     int32_t learns[8];   /* -1 where it has a step */
     int32_t first;       /* the block of a feature's first slots */
-    int32_t whole;       /* every lane has a class; else: */
-    int32_t dead[4][8];  /* per pair of slots: -1 where there is no class */
+    int32_t dead[8];     /* -1 where there is no class */
     vwl_scan_one scan_one;
 } vwl_block;
 
@@ -33,7 +32,19 @@ typedef struct {
     uint32_t last;
 } vwl_scale;
 
-static const int vwl_class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+/* Eight slots of four floats, by slot or turned, by column. */
+static inline void vwl_turn(float *slots) {
+    float turned[32];
+    for (int c = 0; c < 8; c++)
+        for (int k = 0; k < 4; k++) turned[8 * k + c] = slots[4 * c + k];
+    memcpy(slots, turned, sizeof turned);
+}
+static inline void vwl_turn_back(float *slots) {
+    float turned[32];
+    for (int c = 0; c < 8; c++)
+        for (int k = 0; k < 4; k++) turned[4 * c + k] = slots[8 * k + c];
+    memcpy(slots, turned, sizeof turned);
+}
 
 #if defined(__GNUC__) && !defined(VWLITE_SCALAR)
 #define VWL_HAS_CLASSES 1
@@ -49,21 +60,31 @@ typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 #define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
 #endif
 
+static inline int vwl_all(const vwl_i8 *x) {
+    uint64_t part[4];
+    memcpy(part, x, sizeof part);
+    return (part[0] & part[1] & part[2] & part[3]) == ~(uint64_t)0;
+}
+
 #define LANES_TARGET
 #define LANES_NAME(name) vwl_plain_##name
+#define LANES_ALL(x) vwl_all(&(x))
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
+#undef LANES_ALL
 
 #if defined(__x86_64__) && !defined(__AVX2__)
 #define VWL_TWO_KINDS 1
 #define LANES_TARGET __attribute__((target("avx2")))
 #define LANES_NAME(name) vwl_avx2_##name
+#define LANES_ALL(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
+#undef LANES_ALL
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
 #else
 #define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)
@@ -72,9 +93,9 @@ typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n, float base, float *raw) {
     VWL_CALL(score, table, index, value, n, base, raw);
 }
-static inline void vwl_score_bare(const float *table, const uint32_t *index, const float *value, size_t n, float base,
-                                  float *raw) {
-    VWL_CALL(score_bare, table, index, value, n, base, raw);
+static inline void vwl_score_row(const float *table, size_t stride, const uint32_t *index, const float *value, size_t n,
+                                 float base, float *raw) {
+    VWL_CALL(score_row, table, stride, index, value, n, base, raw);
 }
 static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
                             vwl_scale *scales, float *r) {
@@ -98,7 +119,8 @@ static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *
 #else
 #define VWL_HAS_CLASSES 0
 static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
-static inline void vwl_score_bare(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
+static inline void vwl_score_row(const float *t, size_t stride, const uint32_t *i, const float *v, size_t n, float b,
+                                 float *raw) {}
 static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scale *s, float *r) {}
 static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, vwl_scale *s,
                              const float *r) {}

@@ -1,8 +1,8 @@
 """The usual update of many classes, eight at a time; see ``core/classes.h``."""
 
 from libc.math cimport isfinite, isnan
-from libc.stdint cimport int32_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from core.descent cimport CONTRACTION, MULTIPLIER, NORMS, Learner, balance, scaled_step
@@ -24,19 +24,19 @@ cdef extern from "core/classes.h" nogil:
         int32_t active[LANES]
         int32_t learns[LANES]
         int32_t first
-        int32_t whole
-        int32_t dead[4][LANES]
+        int32_t dead[LANES]
         ScanOne scan_one
 
     ctypedef struct Scale "vwl_scale":
         pass
 
-    const int class_of_lane "vwl_class_of_lane"[LANES]
+    void turn "vwl_turn"(float *slots)
+    void turn_back "vwl_turn_back"(float *slots)
     bint has_classes "vwl_has_classes"()
     void score_block "vwl_score"(const float *table, const uint32_t *index, const float *value, size_t n, float base,
                                  float *raw)
-    void score_bare "vwl_score_bare"(const float *table, const uint32_t *index, const float *value, size_t n, float base,
-                                     float *raw)
+    void score_row "vwl_score_row"(const float *table, size_t stride, const uint32_t *index, const float *value, size_t n,
+                                   float base, float *raw)
     void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, Scale *scales,
                                float *r)
     void apply_block "vwl_apply"(float *table, const uint32_t *index, const float *value, size_t n, const Block *block,
@@ -53,15 +53,57 @@ cdef inline float scan_one(float *slot, float x, float gradient, float *reach, f
     return slot[3]
 
 
-cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes,
+cdef struct Turned:              # which features have their slots turned
+    uint64_t *met                # a bit for each
+    size_t words
+    bint on                      # whether those of the next rows are to be
+
+
+cdef inline int open_turned(Turned *turned, size_t features) except -1:
+    turned.words = (features + 63) // 64
+    turned.met = <uint64_t *>calloc(turned.words, sizeof(uint64_t))
+    turned.on = turned.met != NULL
+    if not turned.on:
+        raise MemoryError("not enough memory for the classes")
+    return 0
+
+
+cdef inline void turn_terms(Turned *turned, float *table, const Scratch *s, int shift, uint32_t classes) noexcept nogil:
+    """Turn the slots of a row's features, those that are not."""
+    cdef size_t i, feature, begin
+    cdef uint64_t bit
+    for i in range(s.terms):
+        feature = s.index[i] >> shift
+        bit = <uint64_t>1 << (feature & 63)
+        if turned.met[feature >> 6] & bit:
+            continue
+        turned.met[feature >> 6] |= bit
+        for begin in range(0, classes, 8):
+            turn(table + 4 * (s.index[i] + begin))
+
+
+cdef inline void turn_all_back(Turned *turned, float *table, int shift, uint32_t classes) noexcept nogil:
+    cdef size_t word, bit, begin
+    turned.on = False
+    for word in range(turned.words):
+        if turned.met[word] == 0:
+            continue
+        for bit in range(64):
+            if turned.met[word] >> bit & 1:
+                for begin in range(0, classes, 8):
+                    turn_back(table + 4 * (((64 * word + bit) << shift) + begin))
+        turned.met[word] = 0
+
+
+cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes, bint turned,
                                float *raw) noexcept nogil:
     """Raw predictions of all classes; ``shift`` is at least 3, so that whole blocks of slots are there."""
     cdef float found[LANES]
     cdef float contraction = <float>m.scalars[CONTRACTION]
     cdef uint32_t begin = 0, c
     while begin < classes:
-        if m.stride == 1:
-            score_bare(table + begin, s.index, s.value, s.terms, base, found)
+        if turned or m.stride == 1:
+            score_row(table + m.stride * begin, m.stride, s.index, s.value, s.terms, base, found)
         else:
             score_block(table + 4 * begin, s.index, s.value, s.terms, base, found)
         for c in range(begin, min(<uint32_t>(begin + LANES), classes)):
@@ -107,46 +149,42 @@ cdef inline void close_rates(Rates8 *room) noexcept nogil:
 
 cdef inline void open_block(Block *block, uint32_t classes) noexcept nogil:
     """For the first ``classes`` classes of the block, at most ``LANES``; none of them active yet."""
-    cdef int lane, c
+    cdef uint32_t c
     memset(block, 0, sizeof(Block))
     block.scan_one = scan_one
-    block.whole = classes == LANES
-    for lane in range(LANES):
-        c = class_of_lane[lane]
-        if <uint32_t>c >= classes:
-            block.dead[c >> 1][2 if c % 2 == 0 else 6] = -1
+    for c in range(classes, <uint32_t>LANES):
+        block.dead[c] = -1
 
 
 cdef inline int teach_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
                             float weight, uint32_t classes, bint first, Rates8 *room) noexcept nogil:
-    """One update of up to eight classes: ``score`` predicted, ``sign`` their labels; ``first``: a feature's first ones."""
+    """One update of up to eight classes, their slots turned: ``score`` predicted, ``sign`` their labels; ``first``: a feature's first ones."""
     cdef Block block
     cdef Scan scan
-    cdef int lane, c, status = OK
+    cdef int status = OK
+    cdef uint32_t c
     cdef bint any_step = False
     open_block(&block, classes)
     block.first = first
-    for lane in range(LANES):
-        c = class_of_lane[lane]
-        if <uint32_t>c < classes and m.loss.value(&m.params, score[c], sign[c]) > 0:
-            block.gradient[lane] = weight * m.loss.square_grad(&m.params, score[c], sign[c])
-            block.active[lane] = -(block.gradient[lane] != 0)
-            any_step = any_step or block.active[lane]
+    for c in range(classes):
+        if m.loss.value(&m.params, score[c], sign[c]) > 0:
+            block.gradient[c] = weight * m.loss.square_grad(&m.params, score[c], sign[c])
+            block.active[c] = -(block.gradient[c] != 0)
+            any_step = any_step or block.active[c]
     if not any_step and not first:
         return OK
     scan_block(table, s.index, s.value, s.terms, &block, room.scales, room.r)
-    for lane in range(LANES):
-        if block.active[lane]:
-            c = class_of_lane[lane]
+    for c in range(classes):
+        if block.active[c]:
             m.norms = norms + NORMS * c
-            scan.per_update, scan.norm = block.reach[lane], block.norm[lane]
+            scan.per_update, scan.norm = block.reach[c], block.norm[c]
             balance(m, weight, &scan)
-            block.step[lane] = scaled_step(m, score[c], sign[c], weight, scan.per_update)
-            if not isfinite(block.step[lane]):
+            block.step[c] = scaled_step(m, score[c], sign[c], weight, scan.per_update)
+            if not isfinite(block.step[c]):
                 status = UNSTABLE
-                block.step[lane] = 0 if isnan(block.step[lane]) else block.step[lane]
-            block.learns[lane] = -(block.step[lane] != 0)
-            block.step[lane] = block.step[lane] * <float>m.norms[MULTIPLIER]
+                block.step[c] = 0 if isnan(block.step[c]) else block.step[c]
+            block.learns[c] = -(block.step[c] != 0)
+            block.step[c] = block.step[c] * <float>m.norms[MULTIPLIER]
     if not (m.strict and status != OK):
         apply_block(table, s.index, s.value, s.terms, &block, room.scales, room.r)
     return status

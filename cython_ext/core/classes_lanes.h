@@ -1,29 +1,18 @@
 /* Eight classes at a time; included once for each instruction set by classes.h, which says what LANES_NAME and LANES_TARGET are.
  *
- * Slots of a feature's classes follow each other, four floats w, G, N, r each. Four loads are four pairs of slots; with
- * their columns taken out, lanes stand for the classes 0 2 4 6 1 3 5 7. Every sum has the order of the plain kernel, class
- * by class, so that results are the same bytes. */
+ * Slots of a feature's classes follow each other, four floats w, G, N, r each. While classes learn, the slots of eight are
+ * turned: eight w, eight G, eight N, eight r. Every sum has the order of the plain kernel, class by class, so that results are
+ * the same bytes. */
 
 static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(load)(const float *slots, vwl_f8 pairs[4]) {
     for (int k = 0; k < 4; k++) pairs[k] = ((const vwl_rates *)slots)[k];
 }
 
-static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(store)(float *slots, const vwl_f8 pairs[4]) {
-    for (int k = 0; k < 4; k++) ((vwl_rates *)slots)[k] = pairs[k];
-}
-
-/* The columns w and G, a class a lane. */
-static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(columns)(const vwl_f8 pairs[4], vwl_f8 *w, vwl_f8 *g) {
+/* The weights of eight slots as they stand in the table; lanes stand for the classes 0 2 4 6 1 3 5 7. */
+static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(weights)(const vwl_f8 pairs[4], vwl_f8 *w) {
     vwl_f8 low = VWL_SHUFFLE(pairs[0], pairs[1], 0, 8, 1, 9, 4, 12, 5, 13);
     vwl_f8 high = VWL_SHUFFLE(pairs[2], pairs[3], 0, 8, 1, 9, 4, 12, 5, 13);
     *w = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
-    *g = VWL_SHUFFLE(low, high, 2, 3, 10, 11, 6, 7, 14, 15);
-}
-
-static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(largest)(const vwl_f8 pairs[4], vwl_f8 *n) {
-    vwl_f8 low = VWL_SHUFFLE(pairs[0], pairs[1], 2, 10, 3, 11, 6, 14, 7, 15);
-    vwl_f8 high = VWL_SHUFFLE(pairs[2], pairs[3], 2, 10, 3, 11, 6, 14, 7, 15);
-    *n = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
 }
 
 static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(root)(vwl_f8 *x) {
@@ -36,92 +25,76 @@ static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(root)(
 /* raw[c] = base + sum of w x, the terms in order, of a block of classes. */
 static LANES_TARGET void LANES_NAME(score)(const float *table, const uint32_t *index, const float *value, size_t n,
                                            float base, float *raw) {
-    vwl_f8 sum = {base, base, base, base, base, base, base, base}, pairs[4], w, g;
+    static const int class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+    vwl_f8 sum = {base, base, base, base, base, base, base, base}, pairs[4], w;
     for (size_t i = 0; i < n; i++) {
         LANES_NAME(load)(table + 4 * (size_t)index[i], pairs);
-        LANES_NAME(columns)(pairs, &w, &g);
+        LANES_NAME(weights)(pairs, &w);
         sum += w * value[i];
     }
-    for (int j = 0; j < 8; j++) raw[vwl_class_of_lane[j]] = sum[j];
+    for (int j = 0; j < 8; j++) raw[class_of_lane[j]] = sum[j];
 }
 
-/* The same where a slot has nothing but its weight. */
-static LANES_TARGET void LANES_NAME(score_bare)(const float *table, const uint32_t *index, const float *value, size_t n,
-                                                float base, float *raw) {
+/* The same where the weights follow each other: slots of nothing else (stride 1), or turned ones (stride 4). */
+static LANES_TARGET void LANES_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
+                                               size_t n, float base, float *raw) {
     vwl_f8 sum = {base, base, base, base, base, base, base, base}, w;
     for (size_t i = 0; i < n; i++) {
-        w = *(const vwl_rates *)(table + index[i]);
+        w = *(const vwl_rates *)(table + stride * index[i]);
         sum += w * value[i];
     }
     memcpy(raw, &sum, sizeof sum);
 }
 
-/* Bring G and N of a block up to date and leave every term's rates in r. The first block's first r tells the last term that
- * met the slot, since that one's rates are everybody's. */
-static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
-                                          vwl_block *block, vwl_scale *scales, vwl_rates *r) {
-    const vwl_f8 zero = -(vwl_f8){0}, one = (vwl_f8){0} + 1.0f;
-    vwl_f8 pairs[4], gradient, reach = {0}, norm = {0};
-    vwl_i8 dead[4], same, active;
+/* A term whose scales differ between the classes, that is larger than any before it, or whose square is no ordinary number. */
+static __attribute__((noinline)) LANES_TARGET void LANES_NAME(scan_apart)(float *slots, float x, vwl_block *block, float *r) {
+    float x2 = x * x;
+    vwl_f8 g = *(vwl_rates *)(slots + 8), scale = *(vwl_rates *)(slots + 16), gradient, scale2 = scale * scale, share;
+    vwl_i8 active, whole = scale2 == x2, fits;
     memcpy(&active, block->active, sizeof active);
     memcpy(&gradient, block->gradient, sizeof gradient);
-    memcpy(dead, block->dead, sizeof dead);
-    for (size_t i = 0; i < n; i++) {
-        float *slots = table + 4 * (size_t)index[i];
-        float x = value[i], x2 = x * x, largest = slots[2];
-        int32_t reached, apart = 0;
-        int j;
-        vwl_f8 grown, w, g, all = {largest, largest, largest, largest, largest, largest, largest, largest};
-        LANES_NAME(load)(slots, pairs);
-        if (block->whole) {
-            same = (pairs[0] == all) & (pairs[1] == all) & (pairs[2] == all) & (pairs[3] == all);
-        } else {
-            same = ((pairs[0] == all) | dead[0]) & ((pairs[1] == all) | dead[1]);
-            same &= ((pairs[2] == all) | dead[2]) & ((pairs[3] == all) | dead[3]);
-        }
-        if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST)) {
-            reached = 0;
-        } else if (same[2] & same[6]) {
-            reached = fabsf(x) <= largest;
-        } else { /* classes without a loss have missed a larger x: N differs */
-            LANES_NAME(largest)(pairs, &all);
-            same = (fabsf(x) <= all) | ~active;
-            for (reached = -1, j = 0; j < 8; j++) reached &= same[j];
-            apart = reached;
-        }
-        if (!reached) {
-            float *lanes = (float *)(r + i);
-            for (j = 0; j < 8; j++) {
-                int c = vwl_class_of_lane[j];
-                float one_reach = reach[j], one_norm = norm[j];
-                lanes[j] = 0;
-                if (block->active[j]) {
-                    lanes[j] = block->scan_one(slots + 4 * c, x, block->gradient[j], &one_reach, &one_norm);
-                    reach[j] = one_reach;
-                    norm[j] = one_norm;
-                }
-            }
-            if (block->first) memcpy(slots + 3, &(uint32_t){(uint32_t)i}, 4);
-            continue;
-        }
-        grown = gradient * x2;
-        pairs[0] += VWL_SHUFFLE(zero, grown, 0, 8, 0, 0, 0, 12, 0, 0);
-        pairs[1] += VWL_SHUFFLE(zero, grown, 0, 9, 0, 0, 0, 13, 0, 0);
-        pairs[2] += VWL_SHUFFLE(zero, grown, 0, 10, 0, 0, 0, 14, 0, 0);
-        pairs[3] += VWL_SHUFFLE(zero, grown, 0, 11, 0, 0, 0, 15, 0, 0);
-        LANES_NAME(store)(slots, pairs);
-        if (block->first) memcpy(slots + 3, &(uint32_t){(uint32_t)i}, 4);
-        LANES_NAME(columns)(pairs, &w, &g);
+    fits = (fabsf(x) <= scale) | ~active; /* classes without a loss have missed a larger x */
+    if (x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && LANES_ALL(fits)) {
+        g += gradient * x2;
+        *(vwl_rates *)(slots + 8) = g;
         LANES_NAME(root)(&g);
-        if (apart) {
-            vwl_f8 scale2 = all * all;
-            w = x2 / scale2;
-            norm += (vwl_f8)(((vwl_i8)w & ~(scale2 == x2)) | ((vwl_i8)one & (scale2 == x2)));
-            g = 1.0f / g * (1.0f / all);
-            reach += x2 * g;
-            r[i] = g;
-            continue;
+        share = x2 / scale2;
+        share = (vwl_f8)(((vwl_i8)share & ~whole) | ((vwl_i8)((vwl_f8){0} + 1.0f) & whole));
+        g = 1.0f / g * (1.0f / scale);
+        *(vwl_rates *)block->norm += share;
+        *(vwl_rates *)block->reach += x2 * g;
+        *(vwl_rates *)r = g;
+        return;
+    }
+    for (int c = 0; c < 8; c++) {
+        float slot[4] = {slots[c], slots[8 + c], slots[16 + c], 0};
+        r[c] = 0;
+        if (block->active[c]) {
+            r[c] = block->scan_one(slot, x, block->gradient[c], block->reach + c, block->norm + c);
+            for (int k = 0; k < 3; k++) slots[8 * k + c] = slot[k];
         }
+    }
+}
+
+/* scan from term i on, as far as terms are usual ones; returns where that ends. Sums stay in registers. */
+static inline __attribute__((always_inline)) LANES_TARGET size_t LANES_NAME(scan_usual)(
+    float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, vwl_scale *scales,
+    vwl_rates *r) {
+    vwl_f8 gradient, reach = *(vwl_rates *)block->reach, norm = *(vwl_rates *)block->norm;
+    vwl_i8 dead;
+    memcpy(&gradient, block->gradient, sizeof gradient);
+    memcpy(&dead, block->dead, sizeof dead);
+    for (; i < n; i++) {
+        float *slots = table + 4 * (size_t)index[i];
+        float x = value[i], x2 = x * x, largest = slots[16];
+        vwl_f8 g = *(vwl_rates *)(slots + 8), scale = *(vwl_rates *)(slots + 16);
+        vwl_f8 all = {largest, largest, largest, largest, largest, largest, largest, largest};
+        vwl_i8 same = (scale == all) | dead;
+        if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && fabsf(x) <= largest && LANES_ALL(same))) break;
+        g += gradient * x2;
+        *(vwl_rates *)(slots + 8) = g;
+        if (block->first) memcpy(slots + 24, &(uint32_t){(uint32_t)i}, 4);
+        LANES_NAME(root)(&g);
         if (scales[i].largest != largest) {
             float scale2 = largest * largest;
             scales[i].largest = largest;
@@ -133,29 +106,37 @@ static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, c
         reach += x2 * g;
         r[i] = g;
     }
-    memcpy(block->reach, &reach, sizeof reach);
-    memcpy(block->norm, &norm, sizeof norm);
+    *(vwl_rates *)block->reach = reach;
+    *(vwl_rates *)block->norm = norm;
+    return i;
 }
 
-/* w += step x r for the lanes that learn. */
+/* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's
+ * first r tells the last term that met the slot, since that one's rates are everybody's. */
+static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
+                                          vwl_block *block, vwl_scale *scales, vwl_rates *r) {
+    size_t i = 0;
+    while ((i = LANES_NAME(scan_usual)(table, index, value, i, n, block, scales, r)) < n) {
+        float *slots = table + 4 * (size_t)index[i];
+        LANES_NAME(scan_apart)(slots, value[i], block, (float *)(r + i));
+        if (block->first) memcpy(slots + 24, &(uint32_t){(uint32_t)i}, 4);
+        i++;
+    }
+}
+
+/* w += step x r for the lanes of a turned block that learn. */
 static LANES_TARGET void LANES_NAME(apply)(float *table, const uint32_t *index, const float *value, size_t n,
                                            const vwl_block *block, vwl_scale *scales, const vwl_rates *r) {
     const vwl_f8 zero = -(vwl_f8){0};
-    vwl_f8 step, pairs[4];
+    vwl_f8 step;
     vwl_i8 learns;
     memcpy(&step, block->step, sizeof step);
     memcpy(&learns, block->learns, sizeof learns);
     for (size_t i = 0; i < n; i++) {
         float *slots = table + 4 * (size_t)index[i];
         vwl_f8 move;
-        if (block->first) memcpy(&scales[i].last, slots + 3, 4);
+        if (block->first) memcpy(&scales[i].last, slots + 24, 4);
         move = step * (value[i] * r[scales[i].last]);
-        move = (vwl_f8)(((vwl_i8)move & learns) | ((vwl_i8)zero & ~learns));
-        LANES_NAME(load)(slots, pairs);
-        pairs[0] += VWL_SHUFFLE(move, zero, 0, 8, 8, 8, 4, 8, 8, 8);
-        pairs[1] += VWL_SHUFFLE(move, zero, 1, 8, 8, 8, 5, 8, 8, 8);
-        pairs[2] += VWL_SHUFFLE(move, zero, 2, 8, 8, 8, 6, 8, 8, 8);
-        pairs[3] += VWL_SHUFFLE(move, zero, 3, 8, 8, 8, 7, 8, 8, 8);
-        LANES_NAME(store)(slots, pairs);
+        *(vwl_rates *)slots += (vwl_f8)(((vwl_i8)move & learns) | ((vwl_i8)zero & ~learns));
     }
 }

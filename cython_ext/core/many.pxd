@@ -4,7 +4,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
-from core.classes cimport LANES, Rates8, room_for_rates, score_classes, teach_block
+from core.classes cimport LANES, Rates8, Turned, room_for_rates, score_classes, teach_block, turn_all_back
 from core.descent cimport (
     NORMS, SCALARS, Learner, clip, inner_product, learn_row, open_learner, sync_if_due, widen_range
 )
@@ -47,7 +47,8 @@ cdef struct Many:
     float *raw
     float *score
     size_t wide            # classes, or 0 for a single row
-    bint scores_lanes, learns_lanes  # eight classes at a time
+    bint scores_lanes      # eight classes at a time
+    Turned turned          # where they learn so
     Rates8 rates           # scratch of these
 
 
@@ -101,7 +102,7 @@ cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, f
     cdef uint32_t c
     cdef int status = OK
     if q.scores_lanes:
-        score_classes(&q.m, q.table, s, base, q.classes, raw)
+        score_classes(&q.m, q.table, s, base, q.classes, q.turned.on, raw)
     for c in range(q.classes):
         if not q.scores_lanes:
             status |= predict_class(q, s, c, base, raw, score)
@@ -166,8 +167,10 @@ cdef inline int teach_all(Many *q, const Rows *rows, size_t row, Scratch *s, flo
     cdef uint32_t c
     if q.sample:
         return teach_sample(q, rows, row, s, raw, score)
-    if q.learns_lanes and weight > 0 and status == OK and s.terms:
-        return teach_lanes(q, s, score, true, weight)
+    if q.turned.on and weight > 0 and s.terms:
+        if status == OK:
+            return teach_lanes(q, s, score, true, weight)
+        turn_all_back(&q.turned, q.table, q.shift, q.classes)
     status = OK
     for c in range(q.classes):
         sign = 1 if true == c else -1
@@ -192,4 +195,5 @@ cdef inline int open_sets(Many *q, state, config) except -1:
     if raw.shape[0] < 1 or score.shape[0] < 1 or raw.shape[1] != q.models or score.shape[1] != q.models:
         raise ValueError("no room for the scores")
     q.norms, q.raw, q.score, q.wide = &norms[0, 0], &raw[0, 0], &score[0, 0], 0
+    q.turned = Turned(NULL, 0, False)
     return 0

@@ -2,9 +2,10 @@
 
 from libc.math cimport INFINITY, isfinite, isnan, log
 from libc.stdint cimport uint32_t
+from libc.stdlib cimport free
 
 from core.bytescan cimport prefetch
-from core.classes cimport Rates8, close_rates, learns_in_lanes, scores_in_lanes
+from core.classes cimport Rates8, close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
 from core.descent cimport count_time, widen_range
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
@@ -152,6 +153,8 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     for i in range(s.terms):
         for line in range(lines if lines < LINES else LINES):
             prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
+    if q.turned.on:
+        turn_terms(&q.turned, q.table, s, q.shift, q.classes)
 
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
@@ -185,8 +188,11 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
             raise ValueError("no room for the scores")
     q.rates = Rates8(NULL, NULL, 0)
     q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
-    q.learns_lanes = config.lanes and learns_in_lanes(&q.m, q.shift)
     return q
+
+
+cdef inline bint learns_turned(const Many *q, config) except -1:
+    return q.kind == ONE_AGAINST_ALL and not q.sample and config.lanes and learns_in_lanes(&q.m, q.shift)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
@@ -203,7 +209,11 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
+    if learning and learns_turned(&q, config):
+        open_turned(&q.turned, q.m.slots >> q.shift)
     with nogil:
         status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        turn_all_back(&q.turned, q.table, q.shift, q.classes)
     close_rates(&q.rates)
+    free(q.turned.met)
     return status, begin
