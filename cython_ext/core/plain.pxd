@@ -179,6 +179,33 @@ cdef inline uint32_t behind(uint32_t ends, Py_ssize_t place) noexcept nogil:
     return ends & <uint32_t>(<uint64_t>0xfffffffe << place) if place < 32 else 0
 
 
+cdef inline const char *read_single(const Reader *reader, const char *p, uint32_t seed, Sink *out) noexcept nogil:
+    """``read_plain_features`` where there is one name of up to 15 bytes, without a value, and then a bar or the line's end;
+    NULL, nothing emitted, where there is anything else. Categorical data have little but such blocks.
+    """
+    cdef uint32_t ends
+    cdef size_t length, n = out.features
+    cdef const char *name = p + 1
+    if p[0] != 32:
+        return NULL
+    ends = breaks(name)
+    if ends == 0 or n == out.max_features:
+        return NULL
+    length = <size_t>first_bit(ends)
+    p = name + length
+    if length == 0 or not (p == reader.end or (p[0] == 32 and p[1] == 124)):
+        return NULL
+    if reader.lanes and can_wait(name, length, True):
+        wait(&out.names, name, length, seed, reader.hash_all, True, out.hash + n)
+    else:
+        out.hash[n] = first_hash(name, length, seed, reader.hash_all)
+    out.value[n] = 1
+    out.features = n + 1
+    if out.names.count == MOST:
+        hash_names(&out.names)
+    return p + (p != reader.end)
+
+
 cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
     """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read.
 
@@ -196,7 +223,8 @@ cdef inline const char *read_plain_block(const Reader *reader, const char *p, Si
         if unlikely(char <= 32 or <unsigned char>name[length - 1] <= 32):
             return NULL
         seed = reader.letter_hash[char] if length == 1 else plain_hash(name, length, reader.seed, reader.hash_all)
-    p = read_plain_features(reader, p + length, seed, out)
+    name = read_single(reader, p + length, seed, out)
+    p = name if name != NULL else read_plain_features(reader, p + length, seed, out)
     if unlikely(p == NULL):
         forget_names(&out.names, out.hash + first)
     elif out.features > first:
