@@ -63,7 +63,8 @@ CASES = {
         "cmp -s out same && echo vwlite: the same as without a cache || echo error: the old labels are learned"
     ),
     "half a cache": typed(
-        "{train} -d good.vw -c --quiet; head -c 5000 good.vw.cache > half; cat half > good.vw.cache; "
+        "{train} -d good.vw -c --quiet; head -c $(($(wc -c < good.vw.cache) / 2)) good.vw.cache > half; "
+        "cat half > good.vw.cache; "
         "{train} -d good.vw -c -f out"
     ),
     "`-b` other than the model's": typed("{train} -d good.vw -i model -b 20 -f out"),
