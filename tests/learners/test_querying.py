@@ -4,9 +4,10 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from oracle.active import Active as Twin
+from oracle.options import Options
 from oracle.parse import parse_line
 from oracle.pipeline import expand
 from vwtext import feature_config, gd_config
@@ -62,7 +63,15 @@ def learn(case, chunk=None):
     return rows, learner.weights.copy(), learner
 
 
+TINY_MARGIN = (
+    *("active", [b"-1 |x b", b"1 |x", b"1 |x b:1e-10"]),
+    Options(bits=10, loss="logistic", rules=frozenset(), link="logistic", noconstant=True),
+    *(None, 8.0, 0, True, False),
+)
+
+
 @given(cases())
+@example(TINY_MARGIN)
 def test_like_the_twin(case):
     kind, lines, options, held, mellowness, seed, binary, strict = case
     rows, table, learner = learn(case)

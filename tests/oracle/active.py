@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from .curved_losses import LINKS
 from .gd import F32, Gd
 from .libm import logf, powf
 from .options import Options
@@ -143,8 +144,10 @@ class Active:
         return loss
 
     def wrong(self, p, y) -> np.float32:
-        middle = {"logistic": 0.0, "glf1": 0.0, "poisson": 0.0}.get(self.gd.options.link, 0.0)
-        return F32((1 if p > middle else -1) != y)
+        """Of the shown prediction: a margin too small for the link to tell from none is -1."""
+        link = self.gd.options.link
+        middle = {"logistic": 0.5, "poisson": 1.0}.get(link, 0.0)
+        return F32((1 if LINKS[link](p) > middle else -1) != y)
 
 
 def share(x) -> np.float32:
