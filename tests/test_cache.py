@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from vwlite._native.packing import pack, unpack, unpack_bytes, unpack_offsets
+from vwlite._native.shapes import spread_shapes
 from vwtext import lines
 
 from vwlite import flushing, room
 from vwlite.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
 from vwlite.errors import ModelError, OutputError
+from vwlite.inputs import InputConfig, Inputs
 from vwlite.packing import Packed, pack_batch, room_for, unpack_batch
 from vwlite.parsing import TextFormat, parse_text
 
@@ -107,6 +109,41 @@ def test_batches_come_back(texts, strict):
     for name in COLUMN_NAMES:
         assert getattr(again, name).tobytes() == getattr(batch, name)[: len(getattr(again, name))].tobytes(), name
     assert [again.tag(row) for row in range(len(again))] == [batch.tag(row) for row in range(len(batch))]
+
+
+def rows_of(hashes):
+    """One segment of one feature a row, its namespace's hash given."""
+    batch = parse_text(b"1 |w a\n" * len(hashes), TextFormat())
+    batch.seg_hash = np.array(hashes, np.uint32)
+    return batch
+
+
+def test_rows_made_to_collide_come_back():
+    """Shapes are looked for up to a bound; beyond it a row counts as another shape."""
+    hashes = np.random.default_rng(1).integers(0, 2**32, 1 << 18, np.uint64)
+    mixed = (hashes ^ np.uint64(1 << 32) ^ np.uint64(ord("w") << 56)) * np.uint64(0x9E3779B97F4A7C15)
+    place = (mixed ^ mixed >> np.uint64(32)) & np.uint64(511)
+    chosen = hashes[place == 5][:100].tolist() * 2  # 200 rows, 512 places
+    packed = pack_batch(rows_of(chosen))
+    assert packed.counts["shapes"] == 64 + 36 * 2
+    again = unpack_batch(packed.data, packed.counts, np.empty(room_for(packed.counts), np.uint8))
+    assert again.seg_hash.tolist() == chosen
+
+
+@pytest.mark.parametrize(
+    ("shape", "start", "features"),
+    [([0, 2], [0, 1, 3], 3), ([0, 1], [0, 1, 2], 3), ([0, 0], [0, 1, 3], 3), ([0, 1], [0, 1, 3], 4), ([0, 1], [], 3)],
+)
+def test_rows_that_do_not_fit_their_shapes_are_refused(shape, start, features):
+    def spread(shape, start, features):
+        words = [np.array(column, np.uint32) for column in (start, [7, 8, 9], [1, 1, 1])]
+        made = [np.zeros(3, np.uint32), np.zeros(3, np.uint32), np.zeros(4, np.uint32), np.zeros(3, np.uint8)]
+        spread_shapes([*words, np.array([1, 2, 3], np.uint8)], np.array(shape, np.uint32), made, features)
+        return [column.tolist() for column in made]
+
+    assert spread([0, 1], [0, 1, 3], 3) == [[0, 1, 3], [7, 8, 9], [0, 1, 2, 3], [1, 2, 3]]
+    with pytest.raises(ValueError, match="shapes"):
+        spread(shape, start, features)
 
 
 def batch_of(number):
@@ -212,8 +249,20 @@ def test_a_disk_that_fills_up_while_flushing_is_told(tmp_path, monkeypatch, late
     with pytest.raises(OutputError, match=r"cannot write the cache .*: No space left") as caught:
         for number in range(4):
             writer.add(pack_batch(batch_of(number)))
-            if not late:
-                writer.flusher.thread.join() if writer.flusher.thread else None
+            if writer.flusher.thread and not late:
+                writer.flusher.thread.join()
         writer.close()
     writer.abort(caught.value)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_cache_that_cannot_be_ended_leaves_nothing(tmp_path, monkeypatch):
+    def close(self):
+        raise OutputError("the disk is full")
+
+    (tmp_path / "data").write_text("1 |w a\n")
+    monkeypatch.setattr(CacheWriter, "close", close)
+    inputs = Inputs(InputConfig((str(tmp_path / "data"),), cache=str(tmp_path / "cache")), TextFormat())
+    with pytest.raises(OutputError) as held:  # which keeps the frames, and so what is open there
+        list(inputs.texts())
+    assert held.value and os.listdir(tmp_path) == ["data"]

@@ -103,10 +103,10 @@ class Inputs:
                     writer.lines += part.lines
                     writer.bad += len(part.remarks)
                     yield part
+                writer.close()
             except BaseException as error:
                 writer.abort(error)
                 raise
-            writer.close()
             closing.pop_all()  # the cache keeps the file
             self.cache = Cache(self.path, file)
             self.cache.trust()
