@@ -135,7 +135,8 @@ cdef bytes pack_words(const uint32_t *word, size_t n):
         free(room)
 
 
-cdef inline size_t mark_words(const uint32_t *word, size_t n, uint32_t marked, uint32_t *bits, uint32_t *others) noexcept nogil:
+cdef inline size_t mark_words(const uint32_t *word, size_t n, uint32_t marked, uint32_t *bits,
+                              uint32_t *others) noexcept nogil:
     """A bit for every word that is not ``marked``, and these one after the other; returns how many there are."""
     cdef size_t i, found = 0
     cdef uint32_t other

@@ -12,6 +12,7 @@ cdef extern from *:
     void touch_word "VWL_TOUCH"(unsigned int *word) noexcept nogil
 
 cdef extern from "core/slots_lanes.h" nogil:
+    bint has_lanes "vwl_has_lanes"()
     bint slots_finite "vwl_slots_finite"(const unsigned int *bits, size_t n, int columns)
     size_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t first, size_t n, int columns, unsigned int *out)
 
@@ -21,7 +22,7 @@ cdef inline Py_ssize_t scan_rows(const unsigned int[:, ::1] bits, Py_ssize_t beg
     """Numbers of the rows with a bit set; returns how many."""
     cdef Py_ssize_t row, column, found = 0
     cdef unsigned int any_bit
-    if bits.shape[1] == 4 and begin < end:
+    if has_lanes() and bits.shape[1] == 4 and begin < end:
         return slots_set(&bits[begin, 0], begin, end - begin, <int>columns, out)
     for row in range(begin, end):
         any_bit = bits[row, 0]
@@ -36,7 +37,7 @@ cdef inline Py_ssize_t scan_rows(const unsigned int[:, ::1] bits, Py_ssize_t beg
 cdef inline bint rows_finite(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns) noexcept nogil:
     cdef Py_ssize_t row, column
     cdef unsigned int wrong = 0
-    if bits.shape[1] == 4 and begin < end:
+    if has_lanes() and bits.shape[1] == 4 and begin < end:
         return slots_finite(&bits[begin, 0], end - begin, <int>columns)
     for row in range(begin, end):
         for column in range(columns):

@@ -6,7 +6,7 @@ import threading
 from typing import BinaryIO
 
 EVERY = 1 << 25  # bytes
-NO_DISK = (errno.EINVAL, errno.EROFS)  # pipes and devices
+NO_DISK = (errno.EINVAL, errno.EROFS, errno.ENOTSUP)  # pipes and devices
 
 
 class Flusher:

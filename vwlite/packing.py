@@ -31,7 +31,7 @@ COLUMNS = (
 )
 TOTALS = {"part_start": "parts", "tags": "text"}  # what the lengths sum to
 COUNTS = ("rows", "segments", "features", "text", "shapes", "parts")
-# what is made of the columns: the last one of bytes
+# the arrays of uint32 made of these columns, how many numbers they have, and how many more; beside them seg_char
 MADE = (("line", "rows", 0), ("row_seg", "rows", 1), ("seg_hash", "segments", 0), ("seg_start", "segments", 1))
 
 

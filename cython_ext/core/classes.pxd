@@ -95,8 +95,8 @@ cdef inline void turn_all_back(Turned *turned, float *table, int shift, uint32_t
         turned.met[word] = 0
 
 
-cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes, bint turned,
-                               float *raw) noexcept nogil:
+cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes,
+                               bint turned, float *raw) noexcept nogil:
     """Raw predictions of all classes; ``shift`` is at least 3, so that whole blocks of slots are there."""
     cdef float found[LANES]
     cdef float contraction = <float>m.scalars[CONTRACTION]
@@ -158,7 +158,10 @@ cdef inline void open_block(Block *block, uint32_t classes) noexcept nogil:
 
 cdef inline int teach_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
                             float weight, uint32_t classes, bint first, Rates8 *room) noexcept nogil:
-    """One update of up to eight classes, their slots turned: ``score`` predicted, ``sign`` their labels; ``first``: a feature's first ones."""
+    """One update of up to eight classes, their slots turned: ``score`` predicted, ``sign`` their labels.
+
+    ``first``: they are the first of a feature's classes.
+    """
     cdef Block block
     cdef Scan scan
     cdef int status = OK

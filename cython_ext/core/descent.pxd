@@ -280,7 +280,7 @@ cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weig
 
 
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
-    return learn_known(m, s, p, y, weight, m.loss.value(&m.params, p, y))
+    return learn_known(m, s, p, y, weight, 0 if m.ftrl else m.loss.value(&m.params, p, y))
 
 
 cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:

@@ -23,7 +23,7 @@ cdef enum:
 cdef inline void ask_for_rows(const Rows *rows, size_t row) noexcept nogil:
     """As many lines of the batch as this row has, some rows ahead: they come from the core that has just written them."""
     cdef size_t first = rows.row_seg[row], last = rows.row_seg[row + 1], i
-    for i in range(first, last, 16):
+    for i in range(first, last, 16):           # numbers in a line
         prefetch(rows.seg_start + i + FAR)
     for i in range(rows.seg_start[first], rows.seg_start[last], 16):
         prefetch(rows.hash + i + FAR)

@@ -44,6 +44,16 @@ cdef inline uint32_t name_hash(const char *p, size_t length, uint32_t seed, bint
     return plain_hash(p, length, seed, hash_all)
 
 
+cdef inline bint put_hash(const Reader *reader, const char *p, size_t length, uint32_t seed, bint first, size_t n,
+                          Sink *out) noexcept nogil:
+    """The hash of feature ``n``'s name, now or, then True, when others are there to be hashed with it."""
+    if reader.lanes and can_wait(p, length, first):
+        wait(&out.names, p, length, seed, reader.hash_all, first, out.hash + n)
+        return True
+    out.hash[n] = name_hash(p, length, seed, reader.hash_all, first)
+    return False
+
+
 cdef inline const char *plain_number(const char *p, const char *end, const float *powers, float *out) noexcept nogil:
     """A number of up to 15 characters, digits with at most one point between; NULL for any other."""
     cdef bint negative
@@ -146,11 +156,7 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
                     return NULL
                 continue
             first, length = n == out.features, <size_t>(stop - p)
-            waits = reader.lanes and can_wait(p, length, first)
-            if waits:
-                wait(&out.names, p, length, seed, reader.hash_all, first, out.hash + n)
-            else:
-                out.hash[n] = name_hash(p, length, seed, reader.hash_all, first)
+            waits = put_hash(reader, p, length, seed, first, n, out)
             numeric = not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
         value[n] = 1
         if stop[0] == 58:
@@ -195,10 +201,7 @@ cdef inline const char *read_single(const Reader *reader, const char *p, uint32_
     p = name + length
     if length == 0 or not (p == reader.end or (p[0] == 32 and p[1] == 124)):
         return NULL
-    if reader.lanes and can_wait(name, length, True):
-        wait(&out.names, name, length, seed, reader.hash_all, True, out.hash + n)
-    else:
-        out.hash[n] = first_hash(name, length, seed, reader.hash_all)
+    put_hash(reader, name, length, seed, True, n, out)
     out.value[n] = 1
     out.features = n + 1
     if out.names.count == MOST:

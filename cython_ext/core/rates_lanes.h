@@ -7,21 +7,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(VWLITE_SCALAR)
+#include "core/lanes.h"
+
+#if VWL_HAS_LANES
 typedef float vwl_f4 __attribute__((vector_size(16)));
-typedef int32_t vwl_i4 __attribute__((vector_size(16)));
 typedef float vwl_slot __attribute__((vector_size(16), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define VWL_MIX(a, b, ...) __builtin_shuffle(a, b, (vwl_i4){__VA_ARGS__})
 #endif
-
-static inline int vwl_any(vwl_i4 x) {
-    uint64_t half[2];
-    memcpy(half, &x, 16);
-    return (half[0] | half[1]) != 0;
-}
 
 /* Bring four slots up to date and add to reach and norm. 0, and nothing done, where two terms share a slot, an input is larger
  * than any before it, or its square is not an ordinary number. */

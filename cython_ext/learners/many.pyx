@@ -5,7 +5,9 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 
 from core.bytescan cimport prefetch
-from core.classes cimport Rates8, close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
+from core.classes cimport (
+    Rates8, close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
+)
 from core.descent cimport count_time, widen_range
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order

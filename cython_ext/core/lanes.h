@@ -1,0 +1,21 @@
+/* Four words at a time in the compiler's own vectors. */
+#ifndef VWLITE_LANES_H
+#define VWLITE_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(VWLITE_SCALAR)
+#define VWL_HAS_LANES 1
+typedef int32_t vwl_i4 __attribute__((vector_size(16)));
+
+static inline int vwl_any(vwl_i4 x) {
+    uint64_t half[2];
+    memcpy(half, &x, 16);
+    return (half[0] | half[1]) != 0;
+}
+#else
+#define VWL_HAS_LANES 0
+#endif
+
+#endif
