@@ -122,7 +122,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "checksum": place.checksum,
         "counters": session.counters.state(),
         "totals": saver.totals.state() if saver.totals else None,
-        "sightings": session.sightings.counts.tolist(),
+        "sightings": list(session.sightings.met),
         "matched": [list(one) for one in session.plan.matching()],
         "known": saver.ledger.known if saver.ledger else [],
     }
@@ -137,7 +137,7 @@ def go_on(session: Session, run: dict[str, Any]) -> None:
     if run["totals"] is not None:
         session.saver.totals = Counters(ProgressRule(True, LARGEST))
         session.saver.totals.restore(run["totals"])
-    session.sightings.counts[:] = run["sightings"]
+    session.sightings.met = bytes(run["sightings"])
     plan, matched = session.plan, set(map(tuple, run["matched"]))
     for place, one in enumerate(plan.interactions):
         plan.matched[place] = one in matched

@@ -194,6 +194,8 @@ class Plan:
         sizes = [len(one) for one in self.interactions]
         self.first_letter = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         self.letters = np.array([letter for one in self.interactions for letter in one], np.int32)
+        known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
+        self.known = bytes(np.flatnonzero(known).tolist())  # as they stand in lines: ``see`` need not be told of them
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
 
     def matching(self) -> list[tuple[int, ...]]:

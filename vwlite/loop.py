@@ -76,8 +76,10 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
 
 def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
     """Row -> the namespaces it is the first to have."""
-    filed = plan.redefine[batch.seg_char[: batch.row_seg[-1]]]
-    characters, first = np.unique(filed, return_index=True)
+    met = batch.seg_char[: batch.row_seg[-1]]
+    if not met.tobytes().translate(None, plan.known):
+        return {}
+    characters, first = np.unique(plan.redefine[met], return_index=True)
     rows = np.searchsorted(batch.row_seg, first, side="right") - 1
     news: dict[int, list[int]] = {}
     for character, row in zip(characters.tolist(), rows.tolist(), strict=True):

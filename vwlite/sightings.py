@@ -1,7 +1,5 @@
 """Which namespaces a run met, and which options never found theirs."""
 
-import numpy as np
-
 from vwlite.batch import Batch
 from vwlite.expand import ANONYMOUS, FeatureConfig, Plan
 from vwlite.interactions import FullNames, canonical, read_interaction, resolve
@@ -15,24 +13,25 @@ class Sightings:
 
     def __init__(self, features: FeatureConfig, plan: Plan) -> None:
         self.features, self.plan = features, plan
-        self.counts = np.zeros(256, np.int64)  # segments by the first byte of the namespace's name
+        self.met = b""  # first bytes of namespaces' names, ascending
         self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep)
 
     def look(self, batch: Batch) -> None:
         if self.wanted:
-            self.counts += np.bincount(batch.seg_char[: batch.row_seg[-1]], minlength=256)
+            new = batch.seg_char[: batch.row_seg[-1]].tobytes().translate(None, self.met)
+            if new:
+                self.met = bytes(sorted({*self.met, *new}))
 
     def complaints(self, learner: Learner) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""
-        if not self.wanted or not self.counts.any():
+        if not self.wanted or not self.met:
             return []
-        seen = f"(seen: {' '.join(map(shown, np.flatnonzero(self.counts).tolist()))})"
+        seen = f"(seen: {' '.join(map(shown, self.met))})"
         lines = [
             f"{option} {value} never matched: no line has {needed(value)} {seen}"
             for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs(learner))
         ]
-        filed = np.bincount(self.plan.redefine, weights=self.counts, minlength=256)
-        if not filed[self.plan.ignore == 0].any():
+        if self.plan.ignore[self.plan.redefine[list(self.met)]].all():
             option = "keep" if self.features.keep else "ignore"
             lines.append(f"--{option} {' '.join(getattr(self.features, option))} dropped every feature {seen}")
         return lines
