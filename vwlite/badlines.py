@@ -68,7 +68,7 @@ class BadLines:
 
     def relabel(self, batch: Batch) -> Batch:
         """A batch with its labels as the learner wants them. A tag is never a command: data write no files."""
-        if (batch.flags & SAVE).any():
+        if batch.marks & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
         batch.weigh(self.class_weights)
         if self.labels:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from vwlite._native.kinds import union_of
+
 BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
 # Of rows of groups: its features are those of every line of the group; it is not the last one, which counts for all.
 SHARED, INNER = 8, 16
@@ -61,6 +63,11 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.label)
+
+    @property
+    def marks(self) -> int:
+        """The flags that any row has."""
+        return union_of(self.flags)
 
     def head(self, rows: int) -> "Batch":
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""

@@ -4,6 +4,7 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
+from vwlite._native.kinds import MINUS_ONE, OTHER, ZERO, label_kinds
 from vwlite.batch import Batch
 from vwlite.errors import DataError
 from vwlite.losses import LossConfig
@@ -34,15 +35,14 @@ class LabelCheck:
             if wrong.any():
                 self.refuse(batch, int(np.argmax(wrong)))
             return labels
-        zero = labels == 0
-        wrong = ~(zero | (labels == 1) | (labels == -1) | np.isnan(labels))
-        if self.negative is None and (zero | (labels == -1)).any():
-            self.negative = float(labels[np.argmax(zero | (labels == -1))])
-        if self.negative is not None:
-            wrong |= labels == (-1 - self.negative)
-        if wrong.any():
-            self.refuse(batch, int(np.argmax(wrong)))
-        return np.where(zero, np.float32(-1), labels) if zero.any() else labels
+        kinds = label_kinds(labels)
+        lower = kinds & (ZERO | MINUS_ONE)
+        if self.negative is None and lower:
+            self.negative = float(labels[np.argmax((labels == 0) | (labels == -1))])
+        if kinds & OTHER or lower not in (0, ZERO if self.negative == 0 else MINUS_ONE):
+            fitting = np.isnan(labels) | (labels == 1) | (labels == self.negative)
+            self.refuse(batch, int(np.argmin(fitting)))
+        return np.where(labels == 0, np.float32(-1), labels) if lower == ZERO else labels
 
     def refuse(self, batch: Batch, row: int) -> NoReturn:
         label = float(batch.label[row])

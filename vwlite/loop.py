@@ -62,11 +62,14 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
     cuts = {0, rows}
     if row_by_row:
         cuts.update(range(rows))
-    saves = np.flatnonzero(batch.flags & SAVE)
-    cuts.update(saves.tolist(), (saves + 1).tolist())
+    marks = batch.marks
+    if marks & SAVE:
+        saves = np.flatnonzero(batch.flags & SAVE)
+        cuts.update(saves.tolist(), (saves + 1).tolist())
     news = by_group(new_namespaces(batch, plan), batch) if plan.wild else {}
     cuts.update(news)
-    cuts -= set((np.flatnonzero(batch.flags & INNER) + 1).tolist()) - {rows}
+    if marks & INNER:
+        cuts -= set((np.flatnonzero(batch.flags & INNER) + 1).tolist()) - {rows}
     ordered = sorted(cut for cut in {*cuts, first} if cut >= first)
     for begin, end in pairwise(ordered):
         if begin in news:

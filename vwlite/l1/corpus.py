@@ -108,7 +108,7 @@ class Collector:
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
         label = self.book.numbers(batch) if self.book else batch.label.copy()
         lines = Lines(terms_of(batch, self.plan), edge, kind, label, batch.importance.astype(np.float64))
-        if with_gaps and (batch.flags & TAGGED).any():
+        if with_gaps and batch.marks & TAGGED:
             lines.tag = np.empty(len(batch), object)
             lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
         return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
