@@ -196,3 +196,11 @@ def _sweep(folder: str, stem: str) -> None:
                 os.unlink(stale)
             finally:
                 os.close(descriptor)
+
+
+def atomic_copy(source: str, path: str) -> None:
+    """Copy a file. Raises OSError when ``source`` cannot be read and OutputError when ``path`` cannot be written."""
+    import shutil  # slow to import, and mostly not needed
+
+    with open(source, "rb") as file, atomic_output(path) as copy:
+        shutil.copyfileobj(file, copy)

@@ -86,6 +86,7 @@ class Command(click.Command):
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
         parse = parser.parse_args
+        parser._long_opt.update(parser._short_opt)  # else click looks for long ones that are like -b before it takes -b
 
         def parse_once(args: list[str]) -> Any:
             values, rest, order = parse(args)

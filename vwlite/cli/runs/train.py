@@ -1,13 +1,12 @@
 """What ``vwlite train`` does."""
 
 import os
-import shutil
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from vwlite import ledger
-from vwlite.atomic import atomic_output, check_writable, is_replaceable
+from vwlite.atomic import atomic_copy, check_writable, is_replaceable
 from vwlite.checkpoint import Checkpoints, known_then
 from vwlite.cli import build, learners
 from vwlite.cli.effects import check_effects
@@ -76,8 +75,7 @@ def nothing_new(arguments: dict[str, Any]) -> int:
     """The model stays as it is, under the name it is to have."""
     initial, final = arguments["initial"], arguments["model"]
     if final and os.path.realpath(initial) != os.path.realpath(final):
-        with open(initial, "rb") as file, atomic_output(final) as copy:
-            shutil.copyfileobj(file, copy)
+        atomic_copy(initial, final)
     if arguments["json_path"]:
         write_json(arguments["json_path"], {"examples": 0, "lines": 0, "bad_lines": 0})
     return 0

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from vwlite.atomic import atomic_output
+from vwlite.atomic import atomic_copy
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
@@ -42,8 +41,7 @@ def run(arguments: dict[str, Any]) -> int:
         noted = (trials.extend(portion) or portion for portion in points)
         best = search(noted, count, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
         if arguments["model"]:
-            with open(bench.model(best), "rb") as source, atomic_output(arguments["model"]) as copy:
-                shutil.copyfileobj(source, copy)
+            atomic_copy(bench.model(best), arguments["model"])
     report = [
         {"trial": trial.number, "options": trial.text, "scores": trial.scores, "failure": trial.failure}
         for trial in trials
