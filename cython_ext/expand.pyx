@@ -4,6 +4,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from core.expand cimport expand
 from core.groups cimport Rows
+from core.near cimport are_near
 from core.plan cimport LETTERS, Plan
 from core.scratch cimport Scratch, close_scratch, open_scratch
 from core.status cimport OK
@@ -42,3 +43,12 @@ def expand_row(batch, plan, size_t row):
         )
     finally:
         close_scratch(&scratch)
+
+
+def slots_are_near(batch, plan, size_t begin, size_t end):
+    """Whether a learner of the rows ``[begin, end)`` spares the asking for its slots ahead. Raises IndexError."""
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    if not begin <= end <= rows.size:
+        raise IndexError(end)
+    return are_near(&rows, &native_plan, begin, end)

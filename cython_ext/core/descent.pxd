@@ -293,7 +293,7 @@ cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) n
 
 cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nogil:
     cdef size_t i
-    for i in range(s.terms):
+    for i in range(0 if s.near else s.terms):
         prefetch(m.table + m.stride * s.index[i])
 
 
@@ -301,7 +301,7 @@ cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
     """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own."""
     while m.ahead.left:
         ask_ahead(&m.ahead, m.table, 0)
-    m.ahead = Ahead(s.index, s.terms, s.terms > SHORT)
+    m.ahead = Ahead(s.index, 0 if s.near else s.terms, s.terms > SHORT)
 
 
 cdef inline Learner open_learner(state, config):

@@ -3,6 +3,7 @@
 from core.bytescan cimport prefetch
 from core.expand cimport expand
 from core.groups cimport Rows
+from core.near cimport are_near
 from core.plan cimport Plan
 from core.rows cimport BLANK, SAVE
 from core.scratch cimport Scratch, close_scratch, open_scratch
@@ -61,6 +62,7 @@ cdef inline int visit_in_order(void *learner, Prepare prepare, Visit visit, bint
     cdef int status
     open_scratch(&scratch[0])
     open_scratch(&scratch[1])
+    scratch[0].near = scratch[1].near = are_near(rows, plan, row[0], end)
     status = visit_rows(learner, prepare, visit, strict, rows, plan, out, row, end, learning, scratch)
     close_scratch(&scratch[0])
     close_scratch(&scratch[1])

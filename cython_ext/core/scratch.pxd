@@ -23,6 +23,7 @@ cdef struct Scratch:
     bint constant                # whether there is a constant
     size_t max_terms
     size_t count                 # features as Vowpal Wabbit counts them
+    bint near                    # its slots are in the caches, as far as anybody knows
     # the example's groups, in namespace order
     Group group[LETTERS + MAX_NAMES]
     int groups
@@ -44,7 +45,7 @@ cdef inline void open_scratch(Scratch *s) noexcept nogil:
     s.value = s.store_value = NULL
     s.terms = s.max_terms = s.stored = s.max_stored = s.count = 0
     s.groups = 0
-    s.cut = False
+    s.cut = s.near = False
     memset(s.where, 0xff, sizeof(s.where))
 
 

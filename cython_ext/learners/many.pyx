@@ -152,7 +152,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef Many *q = <Many *>learner
     cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
     move_slots(q, s)
-    for i in range(s.terms):
+    for i in range(0 if s.near else s.terms):
         for line in range(lines if lines < LINES else LINES):
             prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
     if q.turned.on:

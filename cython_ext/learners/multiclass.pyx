@@ -287,7 +287,8 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef size_t i
     for i in range(s.terms):
         s.index[i] = s.index[i] & q.mask
-        prefetch(q.w + q.width * s.index[i])
+        if not s.near:
+            prefetch(q.w + q.width * s.index[i])
 
 
 cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
