@@ -95,9 +95,10 @@ def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsig
     """Have the system give memory to the pages of some slots before they are learned; no weight changes.
 
     ``pages`` uint8[n] cuts the table into n parts, a power of two; those that are not 0 have memory, and become 1.
-    ``slots`` are taken modulo the number of them, a power of two. Another thread may write to the table.
+    ``slots`` are taken modulo the number of them, a power of two. Another thread may write to the table. Returns how many
+    pages were new.
     """
-    cdef Py_ssize_t i, rows
+    cdef Py_ssize_t i, rows, new = 0
     cdef unsigned int page, mask = <unsigned int>(bits.shape[0] - 1)
     cdef int shift = 0
     if not pages.shape[0] or bits.shape[0] % pages.shape[0] or bits.shape[0] & (bits.shape[0] - 1):
@@ -110,4 +111,6 @@ def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsig
             page = (slots[i] & mask) >> shift
             if not pages[page]:
                 pages[page] = 1
+                new += 1
                 touch_word(&bits[<Py_ssize_t>page << shift, 0])
+    return new

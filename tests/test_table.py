@@ -127,9 +127,19 @@ def test_pages_get_memory_and_nothing_else(monkeypatch):
     assert values[5].tolist() == [1, 2, 3, 4] and np.count_nonzero(values) == 4
 
 
-def test_small_tables_and_huge_pages_need_no_touch():
+def test_small_tables_need_no_touch():
     assert table.pages_of(table.zeros(1 << 10, 4)) is None
-    assert table.pages_of(table.zeros(1 << 18, 4)) is None
+    assert table.pages_of(table.zeros(1 << 16, 4)) is None
+
+
+def test_huge_pages_are_touched_as_long_as_there_are_new_ones():
+    pages = table.pages_of(table.zeros(1 << 20, 4))
+    assert len(pages.seen) == 8
+    seen = []
+    for slot in (0, 1 << 19, 5, 1 << 18):
+        pages(SimpleNamespace(feature_hash=np.array([slot], np.uint32)))
+        seen.append(np.flatnonzero(pages.seen).tolist())
+    assert seen == [[0], [0, 4], [0, 4], [0, 4]]
 
 
 @pytest.mark.parametrize(("slots", "pages"), [(8, 0), (8, 3), (12, 4)])

@@ -18,6 +18,7 @@ from vwlite.errors import UsageError
 SMALL = 1 << 20  # bytes; below this an ordinary array is as good
 # A huge page is filled by its first weight, and few of a very large table's slots are ever written.
 HUGE_SHARE, HUGE_MOST = 4, 1 << 30  # only for tables below RAM / HUGE_SHARE and this many bytes
+HUGE_PAGE = 1 << 21  # bytes; where they are of another size they are only given too early or too late
 # Python names this flag only since 3.13; the number holds for Linux on these machines.
 _NORESERVE_HERE = 0x4000 if platform.machine() in ("x86_64", "aarch64", "riscv64") else 0
 MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
@@ -51,19 +52,25 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
 
 
 class Pages:
-    """Gives memory to a batch's pages of a very large table while others are learned: the system takes its time."""
+    """Gives memory to a batch's pages of a table while others are learned: the system takes its time to clear them.
 
-    def __init__(self, values: np.ndarray) -> None:
+    It ends with the first batch that has no new ones.
+    """
+
+    def __init__(self, values: np.ndarray, size: int) -> None:
         self.bits = values.view(np.uint32)
-        self.seen = np.zeros(values.nbytes // os.sysconf("SC_PAGE_SIZE"), np.uint8)
+        self.seen = np.zeros(values.nbytes // size, np.uint8)
+        self.growing = True
 
     def __call__(self, batch: Batch) -> None:
-        touch_pages(self.bits, self.seen, batch.feature_hash)
+        if self.growing:
+            self.growing = touch_pages(self.bits, self.seen, batch.feature_hash) > 0
 
 
 def pages_of(values: np.ndarray) -> Pages | None:
-    """None for a table that has huge pages, which are few, or is small."""
-    return None if values.nbytes <= max(_huge_limit(), SMALL) or not hasattr(mmap, "MAP_PRIVATE") else Pages(values)
+    """None for a small table."""
+    size = HUGE_PAGE if values.nbytes <= _huge_limit() else os.sysconf("SC_PAGE_SIZE")
+    return Pages(values, size) if values.nbytes >= max(size, SMALL) and hasattr(mmap, "MAP_PRIVATE") else None
 
 
 def _pages(nbytes: int, huge: bool) -> mmap.mmap:
