@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/lanes.h"
+
 /* One term of one class: brings G, N and r up to date, adds to reach and norm, answers r. */
 typedef float (*vwl_scan_one)(float *slot, float x, float gradient, float *reach, float *norm);
 
@@ -46,7 +48,7 @@ static inline void vwl_turn_back(float *slots) {
     memcpy(slots, turned, sizeof turned);
 }
 
-#if defined(__GNUC__) && !defined(VWLITE_SCALAR)
+#if VWL_HAS_LANES
 #define VWL_HAS_CLASSES 1
 #define VWL_LEAST_SQUARE 1.175494351e-38f /* smaller squares count as this much */
 #define VWL_LARGEST 3.402823466e+38f
@@ -54,6 +56,7 @@ static inline void vwl_turn_back(float *slots) {
 typedef float vwl_f8 __attribute__((vector_size(32)));
 typedef float vwl_rates __attribute__((vector_size(32), aligned(4), may_alias)); /* eight floats anywhere */
 typedef int32_t vwl_i8 __attribute__((vector_size(32)));
+typedef float vwl_rates4 __attribute__((vector_size(16), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -65,26 +68,31 @@ static inline int vwl_all(const vwl_i8 *x) {
     memcpy(part, x, sizeof part);
     return (part[0] & part[1] & part[2] & part[3]) == ~(uint64_t)0;
 }
+static inline int vwl_all4(vwl_i4 x) { return !vwl_any(~x); }
 
 #define LANES_TARGET
 #define LANES_NAME(name) vwl_plain_##name
 #define LANES_ALL(x) vwl_all(&(x))
+#define LANES_ALL4 vwl_all4
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 #undef LANES_ALL
+#undef LANES_ALL4
 
 #if defined(__x86_64__) && !defined(__AVX2__)
 #define VWL_TWO_KINDS 1
 #define LANES_TARGET __attribute__((target("avx2")))
 #define LANES_NAME(name) vwl_avx2_##name
 #define LANES_ALL(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
+#define LANES_ALL4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 #undef LANES_ALL
+#undef LANES_ALL4
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
 #else
 #define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)

@@ -15,12 +15,20 @@ static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(weight
     *w = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
 }
 
-static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(root)(vwl_f8 *x) {
-    float lanes[8];
-    memcpy(lanes, x, sizeof lanes);
-    for (int j = 0; j < 8; j++) lanes[j] = sqrtf(lanes[j]);
-    memcpy(x, lanes, sizeof lanes);
-}
+#define WIDE_NAME(name) LANES_NAME(name)
+#define WIDE 8
+#define WIDE_FLOATS vwl_f8
+#define WIDE_ROW vwl_rates
+#define WIDE_WORDS vwl_i8
+#define WIDE_ALL LANES_ALL
+#include "core/scan_lanes.h"
+#define WIDE_NAME(name) LANES_NAME(name##_narrow)
+#define WIDE 4
+#define WIDE_FLOATS vwl_f4
+#define WIDE_ROW vwl_rates4
+#define WIDE_WORDS vwl_i4
+#define WIDE_ALL LANES_ALL4
+#include "core/scan_lanes.h"
 
 /* raw[c] = base + sum of w x, the terms in order, of a block of classes. */
 static LANES_TARGET void LANES_NAME(score)(const float *table, const uint32_t *index, const float *value, size_t n,
@@ -76,51 +84,18 @@ static __attribute__((noinline)) LANES_TARGET void LANES_NAME(scan_apart)(float 
     }
 }
 
-/* scan from term i on, as far as terms are usual ones; returns where that ends. Sums stay in registers. */
-static inline __attribute__((always_inline)) LANES_TARGET size_t LANES_NAME(scan_usual)(
-    float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, vwl_scale *scales,
-    vwl_rates *r) {
-    vwl_f8 gradient, reach = *(vwl_rates *)block->reach, norm = *(vwl_rates *)block->norm;
-    vwl_i8 dead;
-    memcpy(&gradient, block->gradient, sizeof gradient);
-    memcpy(&dead, block->dead, sizeof dead);
-    for (; i < n; i++) {
-        float *slots = table + 4 * (size_t)index[i];
-        float x = value[i], x2 = x * x, largest = slots[16];
-        vwl_f8 g = *(vwl_rates *)(slots + 8), scale = *(vwl_rates *)(slots + 16);
-        vwl_f8 all = {largest, largest, largest, largest, largest, largest, largest, largest};
-        vwl_i8 same = (scale == all) | dead;
-        if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && fabsf(x) <= largest && LANES_ALL(same))) break;
-        g += gradient * x2;
-        *(vwl_rates *)(slots + 8) = g;
-        if (block->first) memcpy(slots + 24, &(uint32_t){(uint32_t)i}, 4);
-        LANES_NAME(root)(&g);
-        if (scales[i].largest != largest) {
-            float scale2 = largest * largest;
-            scales[i].largest = largest;
-            scales[i].inverse = 1.0f / largest;
-            scales[i].share = x2 == scale2 ? 1.0f : x2 / scale2;
-        }
-        g = 1.0f / g * scales[i].inverse;
-        norm += scales[i].share;
-        reach += x2 * g;
-        r[i] = g;
-    }
-    *(vwl_rates *)block->reach = reach;
-    *(vwl_rates *)block->norm = norm;
-    return i;
-}
-
 /* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's
  * first r tells the last term that met the slot, since that one's rates are everybody's. */
 static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
                                           vwl_block *block, vwl_scale *scales, vwl_rates *r) {
-    size_t i = 0;
-    while ((i = LANES_NAME(scan_usual)(table, index, value, i, n, block, scales, r)) < n) {
+    const int narrow = block->dead[4] != 0;
+    for (size_t i = 0;; i++) {
+        i = narrow ? LANES_NAME(scan_usual_narrow)(table, index, value, i, n, block, scales, r)
+                   : LANES_NAME(scan_usual)(table, index, value, i, n, block, scales, r);
+        if (i == n) return;
         float *slots = table + 4 * (size_t)index[i];
         LANES_NAME(scan_apart)(slots, value[i], block, (float *)(r + i));
         if (block->first) memcpy(slots + 24, &(uint32_t){(uint32_t)i}, 4);
-        i++;
     }
 }
 

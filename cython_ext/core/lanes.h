@@ -8,6 +8,7 @@
 #if defined(__GNUC__) && !defined(VWLITE_SCALAR)
 #define VWL_HAS_LANES 1
 typedef int32_t vwl_i4 __attribute__((vector_size(16)));
+typedef float vwl_f4 __attribute__((vector_size(16)));
 
 static inline int vwl_any(vwl_i4 x) {
     uint64_t half[2];

@@ -10,7 +10,6 @@
 #include "core/lanes.h"
 
 #if VWL_HAS_LANES
-typedef float vwl_f4 __attribute__((vector_size(16)));
 typedef float vwl_slot __attribute__((vector_size(16), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)

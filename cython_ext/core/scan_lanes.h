@@ -1,0 +1,49 @@
+/* The part of classes_lanes.h that comes in two widths: of eight lanes, and of four for a block of at most four classes. */
+
+static inline __attribute__((always_inline)) LANES_TARGET void WIDE_NAME(root)(WIDE_FLOATS *x) {
+    float lanes[WIDE];
+    memcpy(lanes, x, sizeof lanes);
+    for (int j = 0; j < WIDE; j++) lanes[j] = sqrtf(lanes[j]);
+    memcpy(x, lanes, sizeof lanes);
+}
+
+/* scan from term i on, as far as terms are usual ones; returns where that ends. Sums stay in registers. */
+static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_usual)(
+    float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, vwl_scale *scales,
+    vwl_rates *r) {
+    WIDE_FLOATS gradient, reach = *(WIDE_ROW *)block->reach, norm = *(WIDE_ROW *)block->norm;
+    WIDE_WORDS dead;
+    memcpy(&gradient, block->gradient, sizeof gradient);
+    memcpy(&dead, block->dead, sizeof dead);
+    for (; i < n; i++) {
+        float *slots = table + 4 * (size_t)index[i];
+        float x = value[i], x2 = x * x, largest = slots[16];
+        WIDE_FLOATS g = *(WIDE_ROW *)(slots + 8), scale = *(WIDE_ROW *)(slots + 16);
+        WIDE_WORDS same = (scale == largest - (WIDE_FLOATS){0}) | dead;
+        if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && fabsf(x) <= largest && WIDE_ALL(same))) break;
+        g += gradient * x2;
+        *(WIDE_ROW *)(slots + 8) = g;
+        if (block->first) memcpy(slots + 24, &(uint32_t){(uint32_t)i}, 4);
+        WIDE_NAME(root)(&g);
+        if (scales[i].largest != largest) {
+            float scale2 = largest * largest;
+            scales[i].largest = largest;
+            scales[i].inverse = 1.0f / largest;
+            scales[i].share = x2 == scale2 ? 1.0f : x2 / scale2;
+        }
+        g = 1.0f / g * scales[i].inverse;
+        norm += scales[i].share;
+        reach += x2 * g;
+        *(WIDE_ROW *)(r + i) = g;
+    }
+    *(WIDE_ROW *)block->reach = reach;
+    *(WIDE_ROW *)block->norm = norm;
+    return i;
+}
+
+#undef WIDE_NAME
+#undef WIDE
+#undef WIDE_FLOATS
+#undef WIDE_ROW
+#undef WIDE_WORDS
+#undef WIDE_ALL
