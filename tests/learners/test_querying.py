@@ -70,8 +70,16 @@ TINY_MARGIN = (
 )
 
 
+BETWEEN_TWO_CLASSES = (
+    *("active", [b"1 |x", b"0 |x a a a a a"] * 4),
+    Options(bits=10, loss="logistic", rules=frozenset({"invariant"})),
+    *(None, 8.0, 0, False, False),
+)
+
+
 @given(cases())
 @example(TINY_MARGIN)
+@example(BETWEEN_TWO_CLASSES)
 def test_like_the_twin(case):
     kind, lines, options, held, mellowness, seed, binary, strict = case
     rows, table, learner = learn(case)

@@ -39,6 +39,8 @@ class Logistic(SlopeSquared):
         d = expf(s * p)
         if u * k < F32(1e-6):
             return s * u / (ONE + d)
+        if d >= F32(2**24):  # where the other side of a label between the two has a loss
+            return s * log1pf(u * k / d) / k
         return -(s * lambert_rest(u * k + s * p + d) + p) / k
 
     def unsafe_update(self, p, y, u):
