@@ -1,4 +1,4 @@
-"""The flat row of one example, for whoever needs it outside a kernel: audits, names, tests."""
+"""The flat row of one example, for whoever needs it outside a kernel: audits, names, tests; and whether slots are near."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 

@@ -4,22 +4,21 @@ from libc.stdint cimport uint8_t
 
 cdef enum:
     ZERO_BIT = 1
-    ONE_BIT = 2
-    MINUS_ONE_BIT = 4
-    OTHER_BIT = 8
+    MINUS_ONE_BIT = 2
+    OTHER_BIT = 4
 
-ZERO, ONE, MINUS_ONE, OTHER = ZERO_BIT, ONE_BIT, MINUS_ONE_BIT, OTHER_BIT
+ZERO, MINUS_ONE, OTHER = ZERO_BIT, MINUS_ONE_BIT, OTHER_BIT
 
 
 def label_kinds(const float[::1] labels):
-    """The union of ``ZERO``, ``ONE``, ``MINUS_ONE`` and ``OTHER`` over the labels that are there."""
+    """The union of ``ZERO``, ``MINUS_ONE`` and ``OTHER`` over the labels that are there and not 1."""
     cdef Py_ssize_t i
     cdef float label
-    cdef int known, kinds = 0
+    cdef int lower, kinds = 0
     for i in range(labels.shape[0]):
         label = labels[i]
-        known = (label == 0) * ZERO_BIT | (label == 1) * ONE_BIT | (label == -1) * MINUS_ONE_BIT
-        kinds |= known | (known == 0 and label == label) * OTHER_BIT
+        lower = (label == 0) * ZERO_BIT | (label == -1) * MINUS_ONE_BIT
+        kinds |= lower | (lower == 0 and label != 1 and label == label) * OTHER_BIT
     return kinds
 
 
