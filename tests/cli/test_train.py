@@ -149,6 +149,11 @@ def test_a_cache_of_other_data_is_made_again_and_that_is_said(vwlite, write, wei
     assert "note:" in vwlite("train", "data.vw", "-c", "--hash", "all").stderr
 
 
+@pytest.mark.parametrize("typed", [("-b", "10"), ("-b10",), ("-b=10",), ("--bit_precision=10",)])
+def test_values_follow_their_option_in_any_of_the_usual_ways(vwlite, typed):
+    assert "Num weight bits = 10\n" in vwlite("train", "data.vw", *typed).stderr
+
+
 def test_save_commands_in_the_data_are_obeyed_by_vw_alone(vwlite, write, weights, names_in):
     one, *rest = DATA.splitlines(keepends=True)
     write("save.vw", "".join([one, "'save_early |\n", *rest]))
