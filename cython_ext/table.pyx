@@ -1,5 +1,9 @@
 """Scans over the weight table, whose rows are the slots: ``float32[slots, stride]``, seen as bits."""
 
+from libc.stdint cimport uint32_t
+
+from core.bytescan cimport first_bit
+
 cdef extern from *:
     """
     /* A write that changes nothing, whatever another thread writes there meanwhile. */
@@ -14,23 +18,42 @@ cdef extern from *:
 cdef extern from "core/slots_lanes.h" nogil:
     bint has_lanes "vwl_has_lanes"()
     bint slots_finite "vwl_slots_finite"(const unsigned int *bits, size_t n, int columns)
-    size_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t first, size_t n, int columns, unsigned int *out)
+    uint32_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
 
 
-cdef inline Py_ssize_t scan_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
-                                 unsigned int *out) noexcept nogil:
-    """Numbers of the rows with a bit set; returns how many."""
-    cdef Py_ssize_t row, column, found = 0
+cdef inline uint32_t set_among(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns) noexcept nogil:
+    """Bit i tells whether row ``begin`` + i has a bit set, of at most 32."""
+    cdef Py_ssize_t row, column
     cdef unsigned int any_bit
-    if has_lanes() and bits.shape[1] == 4 and begin < end:
-        return slots_set(&bits[begin, 0], begin, end - begin, <int>columns, out)
+    cdef uint32_t found = 0
+    if has_lanes() and bits.shape[1] == 4:
+        return slots_set(&bits[begin, 0], end - begin, <int>columns)
     for row in range(begin, end):
         any_bit = bits[row, 0]
         for column in range(1, columns):
             any_bit |= bits[row, column]
-        if any_bit:
-            out[found] = <unsigned int>row
-            found += 1
+        found |= <uint32_t>(any_bit != 0) << (row - begin)
+    return found
+
+
+cdef inline int count_bits(uint32_t word) noexcept nogil:
+    """By sums of pairs, fours and so on."""
+    word -= word >> 1 & 0x55555555
+    word = (word & 0x33333333) + (word >> 2 & 0x33333333)
+    return <int>(((word + (word >> 4)) & 0x0f0f0f0f) * <uint32_t>0x01010101 >> 24)
+
+
+cdef inline Py_ssize_t mark_some(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
+                                 unsigned int[::1] marks) noexcept nogil:
+    """Returns how many are marked."""
+    cdef Py_ssize_t next, found = 0
+    cdef uint32_t word
+    while begin < end:
+        next = min((begin | 31) + 1, end)
+        word = set_among(bits, begin, next, columns)
+        marks[begin >> 5] |= word << (begin & 31)
+        found += count_bits(word)
+        begin = next
     return found
 
 
@@ -58,29 +81,49 @@ cdef Py_ssize_t part_of(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ss
     return rows // pages.shape[0]
 
 
-def nonzero_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
-                 unsigned int[::1] out, const unsigned char[::1] pages=None):
-    """Write the numbers of the rows in [begin, end) that have a bit set in the first ``columns`` columns.
+def mark_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns, unsigned int[::1] marks,
+              const unsigned char[::1] pages=None):
+    """Set the bits of the rows in [begin, end) that have a bit set in the first ``columns`` columns; returns how many.
 
-    ``bits`` is uint32[slots, stride] with stride >= columns; ``out`` is uint32[at least end - begin] and is filled
-    from its start, ascending. ``pages``, uint8[n], cuts the rows into n parts of one size; those with 0 are passed over.
-    Returns how many were found. Bits are tested, so -0.0 counts as set. Raises IndexError when the range, the columns,
-    the pages or ``out`` do not fit.
+    ``bits`` is uint32[slots, stride] with stride >= columns; ``marks`` is uint32[at least slots / 32]: bit r % 32 of word
+    r // 32 is row r's. ``pages``, uint8[n], cuts the rows into n parts of one size; those with 0 are passed over. Bits are
+    tested, so -0.0 counts as set. Raises IndexError when the range, the columns, the pages or ``marks`` do not fit.
     """
     cdef Py_ssize_t found = 0, rows = part_of(bits, begin, end, columns, pages), first, page
-    if end - begin > out.shape[0]:
-        raise IndexError("the numbers have no room")
+    if end > marks.shape[0] << 5:
+        raise IndexError("the marks have no room")
     with nogil:
         for page in range((end - begin) // rows):
             if pages is None or pages[page]:
                 first = begin + page * rows
-                found += scan_rows(bits, first, first + rows, columns, &out[found])
+                found += mark_some(bits, first, first + rows, columns, marks)
     return found
+
+
+def marked_rows(const unsigned int[::1] marks, Py_ssize_t word, unsigned int[::1] out):
+    """The numbers of marked rows from a word of ``marks`` on, ascending, as many whole words of them as ``out`` has room for.
+
+    Returns how many there are and the word that comes next. Raises IndexError when ``word`` is none or the room is for less
+    than 32.
+    """
+    cdef Py_ssize_t found = 0
+    cdef uint32_t left
+    if not 0 <= word <= marks.shape[0] <= <Py_ssize_t>1 << 27 or out.shape[0] < 32:
+        raise IndexError("the numbers have no room, or there are no such rows")
+    with nogil:
+        while word < marks.shape[0] and found + 32 <= out.shape[0]:
+            left = marks[word]
+            while left:
+                out[found] = <unsigned int>((word << 5) + first_bit(left))
+                left &= left - 1
+                found += 1
+            word += 1
+    return found, word
 
 
 def all_finite(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
                const unsigned char[::1] pages=None):
-    """Whether there is neither NaN nor infinity in these rows and columns; see ``nonzero_rows``."""
+    """Whether there is neither NaN nor infinity in these rows and columns; see ``mark_rows``."""
     cdef Py_ssize_t rows = part_of(bits, begin, end, columns, pages), first, page
     cdef bint finite = True
     with nogil:

@@ -74,12 +74,12 @@ def test_single_columns(tmp_path_factory, table):
 
 
 @given(table=tables(), array=ARRAYS)
-def test_the_sizes_of_chunks_leave_no_trace(tmp_path_factory, table, array):
+def test_the_sizes_of_chunks_and_threads_leave_no_trace(tmp_path_factory, table, array):
     base = tmp_path_factory.getbasetemp()
     model.save(base / "whole", {"n": 1}, {"t": table, "a": array})
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archive, "LARGE", 0)
         patch.setattr(table_store, "CHUNK", 3)
-        patch.setattr(table_store, "KEPT", 2)
         patch.setattr(model, "CHUNK", 5)
         patch.setattr(archive_reader, "PIECE", 16)
         model.save(base / "chunks", {"n": 1}, {"t": table, "a": array})

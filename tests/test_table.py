@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.table import all_finite, nonzero_rows, touch_pages
+from vwlite._native.table import all_finite, mark_rows, marked_rows, touch_pages
 
 from vwlite import table
 from vwlite.config import OutputConfig, RunConfig
@@ -50,8 +50,17 @@ def test_what_the_system_refuses_is_said(monkeypatch):
 WORDS = [0, 0, 0, 1, 0x80000000, 0x7F7FFFFF, 0x7F800000, 0xFFC00000]  # the last two are not finite
 
 
+def rows_of(marks, room=32):
+    """All marked rows, as many at a time as there is room for."""
+    found, word, out = [], 0, np.empty(room, np.uint32)
+    while word < len(marks):
+        count, word = marked_rows(marks, word, out)
+        found += out[:count].tolist()
+    return found
+
+
 @given(
-    rows=st.lists(st.tuples(*[st.sampled_from(WORDS)] * 5), max_size=30),
+    rows=st.lists(st.tuples(*[st.sampled_from(WORDS)] * 5), max_size=100),
     stride=st.integers(3, 5),
     data=st.data(),
 )
@@ -60,21 +69,27 @@ def test_rows_are_scanned(rows, stride, data):
     bits = np.ascontiguousarray(np.array(rows, np.uint32).reshape(-1, 5)[:, :stride])
     begin = data.draw(st.integers(0, len(rows)))
     end = data.draw(st.integers(begin, len(rows)))
-    out = np.full(end - begin, 99, np.uint32)
-    found = nonzero_rows(bits, begin, end, columns, out)
+    marks = np.zeros(len(rows) // 32 + 1, np.uint32)
+    found = mark_rows(bits, begin, end, columns, marks)
     expected = begin + np.flatnonzero(bits[begin:end, :columns].any(axis=1))
-    assert out[:found].tolist() == expected.tolist()
+    assert rows_of(marks, data.draw(st.integers(32, 70))) == expected.tolist() and found == len(expected)
     numbers = bits[begin:end, :columns].view(np.float32)
     assert all_finite(bits, begin, end, columns) == np.isfinite(numbers).all()
 
 
 @pytest.mark.parametrize(
-    ("begin", "end", "columns", "room"),
-    [(-1, 2, 1, 8), (0, 5, 1, 8), (3, 2, 1, 8), (0, 4, 1, 3), (0, 4, 0, 8), (0, 4, 3, 8)],
+    ("begin", "end", "columns", "words"),
+    [(-1, 2, 1, 2), (0, 41, 1, 2), (3, 2, 1, 2), (0, 33, 1, 1), (0, 4, 0, 2), (0, 4, 3, 2), (0, 1, 1, 0)],
 )
-def test_nonzero_rows_stays_inside(begin, end, columns, room):
+def test_marking_stays_inside(begin, end, columns, words):
     with pytest.raises(IndexError):
-        nonzero_rows(np.zeros((4, 2), np.uint32), begin, end, columns, np.empty(room, np.uint32))
+        mark_rows(np.zeros((40, 2), np.uint32), begin, end, columns, np.zeros(words, np.uint32))
+
+
+@pytest.mark.parametrize(("word", "room"), [(-1, 32), (3, 32), (0, 31), (0, 0)])
+def test_marked_rows_stay_inside(word, room):
+    with pytest.raises(IndexError):
+        marked_rows(np.full(2, 0xFFFFFFFF, np.uint32), word, np.empty(room, np.uint32))
 
 
 @given(pages=st.lists(st.booleans(), min_size=1, max_size=6), size=st.integers(1, 5), data=st.data())
@@ -82,13 +97,13 @@ def test_pages_never_written_are_passed_over(pages, size, data):
     rows = len(pages) * size
     kinds = st.sampled_from([0, 1, 0x7F7FFFFF, 0x7F800000, 0xFFC00000])
     bits = np.array(data.draw(st.lists(kinds, min_size=2 * rows, max_size=2 * rows)), np.uint32).reshape(-1, 2)
-    mask, out = np.array(pages, np.uint8), np.empty(rows, np.uint32)
+    mask, marks = np.array(pages, np.uint8), np.zeros(1, np.uint32)
     seen = np.repeat(mask, size).astype(bool)
-    found = nonzero_rows(bits, 0, rows, 1, out, mask)
-    assert out[:found].tolist() == np.flatnonzero(bits[:, 0] * seen).tolist()
+    mark_rows(bits, 0, rows, 1, marks, mask)
+    assert rows_of(marks) == np.flatnonzero(bits[:, 0] * seen).tolist()
     assert all_finite(bits, 0, rows, 2, mask) == np.isfinite(bits.view(np.float32)[seen]).all()
     with pytest.raises(IndexError):
-        nonzero_rows(bits, 0, rows, 1, out, np.ones(rows + 1, np.uint8))
+        mark_rows(bits, 0, rows, 1, marks, np.ones(rows + 1, np.uint8))
 
 
 def test_stretches_hold_whatever_was_written():

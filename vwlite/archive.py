@@ -11,19 +11,23 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
 from mmh3 import mmh3_x64_128
 
 from vwlite import zipframe
+from vwlite.ahead import in_order
 from vwlite.atomic import atomic_output
 from vwlite.errors import OutputError
+from vwlite.flushing import Flusher
 from vwlite.version import __version__
 
 HEADER = "header.json"
+LARGE = 8 << 20  # bytes of a member that is worth threads
 HEADER_LIMIT = 16 << 20  # bytes; parsed JSON takes up to 25 times as much
 DTYPES = frozenset(["|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"])
 
@@ -90,10 +94,13 @@ def write(
         )
     places = zipframe.frame(members(blank, specs), b"")
     with atomic_output(path, mode="wb") as file:
-        done = []
-        for (spec, pieces), (offset, record) in zip(sources, places[1:-1], strict=True):
-            file.seek(offset + len(record))
-            done.append(_write_member(file, spec, pieces))
+        done, flusher = [], Flusher(file)
+        try:
+            for (spec, pieces), (offset, record) in zip(sources, places[1:-1], strict=True):
+                file.seek(offset + len(record))
+                done.append(_write_member(file, spec, pieces, flusher))
+        finally:
+            flusher.finish()
         header = _encode(kind, head, done)  # as long as the blank one: digests have a fixed width
         for offset, record in zipframe.frame(members(header, done), comment(kind, header)):
             file.seek(offset)
@@ -102,17 +109,34 @@ def write(
             announce(Hasher(header).digest().hex())
 
 
-def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable) -> Spec:
+def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable, flusher: Flusher) -> Spec:
+    """Where ``file`` stands. The pieces of a large one are made, written and summed at the same time."""
     file.write(spec.preamble)
-    hashed, crc, left = Hasher(spec.preamble), zlib.crc32(spec.preamble), spec.nbytes
-    for piece in pieces:
+    file.flush()
+    hashed, crc, left, place = Hasher(spec.preamble), zlib.crc32(spec.preamble), spec.nbytes, file.tell()
+    for piece in in_order(_placed(pieces, place), partial(_put, file.fileno()), spec.nbytes >= LARGE):
         left -= piece.nbytes
+        flusher.wrote(piece.nbytes)
         hashed.update(piece)
         crc = zlib.crc32(piece, crc)
-        file.write(piece)
     if left:
         raise ValueError(f"the pieces of {spec.name} do not add up to {spec.shape}")
     return replace(spec, crc32=f"{crc:08x}", digest=hashed.digest().hex())
+
+
+def _placed(pieces: Iterable[np.ndarray], place: int) -> Iterator[tuple[np.ndarray, int]]:
+    for piece in pieces:
+        yield piece, place
+        place += piece.nbytes
+
+
+def _put(descriptor: int, given: tuple[np.ndarray, int]) -> np.ndarray:
+    piece, place = given
+    data = memoryview(piece).cast("B")
+    while data:
+        done = os.pwrite(descriptor, data, place)
+        data, place = data[done:], place + done
+    return piece
 
 
 def _encode(kind: Kind, head: dict, specs: list[Spec]) -> bytes:

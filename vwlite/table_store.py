@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vwlite._native.table import all_finite, nonzero_rows
+from vwlite._native.table import all_finite, mark_rows, marked_rows
 from vwlite.archive import Source, Spec
 from vwlite.archive_reader import Archive
 from vwlite.errors import ModelError, UsageError
@@ -18,7 +18,6 @@ from vwlite.table import Table, stretches, zeros
 SLOTS = "slots"
 MAX_SLOTS = 1 << 32
 CHUNK = 1 << 16  # slots looked at together
-KEPT = 1 << 24  # set slots remembered while saving (64 MiB); more are found again for every column
 PAGE, HUGE_FREE = 4096, 64 << 20  # bytes; tables up to this get huge pages however few rows
 
 
@@ -71,34 +70,24 @@ class _SetRows:
     """
 
     def __init__(self, values: np.ndarray, columns: int):
-        self._bits, self._columns, self.count = values.view(np.uint32), columns, 0
-        kept = []
-        for found in self._scan():
-            self.count += len(found)
+        bits = values.view(np.uint32)
+        self._slots, self._columns, self.count = len(bits), columns, 0
+        self._marks = np.zeros(-(-len(bits) // 32), np.uint32)
+        for begin, end, pages in stretches(bits, CHUNK):
+            self.count += mark_rows(bits, begin, end, columns, self._marks, pages)
             if self.dense:
                 break
-            if self.count <= KEPT:
-                kept.append(found.copy())
-        self._kept = _rechunk(kept) if self.count <= KEPT else None
 
     @property
     def dense(self) -> bool:
-        return self.count * (1 + self._columns) >= len(self._bits) * self._columns
+        return self.count * (1 + self._columns) >= self._slots * self._columns
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return self._scan() if self._kept is None else iter(self._kept)
-
-    def _scan(self) -> Iterator[np.ndarray]:
-        out = np.empty(CHUNK, np.uint32)
-        for begin, end, pages in stretches(self._bits, CHUNK):
-            found = nonzero_rows(self._bits, begin, end, self._columns, out, pages)
+        word, out = 0, np.empty(max(CHUNK, 32), np.uint32)
+        while word < len(self._marks):
+            found, word = marked_rows(self._marks, word, out)
             if found:
                 yield out[:found]
-
-
-def _rechunk(chunks: list[np.ndarray]) -> list[np.ndarray]:
-    whole = np.concatenate(chunks) if chunks else np.empty(0, np.uint32)
-    return [whole[begin : begin + CHUNK] for begin in range(0, len(whole), CHUNK)]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-/* Scans over slots of four words, 16 bytes at a time; `columns` of each slot's words, the first ones, are looked at, and `out`
- * has room for n. Nothing of use where VWL_HAS_LANES is 0. */
+/* Scans over slots of four words, 16 bytes at a time; `columns` of each slot's words, the first ones, are looked at. Nothing of
+ * use where VWL_HAS_LANES is 0. */
 #ifndef VWLITE_SLOTS_LANES_H
 #define VWLITE_SLOTS_LANES_H
 
@@ -20,19 +20,17 @@ static inline int vwl_slots_finite(const uint32_t *bits, size_t n, int columns) 
     return !vwl_any(wrong & vwl_first_columns(columns));
 }
 
-static inline size_t vwl_slots_set(const uint32_t *bits, size_t first, size_t n, int columns, uint32_t *out) {
+/* Of at most 32 slots: bit i is set where slot i has a bit set. */
+static inline uint32_t vwl_slots_set(const uint32_t *bits, size_t n, int columns) {
     const vwl_words *slot = (const vwl_words *)bits;
     const vwl_i4 wanted = vwl_first_columns(columns);
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++) { /* without a branch, which would be guessed wrong too often */
-        out[found] = (uint32_t)(first + i);
-        found += vwl_any(slot[i] & wanted);
-    }
-    return found;
+    uint32_t set = 0;
+    for (size_t i = 0; i < n; i++) set |= (uint32_t)vwl_any(slot[i] & wanted) << i; /* no branch to be guessed wrong */
+    return set;
 }
 #else
 static inline int vwl_slots_finite(const uint32_t *b, size_t n, int columns) { return 0; }
-static inline size_t vwl_slots_set(const uint32_t *b, size_t first, size_t n, int columns, uint32_t *out) { return 0; }
+static inline uint32_t vwl_slots_set(const uint32_t *b, size_t n, int columns) { return 0; }
 #endif
 
 static inline int vwl_has_lanes(void) { return VWL_HAS_LANES; }
