@@ -194,6 +194,7 @@ class Plan:
         sizes = [len(one) for one in self.interactions]
         self.first_letter = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         self.letters = np.array([letter for one in self.interactions for letter in one], np.int32)
+        self.alike = np.array(_alike(self.interactions), np.int32)
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
         self.known = bytes(np.flatnonzero(known).tolist())  # as they stand in lines: ``see`` need not be told of them
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
@@ -213,3 +214,12 @@ class Plan:
         if new:
             self.seen |= new
             self.set_interactions()
+
+
+def _alike(interactions: list[tuple[int, ...]]) -> list[int]:
+    """For each how many pairs, from it on, begin with the same letter; 0 where it is no pair."""
+    found: list[int] = []
+    for one, following in zip(reversed(interactions), [None, *reversed(interactions)], strict=False):
+        more = found[-1] if found and following and following[0] == one[0] else 0
+        found.append(more + 1 if len(one) == 2 else 0)
+    return found[::-1]

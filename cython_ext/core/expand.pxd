@@ -102,34 +102,26 @@ cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan,
 
 
 cdef inline int add_singles(const Plan *plan, int i, Scratch *s) noexcept nogil:
-    """The pairs of a namespace's only feature with the namespaces that follow each other in memory, from interaction
-    ``i`` on: by far the commonest. Returns how many interactions that is; 0 where the first is another, -1 without memory.
+    """The pairs of a namespace's only feature with the namespaces that follow each other in memory, from the pair ``i`` on: by
+    far the commonest. Returns how many interactions that is; 0 where the first is another, -1 without memory.
     """
     cdef const int32_t *letters = plan.letters + plan.first_letter[i]
-    cdef int32_t first = letters[0]
-    cdef int next = i, second = s.where[letters[1]]
-    cdef const Group *group
+    cdef int first = s.where[letters[0]], second = s.where[letters[1]], done = 1, most
+    cdef const Group *last
     cdef Group run
-    if s.where[first] < 0 or second < 0 or s.group[s.where[first]].size != 1:
+    if first < 0 or second < 0 or s.group[first].size != 1:
         return 0
-    run = s.group[second]
-    plan.matched[next] = 1
-    next += 1
-    while next < plan.interactions and plan.first_letter[next + 1] - plan.first_letter[next] == 2:
-        letters = plan.letters + plan.first_letter[next]
-        second = s.where[letters[1]]
-        if letters[0] != first or second < 0:
-            break
-        group = &s.group[second]
-        if group.index != run.index + run.size or group.value != run.value + run.size:
-            break
-        run.size += group.size
-        plan.matched[next] = 1
-        next += 1
+    most = min(<int>s.run[second], plan.alike[i])
+    plan.matched[i] = 1
+    while done < most and s.group[second + done].number == letters[2 * done + 1]:
+        plan.matched[i + done] = 1
+        done += 1
+    run, last = s.group[second], &s.group[second + done - 1]
+    run.size = last.index + last.size - run.index
     if not room_for_terms(s, run.size):
         return -1
-    add_quadratic(&s.group[s.where[first]], &run, False, plan.mask, s)
-    return next - i
+    add_quadratic(&s.group[first], &run, False, plan.mask, s)
+    return done
 
 
 cdef inline int add_any(const Plan *plan, int i, Scratch *s) noexcept nogil:
@@ -155,7 +147,7 @@ cdef inline int add_any(const Plan *plan, int i, Scratch *s) noexcept nogil:
 cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
     cdef int i = 0, done
     while i < plan.interactions:
-        done = add_singles(plan, i, s) if plan.first_letter[i + 1] - plan.first_letter[i] == 2 else 0
+        done = add_singles(plan, i, s) if plan.alike[i] else 0
         if done == 0:
             done = add_any(plan, i, s)
         if done < 0:

@@ -129,6 +129,17 @@ cdef inline void place_groups(Scratch *s) noexcept nogil:
             s.group[g].value = s.store_value + first
 
 
+cdef inline void find_runs(Scratch *s) noexcept nogil:
+    cdef const Group *group
+    cdef const Group *next
+    cdef int g
+    for g in range(s.groups - 1, -1, -1):
+        group, next = &s.group[g], &s.group[g + 1]
+        s.run[g] = 1
+        if g + 1 < s.groups and next.index == group.index + group.size and next.value == group.value + group.size:
+            s.run[g] = <int16_t>(s.run[g + 1] + 1)
+
+
 cdef inline uint64_t bit_of(uint8_t letter) noexcept nogil:
     """A letter in a set of 64, which it shares with three others."""
     return <uint64_t>1 << (letter & 63)
@@ -165,4 +176,6 @@ cdef inline bint make_groups(const Rows *rows, size_t row, const Plan *plan, Scr
         if not gather_name(rows, plan, name, first, last, s):
             return False
     place_groups(s)
+    if plan.interactions:
+        find_runs(s)
     return True

@@ -26,4 +26,5 @@ cdef struct Plan:
     int interactions
     const int32_t *first_letter  # (interactions + 1,) offsets into letters
     const int32_t *letters       # group numbers of each interaction, in order
+    const int32_t *alike         # (interactions,) how many pairs from it on begin with its first letter; 0: it is no pair
     uint8_t *matched             # (interactions,) set to 1 by the first row that has all of its namespaces

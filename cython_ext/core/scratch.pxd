@@ -28,6 +28,7 @@ cdef struct Scratch:
     Group group[LETTERS + MAX_NAMES]
     int groups
     int16_t where[LETTERS + MAX_NAMES]   # group number -> position in group, or -1
+    int16_t run[LETTERS + MAX_NAMES]     # position in group -> how many groups from it on follow each other in memory
     # of a row without groups: pieces to be copied, as pairs of segments in store_index, and the letters that they are for
     bint cut
     uint32_t pieces

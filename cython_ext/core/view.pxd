@@ -41,6 +41,7 @@ cdef inline Plan open_plan(source):
     cdef const uint8_t[::1] redefine = source.redefine, ignore = source.ignore, nonlinear = source.nonlinear
     cdef const uint8_t[::1] ngram = source.ngram, skips = source.skips
     cdef const int32_t[::1] limit = source.limit, first_letter = source.first_letter, letters = source.letters
+    cdef const int32_t[::1] alike = source.alike
     cdef const uint32_t[::1] name_hash = source.name_hash
     cdef uint8_t[::1] matched = source.matched
     cdef Plan plan
@@ -55,6 +56,7 @@ cdef inline Plan open_plan(source):
     plan.interactions = first_letter.shape[0] - 1
     plan.first_letter = &first_letter[0]
     plan.letters = &letters[0] if plan.interactions else NULL
+    plan.alike = &alike[0] if plan.interactions else NULL
     plan.matched = &matched[0] if plan.interactions else NULL
     return plan
 
