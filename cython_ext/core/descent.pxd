@@ -5,11 +5,12 @@ from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
 from libc.stdint cimport uint8_t
 
 from core.bytescan cimport prefetch, unlikely
+from core.copies cimport copy_row, has_rates, return_copies, room_for_copies, scan_copies
 from core.float32 cimport ONE
 from core.loss_types cimport Loss, LossParams
 from core.losses cimport get_loss
 from core.plan cimport LETTERS
-from core.rates cimport SHORT, Ahead, Rates, Scan, ask_ahead, scan_terms, untouched_terms
+from core.rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
 from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 
@@ -47,6 +48,7 @@ cdef struct Learner:
     bint strict            # a number that is not finite ends the run
     double l1, l2          # float32 values
     float sparse_l2
+    bint copying           # rows may be learned on copies of their slots
     bint ftrl              # columns of the table: w, z, n
     float ftrl_alpha, ftrl_beta
 
@@ -65,11 +67,20 @@ cdef inline float inner_product(const Learner *m, const Scratch *s, float start)
             sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
     elif m.stride == 4:
         for i in range(s.terms):
+            if i & 3 == 0 and s.terms > SHORT:
+                ask_within(m.table, s.index, i, s.terms)
             sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
     else:
         for i in range(s.terms):
             sum += m.table[s.index[i]] * s.value[i]
     return sum * <float>m.scalars[CONTRACTION]
+
+
+cdef inline float product_to_learn(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:
+    """``inner_product`` of a row that is to be learned, on copies of its slots where that can be."""
+    if not m.copying or not room_for_copies(s):
+        return inner_product(m, s, start)
+    return copy_row(m.table, s, row, start) * <float>m.scalars[CONTRACTION]
 
 
 cdef inline float clip(float p, const Learner *m) noexcept nogil:
@@ -172,7 +183,7 @@ cdef inline float scaled_step(Learner *m, float p, float y, float weight, float 
     return m.loss.unsafe_update(&m.params, p, y, scale)
 
 
-cdef inline float step_size(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
     """The update before regularisation: per-coordinate rates are left in the table, the common factor in MULTIPLIER."""
     cdef Scan scan
     cdef float square_grad = weight * m.loss.square_grad(&m.params, p, y)
@@ -180,7 +191,11 @@ cdef inline float step_size(Learner *m, const Scratch *s, float p, float y, floa
     if m.stride == 1:
         scan.per_update = squared_norm(s)
     elif square_grad != 0:
-        scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
+        s.scanned = True
+        if s.copied:
+            scan_copies(s, m.table, square_grad, &m.rates, &scan, &m.ahead)
+        else:
+            scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
         balance(m, weight, &scan)
     return scaled_step(m, p, y, weight, scan.per_update)
 
@@ -213,6 +228,17 @@ cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nog
             slot[0] += step * (s.value[i] * slot[3])
 
 
+cdef inline void move(Learner *m, const Scratch *s, bint moves, float step) noexcept nogil:
+    """Apply a step, if it ``moves``. Rates of an earlier row are for the pull of ``sparse_l2`` only, as in Vowpal Wabbit."""
+    if moves and m.rates.normalized:
+        step = step * <float>m.norms[MULTIPLIER]
+    if s.copied:
+        if s.scanned:
+            return_copies(s, m.table, moves, step)
+    elif moves and (s.scanned or m.stride == 1 or m.sparse_l2 > 0):
+        add_step(m, s, step)
+
+
 cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
     """Leave only terms that may be learned; the prediction has been made with all of them."""
     cdef size_t i, kept = 0, linear = 0
@@ -230,6 +256,7 @@ cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
 cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, float loss) noexcept nogil:
     cdef float step = 0
     cdef int status = OK
+    s.scanned = False
     if m.mask != NULL:
         drop_masked(m, s)
     if loss > 0:
@@ -241,10 +268,7 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, f
     if unlikely(not isfinite(step)):
         status = UNSTABLE if s.terms else OK   # without features there is nothing to learn
         step = 0 if isnan(step) else step
-    if step != 0 and not (m.strict and status != OK):
-        if m.rates.normalized:
-            step = step * <float>m.norms[MULTIPLIER]
-        add_step(m, s, step)
+    move(m, s, step != 0 and not (m.strict and status != OK), step)
     return status
 
 
@@ -298,10 +322,12 @@ cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nog
 
 
 cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
-    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own."""
+    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own; a long row asks
+    for most of its slots itself.
+    """
     while m.ahead.left:
         ask_ahead(&m.ahead, m.table, 0)
-    m.ahead = Ahead(s.index, 0 if s.near else s.terms, s.terms > SHORT)
+    m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT else WITHIN, s.terms > SHORT)
 
 
 cdef inline Learner open_learner(state, config):
@@ -331,5 +357,7 @@ cdef inline Learner open_learner(state, config):
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
+    m.copying = has_rates() and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and m.mask == NULL and \
+        not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     return m

@@ -46,6 +46,7 @@ cdef struct Scan:
 
 cdef enum:
     SHORT = 256          # terms; two rows of so many lines fit into the first cache
+    WITHIN = 128         # terms of a longer row between the one at work and the one whose slot is asked for
 
 
 cdef struct Ahead:       # slots of the next row, still to be asked for
@@ -64,6 +65,13 @@ cdef inline void ask_ahead(Ahead *ahead, const float *table, size_t left) noexce
             prefetch(table + 4 * <size_t>ahead.index[i])
     ahead.index += n
     ahead.left -= n
+
+
+cdef inline void ask_within(const float *table, const uint32_t *index, size_t i, size_t n) noexcept nogil:
+    """Ask for four slots of a long row while its ``i``-th and the following three are at work."""
+    cdef size_t j
+    for j in range(i + WITHIN, min(i + WITHIN + 4, n)):
+        prefetch_l2(table + 4 * <size_t>index[j])
 
 
 cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,

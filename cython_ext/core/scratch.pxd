@@ -24,6 +24,11 @@ cdef struct Scratch:
     size_t max_terms
     size_t count                 # features as Vowpal Wabbit counts them
     bint near                    # its slots are in the caches, as far as anybody knows
+    # copies of its slots in the table, see core/copies.pxd
+    float *copies                # (max_copies, 16)
+    size_t max_copies
+    bint copied                  # they may be learned on
+    bint scanned                 # rates have been found for this row
     # the example's groups, in namespace order
     Group group[LETTERS + MAX_NAMES]
     int groups
@@ -43,16 +48,18 @@ cdef struct Scratch:
 
 cdef inline void open_scratch(Scratch *s) noexcept nogil:
     s.index = s.store_index = NULL
-    s.value = s.store_value = NULL
+    s.value = s.store_value = s.copies = NULL
     s.terms = s.max_terms = s.stored = s.max_stored = s.count = 0
     s.groups = 0
-    s.cut = s.near = False
+    s.max_copies = 0
+    s.cut = s.near = s.copied = s.scanned = False
     memset(s.where, 0xff, sizeof(s.where))
 
 
 cdef inline void close_scratch(Scratch *s) noexcept nogil:
     free(s.index)
     free(s.value)
+    free(s.copies)
     free(s.store_index)
     free(s.store_value)
 

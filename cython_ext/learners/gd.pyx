@@ -5,7 +5,8 @@ from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
 from core.descent cimport (
-    Learner, ask_for_slots, clip, count_time, inner_product, learn_known, open_learner, prefetch_slots, sync, sync_if_due, widen_range
+    Learner, ask_for_slots, clip, count_time, inner_product, learn_known, open_learner, prefetch_slots, product_to_learn, sync,
+    sync_if_due, widen_range
 )
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
@@ -31,7 +32,11 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
-    out.raw[row] = inner_product(m, s, rows.base[row])
+    s.copied = False
+    if learn and weight > 0:
+        out.raw[row] = product_to_learn(m, s, row, rows.base[row])
+    else:
+        out.raw[row] = inner_product(m, s, rows.base[row])
     shown = clip(out.raw[row], m)              # vw tells of FTRL what the labels before this one allow
     if learn and not m.frozen:
         widen_range(m, y)

@@ -102,10 +102,12 @@ class Gd:
 
     def step(self, terms: list, p, y, weight, squares) -> None:
         loss, delta = self.current_loss(), F32(0)
+        rated = not (self.adaptive or self.normalized)
         if loss.value(p, y) > 0:
             k = squares
-            if self.adaptive or self.normalized:
-                k = self.measure(terms, weight * loss.square_grad(p, y), weight)
+            if not rated:
+                squared_slope = weight * loss.square_grad(p, y)
+                k, rated = self.measure(terms, squared_slope, weight), squared_slope != 0
             u = self.rate * weight
             if not self.adaptive:
                 u = u * powf(self.t + float(weight) - self.idle, -self.power_t)
@@ -116,7 +118,8 @@ class Gd:
             delta = delta - F32(self.options.sparse_l2) * p
         if not terms and not np.isfinite(self.ratio):  # the kernel keeps what a model may hold
             self.ratio = F32(1)
-        if delta != 0 and not np.isnan(delta):
+        rated = rated or self.options.sparse_l2  # its pull goes by the rates of earlier examples
+        if rated and delta != 0 and not np.isnan(delta):
             self.move(terms, delta)
         if self.contraction < 1e-9 or self.gravity > 1e3:
             self.sync()
