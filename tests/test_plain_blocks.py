@@ -43,3 +43,31 @@ def test_names_or_not_the_arrays_are_the_same(strict, lines, hash_all, seed):
     text = "".join(label + " ".join(blocks) + end for label, blocks, end in lines).encode()
     plain = TextFormat(hash_all=hash_all, hash_seed=seed, strict=strict)
     assert columns(parse_text(text, plain)) == columns(parse_text(text, replace(plain, names=True)))
+
+
+NUMBERED = st.tuples(
+    st.one_of(st.integers(0, 999).map(str), st.from_regex(r"[0-9]{1,16}", fullmatch=True)),
+    st.one_of(st.from_regex(r"[0-9]\.[0-9]{4}", fullmatch=True), st.from_regex(r"[0-9]\.[0-9]{0,8}", fullmatch=True)),
+).map(":".join)
+ODD = st.sampled_from(["a:0.5", "7:-0.5", "7:10.5", "7", "7:1", ":0.5", "7:0x5", "7:0.5:1", "7:0.0", "7:9.9999999", ""])
+RUNS = st.lists(st.one_of(NUMBERED, NUMBERED, NUMBERED, ODD), max_size=24).map(" ".join)
+
+
+@given(st.lists(RUNS, min_size=1, max_size=3), st.sampled_from(["\n", " \n", "\r\n", " |b 1:0.5\n"]), st.booleans())
+@settings(max_examples=600)
+def test_runs_of_decimals_are_read_as_single_ones(runs, end, named):
+    """Without names windows of them are read at once; with names each by itself."""
+    text = "".join(f"1 |{'a' if named else ''} {run}{end}" for run in runs).encode()
+    plain = TextFormat(strict=False)
+    assert columns(parse_text(text, plain)) == columns(parse_text(text, replace(plain, names=True)))
+
+
+@pytest.mark.parametrize("fraction", range(1, 9))
+@pytest.mark.parametrize("digits", range(1, 10))
+def test_decimals_of_every_length(digits, fraction):
+    number, value = "123456789"[:digits], "9.87654321"[: 2 + fraction]
+    text = f"1 |a {' '.join([f'{number}:{value}'] * 9)}".encode()
+    batch = parse_text(text, TextFormat())
+    assert columns(batch) == columns(parse_text(text, TextFormat(names=True)))
+    np.testing.assert_allclose(batch.value, [float(value)] * 9, rtol=1e-6)
+    assert (batch.feature_hash - batch.seg_hash[0]).tolist() == [int(number)] * 9

@@ -9,12 +9,14 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 static inline int vwl_first_bit(uint32_t mask) { unsigned long i; _BitScanForward(&i, mask); return (int)i; }
+static inline int vwl_first_of_many(uint64_t mask) { unsigned long i; _BitScanForward64(&i, mask); return (int)i; }
 #define VWL_PREFETCH(address) ((void)0)
 #define VWL_PREFETCH_L2(address) ((void)0)
 #define VWL_LIKELY(x) (x)
 #define VWL_UNLIKELY(x) (x)
 #else
 static inline int vwl_first_bit(uint32_t mask) { return __builtin_ctz(mask); }
+static inline int vwl_first_of_many(uint64_t mask) { return __builtin_ctzll(mask); }
 #define VWL_PREFETCH(address) __builtin_prefetch(address)
 #define VWL_PREFETCH_L2(address) __builtin_prefetch(address, 0, 2)
 #define VWL_LIKELY(x) __builtin_expect(!!(x), 1)

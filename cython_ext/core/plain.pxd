@@ -6,6 +6,7 @@ Whatever is less plain is left to ``core/namespaces.pxd``, which must give the s
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from core.bytescan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
+from core.decimals cimport read_decimals
 from core.hashing cimport murmur3
 from core.names cimport MOST, can_wait, forget_names, hash_names, is_number, wait
 from core.namespaces cimport Reader, name_length
@@ -130,10 +131,16 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
     cdef uint64_t number
     cdef bint waits, first
     cdef bint numeric = False        # the last name was a number: the next is likely one, too
+    cdef bint decimal = False        # and its value a decimal
     cdef const char *window = p
     cdef const char *stop = p
     while stop[0] == 32:
         p = stop + 1
+        if decimal:
+            decimal, ends = False, 0
+            stop = read_decimals(reader, p, seed, out, &n)
+            if stop != NULL:
+                continue
         stop = digit_name(p, &number) if numeric else NULL
         if unlikely(n == room):
             return NULL
@@ -160,6 +167,7 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
             numeric = not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
         value[n] = 1
         if stop[0] == 58:
+            decimal = numeric and stop[2] == 46
             stop = plain_number(stop + 1, reader.end, reader.powers, value + n)
             if unlikely(stop == NULL):
                 return NULL
