@@ -85,3 +85,20 @@ def test_a_source_without_end_is_left():
             break
         time.sleep(0.01)
     assert threading.active_count() <= before  # an earlier feeder may have left, too
+
+
+@pytest.mark.parametrize("most", range(4))
+def test_without_threads_the_caller_does_the_work(most, monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def limited(thread):
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    assert list(in_order(iter(range(20)), str, 3)) == list(map(str, range(20)))
+    for thread in started:
+        thread.join(5)
+        assert not thread.is_alive()

@@ -63,8 +63,16 @@ def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> I
     helpers = [threading.Thread(target=help_out, name="ahead") for _ in range(threads)]
     for _ in range(threads + AHEAD):
         places.put(None)
-    for thread in (threading.Thread(target=feed, name="feed", daemon=True), *helpers):
-        thread.start()
+    started: list[threading.Thread] = []
+    try:
+        for thread in (*helpers, threading.Thread(target=feed, name="feed", daemon=True)):
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # the system gives no more threads; nobody has gone through the source yet
+        for _ in started:
+            todo.put(None)
+        yield from map(work, source)
+        return
     try:
         while isinstance(task := tasks.get(), Task):
             while not task.done.acquire(blocking=False):

@@ -69,7 +69,8 @@ class Spec:
         return zipframe.Member(f"{self.name}.npy", size, int(self.crc32, 16))
 
 
-Source = tuple[Spec, Iterable[np.ndarray]]  # a member and its data in C-contiguous pieces
+# A member and its data in C-contiguous pieces; once given out they must not change: several are under way.
+Source = tuple[Spec, Iterable[np.ndarray]]
 # MurmurHash3 x64 128: the enemy is damage, not malice. Any change within one block of 16 bytes
 # shows for certain, and it reads 2.5 GB/s where sha256 reads 1.3 and blake2b 1.0.
 Hasher = mmh3_x64_128

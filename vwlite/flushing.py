@@ -1,5 +1,6 @@
 """A file's way to the disk while it is still being written, so that there is little to wait for at its end."""
 
+import contextlib
 import errno
 import os
 import threading
@@ -24,8 +25,10 @@ class Flusher:
             return
         self.finish()
         self.waiting = 0
-        self.thread = threading.Thread(target=self.flush, name="flush")
-        self.thread.start()
+        thread = threading.Thread(target=self.flush, name="flush")
+        with contextlib.suppress(RuntimeError):  # no more threads: the end waits for the disk
+            thread.start()
+            self.thread = thread
 
     def flush(self) -> None:
         try:

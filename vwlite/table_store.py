@@ -83,11 +83,11 @@ class _SetRows:
         return self.count * (1 + self._columns) >= self._slots * self._columns
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        word, out = 0, np.empty(max(CHUNK, 32), np.uint32)
+        word, out = 0, np.empty(max(CHUNK, 32), np.uint32)  # filled again: what is given out is a copy
         while word < len(self._marks):
             found, word = marked_rows(self._marks, word, out)
             if found:
-                yield out[:found]
+                yield out[:found].copy()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ static inline int vwl_first_of_many(uint64_t mask) { unsigned long i; _BitScanFo
 #define VWL_PREFETCH_L2(address) ((void)0)
 #define VWL_LIKELY(x) (x)
 #define VWL_UNLIKELY(x) (x)
+#define VWL_NOINLINE __declspec(noinline)
 #else
 static inline int vwl_first_bit(uint32_t mask) { return __builtin_ctz(mask); }
 static inline int vwl_first_of_many(uint64_t mask) { return __builtin_ctzll(mask); }
@@ -21,6 +22,7 @@ static inline int vwl_first_of_many(uint64_t mask) { return __builtin_ctzll(mask
 #define VWL_PREFETCH_L2(address) __builtin_prefetch(address, 0, 2)
 #define VWL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define VWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VWL_NOINLINE __attribute__((noinline))
 #endif
 
 static inline void vwl_prefetch(const void *address) { VWL_PREFETCH(address); }

@@ -1,8 +1,8 @@
-"""The usual update (adaptive, normalised, power_t 0.5) on a copy of a row's slots.
+"""The usual update (adaptive, normalised, power_t 0.5) on a copy of a long row's slots.
 
-A slot is visited twice, to be read and to be written, not once for each step of the update: where a table is far larger than
-the caches it is the visits that take the time, and most of them for the translation of addresses. Results are those of
-``core/rates.pxd`` and ``add_step``, bit by bit.
+A slot is visited twice, to be read and to be written, not once for each step of the update: where a row has more slots than
+the processor has addresses translated, it is the visits that take the time. Results are those of ``core/rates.pxd`` and
+``add_step``, bit by bit.
 
 Copies stand in blocks of four terms, column by column: four w, four G, four N, four r. A row whose terms share a slot cannot be
 learned so, which shows while it is read: each slot's last column, which is nothing but scratch, gets the row's tag.
@@ -14,11 +14,11 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
-from core.rates cimport ADAPTIVE, NORMALIZED, RATE, SHORT, WEIGHT, Ahead, Rates, Scan, ask_ahead, ask_within, scan_term
+from core.rates cimport ADAPTIVE, NORMALIZED, RATE, WEIGHT, Ahead, Rates, Scan, ask_ahead, ask_within, scan_term
 from core.scratch cimport Scratch
 
 cdef extern from "core/rates_lanes.h" nogil:
-    bint has_rates "vwl_has_rates"() noexcept
+    bint has_lanes "vwl_has_lanes"() noexcept
     bint copy_four "vwl_copy_four"(float *table, const uint32_t *index, const float *value, uint32_t tag, float *copy,
                                    float *sum) noexcept
     bint rate_copy "vwl_rate_copy"(float *copy, const float *value, float square_grad, float *per_update, float *norm) noexcept
@@ -60,8 +60,7 @@ cdef inline float copy_row(float *table, Scratch *s, size_t row, float sum) noex
     cdef float *slot
     cdef bint twice = False
     while i + 4 <= n:
-        if n > SHORT:
-            ask_within(table, s.index, i, n)
+        ask_within(table, s.index, i, n)
         twice |= copy_four(table, s.index + i, s.value + i, tag, s.copies + 4 * i, &sum)
         i += 4
     for j in range(i, n):

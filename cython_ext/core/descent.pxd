@@ -5,7 +5,7 @@ from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
 from libc.stdint cimport uint8_t
 
 from core.bytescan cimport prefetch, unlikely
-from core.copies cimport copy_row, has_rates, return_copies, room_for_copies, scan_copies
+from core.copies cimport copy_row, has_lanes, return_copies, room_for_copies, scan_copies
 from core.float32 cimport ONE
 from core.loss_types cimport Loss, LossParams
 from core.losses cimport get_loss
@@ -65,10 +65,13 @@ cdef inline float inner_product(const Learner *m, const Scratch *s, float start)
     if m.l1 > 0:
         for i in range(s.terms):
             sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
+    elif m.stride == 4 and s.terms > SHORT:
+        for i in range(s.terms):
+            if i & 3 == 0:
+                ask_within(m.table, s.index, i, s.terms)
+            sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
     elif m.stride == 4:
         for i in range(s.terms):
-            if i & 3 == 0 and s.terms > SHORT:
-                ask_within(m.table, s.index, i, s.terms)
             sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
     else:
         for i in range(s.terms):
@@ -76,10 +79,13 @@ cdef inline float inner_product(const Learner *m, const Scratch *s, float start)
     return sum * <float>m.scalars[CONTRACTION]
 
 
-cdef inline float product_to_learn(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:
-    """``inner_product`` of a row that is to be learned, on copies of its slots where that can be."""
-    if not m.copying or not room_for_copies(s):
-        return inner_product(m, s, start)
+cdef inline bint can_be_copied(const Learner *m, Scratch *s) noexcept nogil:
+    """Whether a row is long enough for copies to be worth while, and there is room for them."""
+    return s.terms > SHORT and m.copying and not s.near and room_for_copies(s)
+
+
+cdef inline float copied_product(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:
+    """``inner_product`` of a row that is to be learned, and copies of its slots."""
     return copy_row(m.table, s, row, start) * <float>m.scalars[CONTRACTION]
 
 
@@ -183,8 +189,8 @@ cdef inline float scaled_step(Learner *m, float p, float y, float weight, float 
     return m.loss.unsafe_update(&m.params, p, y, scale)
 
 
-cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
-    """The update before regularisation: per-coordinate rates are left in the table, the common factor in MULTIPLIER."""
+cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weight, bint copied) noexcept nogil:
+    """The update before regularisation: per-coordinate rates are left in the table or the copies, the common factor in MULTIPLIER."""
     cdef Scan scan
     cdef float square_grad = weight * m.loss.square_grad(&m.params, p, y)
     scan.per_update = 1
@@ -192,7 +198,7 @@ cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weig
         scan.per_update = squared_norm(s)
     elif square_grad != 0:
         s.scanned = True
-        if s.copied:
+        if copied:
             scan_copies(s, m.table, square_grad, &m.rates, &scan, &m.ahead)
         else:
             scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
@@ -228,11 +234,15 @@ cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nog
             slot[0] += step * (s.value[i] * slot[3])
 
 
-cdef inline void move(Learner *m, const Scratch *s, bint moves, float step) noexcept nogil:
-    """Apply a step, if it ``moves``. Rates of an earlier row are for the pull of ``sparse_l2`` only, as in Vowpal Wabbit."""
+cdef inline void move(Learner *m, const Scratch *s, bint moves, float step, bint copied) noexcept nogil:
+    """Apply a step, if it ``moves``.
+
+    Where the row has no rates of its own those of earlier rows serve the pull of ``sparse_l2``. In Vowpal Wabbit they also serve
+    a slope whose square is 0, which makes the result depend on where a run was saved and resumed.
+    """
     if moves and m.rates.normalized:
         step = step * <float>m.norms[MULTIPLIER]
-    if s.copied:
+    if copied:
         if s.scanned:
             return_copies(s, m.table, moves, step)
     elif moves and (s.scanned or m.stride == 1 or m.sparse_l2 > 0):
@@ -253,14 +263,14 @@ cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
     s.linear = linear
 
 
-cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, float loss) noexcept nogil:
+cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, float loss, bint copied) noexcept nogil:
     cdef float step = 0
     cdef int status = OK
     s.scanned = False
     if m.mask != NULL:
         drop_masked(m, s)
     if loss > 0:
-        step = regularized(m, step_size(m, s, p, y, weight), p, y)
+        step = regularized(m, step_size(m, s, p, y, weight, copied), p, y)
     if m.sparse_l2 > 0:
         step -= m.sparse_l2 * p
     if unlikely(s.terms == 0 and not isfinite(m.norms[MULTIPLIER])):
@@ -268,7 +278,7 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, f
     if unlikely(not isfinite(step)):
         status = UNSTABLE if s.terms else OK   # without features there is nothing to learn
         step = 0 if isnan(step) else step
-    move(m, s, step != 0 and not (m.strict and status != OK), step)
+    move(m, s, step != 0 and not (m.strict and status != OK), step, copied)
     return status
 
 
@@ -298,13 +308,13 @@ cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, floa
     return OK
 
 
-cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, float loss) noexcept nogil:
-    """``learn_row`` of an example whose loss is known."""
-    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loss)
+cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, float loss, bint copied) noexcept nogil:
+    """``learn_row`` of an example whose loss is known, on copies of its slots if it has been ``copied``."""
+    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loss, copied)
 
 
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
-    return learn_known(m, s, p, y, weight, 0 if m.ftrl else m.loss.value(&m.params, p, y))
+    return learn_known(m, s, p, y, weight, 0 if m.ftrl else m.loss.value(&m.params, p, y), False)
 
 
 cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:
@@ -322,12 +332,12 @@ cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nog
 
 
 cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
-    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own; a long row asks
-    for most of its slots itself.
+    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own; ``inner_product``
+    asks for most of a long row's, but for those that ``l1`` shrinks.
     """
     while m.ahead.left:
         ask_ahead(&m.ahead, m.table, 0)
-    m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT else WITHIN, s.terms > SHORT)
+    m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
 
 
 cdef inline Learner open_learner(state, config):
@@ -357,7 +367,7 @@ cdef inline Learner open_learner(state, config):
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
-    m.copying = has_rates() and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and m.mask == NULL and \
+    m.copying = has_lanes() and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and m.mask == NULL and \
         not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     return m

@@ -19,4 +19,6 @@ static inline int vwl_any(vwl_i4 x) {
 #define VWL_HAS_LANES 0
 #endif
 
+static inline int vwl_has_lanes(void) { return VWL_HAS_LANES; }
+
 #endif

@@ -6,11 +6,15 @@ Whatever is less plain is left to ``core/namespaces.pxd``, which must give the s
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from core.bytescan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
-from core.decimals cimport read_decimals
 from core.hashing cimport murmur3
 from core.names cimport MOST, can_wait, forget_names, hash_names, is_number, wait
 from core.namespaces cimport Reader, name_length
 from core.rows cimport ANONYMOUS_CHAR, Sink
+
+cdef extern from "core/decimals.h" nogil:
+    const char *read_decimals "vwl_read_decimals"(const char *p, const char *end, uint32_t seed, const float *powers,
+                                                  uint32_t *hash, float *value, size_t room, size_t *count) noexcept
+
 
 cdef inline uint32_t plain_hash(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
     """``hash_name`` for names without control characters at their ends."""
@@ -138,7 +142,7 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
         p = stop + 1
         if decimal:
             decimal, ends = False, 0
-            stop = read_decimals(reader, p, seed, out, &n)
+            stop = read_decimals(p, reader.end, seed, reader.powers, out.hash, value, room, &n)
             if stop != NULL:
                 continue
         stop = digit_name(p, &number) if numeric else NULL

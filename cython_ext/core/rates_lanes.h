@@ -1,5 +1,6 @@
-/* The usual update's rates (adaptive, normalised, power_t 0.5) of four terms at a time, in the compiler's own vectors.
- * Results are those of scan_term in core/rates.pxd, bit by bit: sums have the order of the terms. */
+/* The usual update (adaptive, normalised, power_t 0.5) of four terms at a time, in the compiler's own vectors: their rates, in
+ * the table or on copies of the slots, which are read and returned here. Results are those of scan_term in core/rates.pxd and of
+ * add_step in core/descent.pxd, bit by bit: sums have the order of the terms. */
 #ifndef VWLITE_RATES_LANES_H
 #define VWLITE_RATES_LANES_H
 
@@ -9,8 +10,6 @@
 
 #include "core/bytescan.h"
 #include "core/lanes.h"
-
-static inline int vwl_has_rates(void) { return VWL_HAS_LANES; }
 
 #if VWL_HAS_LANES
 typedef float vwl_slot __attribute__((vector_size(16), aligned(4), may_alias));

@@ -33,6 +33,4 @@ static inline int vwl_slots_finite(const uint32_t *b, size_t n, int columns) { r
 static inline uint32_t vwl_slots_set(const uint32_t *b, size_t n, int columns) { return 0; }
 #endif
 
-static inline int vwl_has_lanes(void) { return VWL_HAS_LANES; }
-
 #endif

@@ -5,11 +5,11 @@ from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
 from core.descent cimport (
-    Learner, ask_for_slots, clip, count_time, inner_product, learn_known, open_learner, prefetch_slots, product_to_learn, sync,
-    sync_if_due, widen_range
+    Learner, ask_for_slots, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
+    prefetch_slots, sync, sync_if_due, widen_range
 )
 from core.groups cimport Rows
-from core.in_order cimport check_fit, visit_in_order
+from core.in_order cimport Visit, check_fit, visit_in_order
 from core.links cimport apply_link
 from core.plan cimport Plan
 from core.scratch cimport Scratch
@@ -25,16 +25,15 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch_slots(m, s)
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    """Predict one row and, when it is to be learned, update on it."""
-    cdef Learner *m = <Learner *>learner
+cdef inline int visit_as(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning, bint copies) noexcept nogil:
+    """Predict one row and, when it is to be learned, update on it; with ``copies`` on copies of its slots."""
     cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p, shown
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
     s.copied = False
-    if learn and weight > 0:
-        out.raw[row] = product_to_learn(m, s, row, rows.base[row])
+    if copies and learn and weight > 0:
+        out.raw[row] = copied_product(m, s, row, rows.base[row])
     else:
         out.raw[row] = inner_product(m, s, rows.base[row])
     shown = clip(out.raw[row], m)              # vw tells of FTRL what the labels before this one allow
@@ -46,13 +45,27 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and not (m.strict and status != OK):
-        status |= learn_known(m, s, p, y, weight, loss)
+        status |= learn_known(m, s, p, y, weight, loss, copies and s.copied)
         sync_if_due(m)
     out.loss[row] = loss * weight if weight > 0 else 0
     out.prediction[row] = apply_link(m.link, shown if m.ftrl else p)
     out.features[row] = <uint32_t>s.count
     count_time(m, weight, labeled, held)
     return status
+
+
+cdef int visit_long(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    return visit_as(<Learner *>learner, rows, row, s, out, learning, True)
+
+
+cdef Visit LONG = visit_long        # by its address, so that it stays a function of its own and short rows keep their registers
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Learner *m = <Learner *>learner
+    if learning and can_be_copied(m, s):
+        return LONG(learner, rows, row, s, out, learning)
+    return visit_as(m, rows, row, s, out, learning, False)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
