@@ -19,12 +19,20 @@ ctypedef int (*Visit)(void *learner, const Rows *rows, size_t row, Scratch *s, R
 
 cdef enum:
     FAR = 256              # numbers ahead
+    ROWS_FAR = 64          # rows ahead
 
 
 cdef inline void ask_for_rows(const Rows *rows, size_t row) noexcept nogil:
     """As many lines of the batch as this row has, some rows ahead: they come from the core that has just written them."""
     cdef size_t first = rows.row_seg[row], last = rows.row_seg[row + 1], i
-    for i in range(first, last, 16):           # numbers in a line
+    if row & 15 == 0:                          # numbers in a line
+        prefetch(rows.row_seg + row + ROWS_FAR)
+        prefetch(rows.label + row + ROWS_FAR)
+        prefetch(rows.importance + row + ROWS_FAR)
+        prefetch(rows.base + row + ROWS_FAR)
+        prefetch(rows.flags + row + ROWS_FAR)
+    prefetch(rows.seg_char + first + FAR)
+    for i in range(first, last, 16):
         prefetch(rows.seg_start + i + FAR)
     for i in range(rows.seg_start[first], rows.seg_start[last], 16):
         prefetch(rows.hash + i + FAR)

@@ -24,28 +24,37 @@ typedef struct {
     vwl_slot w, g, n, r;
 } vwl_four;
 
+/* w w G G of the first two slots and of the others, then N N r r of both. */
+static inline void vwl_read_pairs(const float *table, const uint32_t *index, vwl_f4 pair[4]) {
+    vwl_f4 slot[4];
+    for (int k = 0; k < 4; k++) slot[k] = *(const vwl_slot *)(table + 4 * (size_t)index[k]);
+    for (int k = 0; k < 2; k++) {
+        pair[k] = VWL_MIX(slot[2 * k], slot[2 * k + 1], 0, 4, 1, 5);
+        pair[2 + k] = VWL_MIX(slot[2 * k], slot[2 * k + 1], 2, 6, 3, 7);
+    }
+}
+
+/* From w G w G of the first two slots and of the others, N r N r of both. */
+static inline void vwl_write_pairs(const vwl_f4 pair[4], float *table, const uint32_t *index) {
+    for (int k = 0; k < 2; k++) {
+        *(vwl_slot *)(table + 4 * (size_t)index[2 * k]) = VWL_MIX(pair[k], pair[2 + k], 0, 1, 4, 5);
+        *(vwl_slot *)(table + 4 * (size_t)index[2 * k + 1]) = VWL_MIX(pair[k], pair[2 + k], 2, 3, 6, 7);
+    }
+}
+
 static inline void vwl_read_four(const float *table, const uint32_t *index, vwl_four *four) {
-    const vwl_slot *slot[4];
-    vwl_f4 low, high, also_low, also_high;
-    for (int k = 0; k < 4; k++) slot[k] = (const vwl_slot *)(table + 4 * (size_t)index[k]);
-    low = VWL_MIX((vwl_f4)*slot[0], (vwl_f4)*slot[1], 0, 4, 1, 5); /* w w G G */
-    high = VWL_MIX((vwl_f4)*slot[2], (vwl_f4)*slot[3], 0, 4, 1, 5);
-    also_low = VWL_MIX((vwl_f4)*slot[0], (vwl_f4)*slot[1], 2, 6, 3, 7); /* N N r r */
-    also_high = VWL_MIX((vwl_f4)*slot[2], (vwl_f4)*slot[3], 2, 6, 3, 7);
-    four->w = VWL_MIX(low, high, 0, 1, 4, 5);
-    four->g = VWL_MIX(low, high, 2, 3, 6, 7);
-    four->n = VWL_MIX(also_low, also_high, 0, 1, 4, 5);
-    four->r = VWL_MIX(also_low, also_high, 2, 3, 6, 7);
+    vwl_f4 pair[4];
+    vwl_read_pairs(table, index, pair);
+    four->w = VWL_MIX(pair[0], pair[1], 0, 1, 4, 5);
+    four->g = VWL_MIX(pair[0], pair[1], 2, 3, 6, 7);
+    four->n = VWL_MIX(pair[2], pair[3], 0, 1, 4, 5);
+    four->r = VWL_MIX(pair[2], pair[3], 2, 3, 6, 7);
 }
 
 static inline void vwl_write_four(const vwl_four *four, float *table, const uint32_t *index) {
-    vwl_f4 low = VWL_MIX((vwl_f4)four->w, (vwl_f4)four->g, 0, 4, 1, 5), high = VWL_MIX((vwl_f4)four->w, (vwl_f4)four->g, 2, 6, 3, 7);
-    vwl_f4 also_low = VWL_MIX((vwl_f4)four->n, (vwl_f4)four->r, 0, 4, 1, 5);
-    vwl_f4 also_high = VWL_MIX((vwl_f4)four->n, (vwl_f4)four->r, 2, 6, 3, 7);
-    *(vwl_slot *)(table + 4 * (size_t)index[0]) = VWL_MIX(low, also_low, 0, 1, 4, 5);
-    *(vwl_slot *)(table + 4 * (size_t)index[1]) = VWL_MIX(low, also_low, 2, 3, 6, 7);
-    *(vwl_slot *)(table + 4 * (size_t)index[2]) = VWL_MIX(high, also_high, 0, 1, 4, 5);
-    *(vwl_slot *)(table + 4 * (size_t)index[3]) = VWL_MIX(high, also_high, 2, 3, 6, 7);
+    const vwl_f4 w = four->w, g = four->g, n = four->n, r = four->r;
+    const vwl_f4 pair[4] = {VWL_MIX(w, g, 0, 4, 1, 5), VWL_MIX(w, g, 2, 6, 3, 7), VWL_MIX(n, r, 0, 4, 1, 5), VWL_MIX(n, r, 2, 6, 3, 7)};
+    vwl_write_pairs(pair, table, index);
 }
 
 /* Whether two of four terms share a slot: lanes set where one shares the next one's or the one's after that. */
@@ -55,33 +64,43 @@ static inline vwl_i4 vwl_shared(const uint32_t *index) {
     return (place == VWL_MIX(place, place, 1, 2, 3, 0)) | (place == VWL_MIX(place, place, 2, 3, 0, 1));
 }
 
-/* Bring four slots up to date and add to reach and norm. 0, and nothing done, where a lane of `odd` is set, an input is larger
+/* Bring G up to date, find r, and add to reach and norm. 0, and nothing done, where a lane of `odd` is set, an input is larger
  * than any before it, or its square is not an ordinary number. */
-static inline int vwl_rate_four(vwl_four *four, const float *value, float gradient, vwl_i4 odd, float *reach, float *norm) {
-    vwl_f4 x, x2, g, n = four->n, rate, share;
+static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 n, vwl_f4 *r, const float *value, float gradient, vwl_i4 odd, float *reach,
+                                float *norm) {
+    vwl_f4 x, x2, rate, share;
     memcpy(&x, value, 16);
     x2 = x * x;
     if (vwl_any(~((x2 >= 1.175494351e-38f) & (x2 <= 3.402823466e+38f) & (x <= n) & (-x <= n)) | odd)) return 0;
-    g = four->g + gradient * x2;
-    rate = g;
+    *g += gradient * x2;
+    rate = *g;
     for (int k = 0; k < 4; k++) rate[k] = sqrtf(rate[k]);
-    rate = 1.0f / rate * (1.0f / n);
-    share = x2 / (n * n);
-    four->g = g;
-    four->r = rate;
+    rate = 1.0f / rate;
+    share = x2;
+    if (vwl_any(n != 1.0f)) { /* divisions by the ones of categories would change nothing */
+        rate *= 1.0f / n;
+        share /= n * n;
+    }
+    *r = rate;
     for (int k = 0; k < 4; k++) *norm += share[k];
     share = x2 * rate;
     for (int k = 0; k < 4; k++) *reach += share[k];
     return 1;
 }
 
-/* vwl_rate_four on the table; 0, too, where two terms share a slot. */
+/* vwl_rate_four on the table; 0, too, where two terms share a slot. The weights stay as they were read. */
 static inline int vwl_scan_four(float *table, const uint32_t *index, const float *value, float gradient, float *reach,
                                 float *norm) {
-    vwl_four four;
-    vwl_read_four(table, index, &four);
-    if (!vwl_rate_four(&four, value, gradient, vwl_shared(index), reach, norm)) return 0;
-    vwl_write_four(&four, table, index);
+    vwl_f4 pair[4], g, n, r;
+    vwl_read_pairs(table, index, pair);
+    g = VWL_MIX(pair[0], pair[1], 2, 3, 6, 7);
+    n = VWL_MIX(pair[2], pair[3], 0, 1, 4, 5);
+    if (!vwl_rate_four(&g, n, &r, value, gradient, vwl_shared(index), reach, norm)) return 0;
+    pair[0] = VWL_MIX(pair[0], g, 0, 4, 1, 5);
+    pair[1] = VWL_MIX(pair[1], g, 0, 6, 1, 7);
+    pair[2] = VWL_MIX(n, r, 0, 4, 1, 5);
+    pair[3] = VWL_MIX(n, r, 2, 6, 3, 7);
+    vwl_write_pairs(pair, table, index);
     return 1;
 }
 
@@ -100,7 +119,12 @@ static inline int vwl_copy_four(float *table, const uint32_t *index, const float
 }
 
 static inline int vwl_rate_copy(float *copy, const float *value, float gradient, float *reach, float *norm) {
-    return vwl_rate_four((vwl_four *)copy, value, gradient, (vwl_i4){0}, reach, norm);
+    vwl_four *four = (vwl_four *)copy;
+    vwl_f4 g = four->g, r;
+    if (!vwl_rate_four(&g, four->n, &r, value, gradient, (vwl_i4){0}, reach, norm)) return 0;
+    four->g = g;
+    four->r = r;
+    return 1;
 }
 
 /* All back to the table; if it moves, w += step (x r) where x is a number. */
