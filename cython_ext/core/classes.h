@@ -1,5 +1,5 @@
-/* The usual update (adaptive, normalised, power_t 0.5) of eight classes at a time, in the compiler's own vectors: AVX2 where
- * the processor has it, else what the build is for. Results are those of core/descent.pxd, bit by bit. */
+/* The usual update (adaptive, normalised, power_t 0.5) of many classes at a time, in the compiler's own vectors: sixteen with
+ * AVX-512, eight with AVX2, else eight with what the build is for. Results are those of core/descent.pxd, bit by bit. */
 #ifndef VWLITE_CLASSES_H
 #define VWLITE_CLASSES_H
 
@@ -7,22 +7,28 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "core/lanes.h"
+
+enum { VWL_MOST = 16 }; /* classes of a block */
 
 /* One term of one class: brings G, N and r up to date, adds to reach and norm, answers r. */
 typedef float (*vwl_scan_one)(float *slot, float x, float gradient, float *reach, float *norm);
 
-/* A block of eight classes. */
+/* A block of eight or sixteen classes. */
 typedef struct {
-    float gradient[8];   /* squared gradient, 0 where not active */
-    float reach[8];      /* how far a unit update moves the prediction */
-    float norm[8];       /* sum of squared inputs, each in units of its own scale */
-    float step[8];
-    int32_t active[8];   /* -1 where the class has a loss */
-    int32_t learns[8];   /* -1 where it has a step */
-    int32_t first;       /* the block of a feature's first slots */
-    int32_t dead[8];     /* -1 where there is no class */
+    float gradient[VWL_MOST]; /* squared gradient, 0 where not active */
+    float reach[VWL_MOST];    /* how far a unit update moves the prediction */
+    float norm[VWL_MOST];     /* sum of squared inputs, each in units of its own scale */
+    float step[VWL_MOST];
+    int32_t active[VWL_MOST]; /* -1 where the class has a loss */
+    int32_t learns[VWL_MOST]; /* -1 where it has a step */
+    int32_t dead[VWL_MOST];   /* -1 where there is no class */
+    int32_t first;            /* the block of a feature's first slots */
+    int32_t width;
     vwl_scan_one scan_one;
 } vwl_block;
 
@@ -34,18 +40,18 @@ typedef struct {
     uint32_t last;
 } vwl_scale;
 
-/* Eight slots of four floats, by slot or turned, by column. */
-static inline void vwl_turn(float *slots) {
-    float turned[32];
-    for (int c = 0; c < 8; c++)
-        for (int k = 0; k < 4; k++) turned[8 * k + c] = slots[4 * c + k];
-    memcpy(slots, turned, sizeof turned);
+/* The slots of a block, four floats each, by slot or turned, by column. */
+static inline void vwl_turn(float *slots, int width) {
+    float turned[4 * VWL_MOST];
+    for (int c = 0; c < width; c++)
+        for (int k = 0; k < 4; k++) turned[width * k + c] = slots[4 * c + k];
+    memcpy(slots, turned, 16 * (size_t)width);
 }
-static inline void vwl_turn_back(float *slots) {
-    float turned[32];
-    for (int c = 0; c < 8; c++)
-        for (int k = 0; k < 4; k++) turned[4 * c + k] = slots[8 * k + c];
-    memcpy(slots, turned, sizeof turned);
+static inline void vwl_turn_back(float *slots, int width) {
+    float turned[4 * VWL_MOST];
+    for (int c = 0; c < width; c++)
+        for (int k = 0; k < 4; k++) turned[4 * c + k] = slots[width * k + c];
+    memcpy(slots, turned, 16 * (size_t)width);
 }
 
 #if VWL_HAS_LANES
@@ -54,64 +60,90 @@ static inline void vwl_turn_back(float *slots) {
 #define VWL_LARGEST 3.402823466e+38f
 #define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
 typedef float vwl_f8 __attribute__((vector_size(32)));
-typedef float vwl_rates __attribute__((vector_size(32), aligned(4), may_alias)); /* eight floats anywhere */
+typedef float vwl_f16 __attribute__((vector_size(64)));
 typedef int32_t vwl_i8 __attribute__((vector_size(32)));
-typedef float vwl_rates4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t vwl_i16 __attribute__((vector_size(64)));
+/* floats anywhere */
+typedef float vwl_row4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float vwl_row8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float vwl_row16 __attribute__((vector_size(64), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
 #endif
+#define VWL_PASTE(a, b) a##b
+#define VWL_JOIN(a, b) VWL_PASTE(a, b)
 
 static inline int vwl_all(const vwl_i8 *x) {
     uint64_t part[4];
     memcpy(part, x, sizeof part);
     return (part[0] & part[1] & part[2] & part[3]) == ~(uint64_t)0;
 }
-static inline int vwl_all4(vwl_i4 x) { return !vwl_any(~x); }
 
+/* Eight at a time, with what the build is for. */
+#define LANES 8
 #define LANES_TARGET
 #define LANES_NAME(name) vwl_plain_##name
-#define LANES_ALL(x) vwl_all(&(x))
-#define LANES_ALL4 vwl_all4
+#define LANES_WHOLE4(x) (!vwl_any(~(x)))
+#define LANES_WHOLE8(x) vwl_all(&(x))
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
-#undef LANES_ALL
-#undef LANES_ALL4
+#undef LANES_WHOLE4
+#undef LANES_WHOLE8
 
-#if defined(__x86_64__) && !defined(__AVX2__)
-#define VWL_TWO_KINDS 1
+#if defined(__x86_64__)
+#define LANES_WHOLE4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
+#define LANES_WHOLE8(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
+#define LANES_WHOLE16(x) (_mm512_movepi32_mask((__m512i)(x)) == 0xffff)
+#if !defined(__AVX2__)
 #define LANES_TARGET __attribute__((target("avx2")))
 #define LANES_NAME(name) vwl_avx2_##name
-#define LANES_ALL(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
-#define LANES_ALL4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
-#undef LANES_ALL
-#undef LANES_ALL4
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
+#endif
+#undef LANES
+#define LANES 16
+#define LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define LANES_NAME(name) vwl_avx512_##name
+#include "core/classes_lanes.h"
+#undef LANES_TARGET
+#undef LANES_NAME
+#define VWL_WIDE_CALL(width, name, ...) ((width) == 16 ? vwl_avx512_##name(__VA_ARGS__) : VWL_CALL(name, __VA_ARGS__))
 #else
+#define VWL_WIDE_CALL(width, name, ...) VWL_CALL(name, __VA_ARGS__)
+#endif
+#ifndef VWL_CALL
 #define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)
 #endif
+
+/* The widest blocks that this processor works on as one. */
+static inline int vwl_widest(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 16;
+#endif
+    return 8;
+}
 
 static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n, float base, float *raw) {
     VWL_CALL(score, table, index, value, n, base, raw);
 }
-static inline void vwl_score_row(const float *table, size_t stride, const uint32_t *index, const float *value, size_t n,
+static inline void vwl_score_row(const float *table, size_t stride, int width, const uint32_t *index, const float *value, size_t n,
                                  float base, float *raw) {
-    VWL_CALL(score_row, table, stride, index, value, n, base, raw);
+    VWL_WIDE_CALL(width, score_row, table, stride, index, value, n, base, raw);
 }
 static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
                             vwl_scale *scales, float *r) {
-    VWL_CALL(scan, table, index, value, n, block, scales, (vwl_rates *)r);
+    VWL_WIDE_CALL(block->width, scan, table, index, value, n, block, scales, r);
 }
 static inline void vwl_apply(float *table, const uint32_t *index, const float *value, size_t n, const vwl_block *block,
                              vwl_scale *scales, const float *r) {
-    VWL_CALL(apply, table, index, value, n, block, scales, (const vwl_rates *)r);
+    VWL_WIDE_CALL(block->width, apply, table, index, value, n, block, scales, r);
 }
 static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
     VWL_CALL(score_rows, w, index, value, n, width, s);
@@ -126,8 +158,9 @@ static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *
 }
 #else
 #define VWL_HAS_CLASSES 0
+static inline int vwl_widest(void) { return 8; }
 static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
-static inline void vwl_score_row(const float *t, size_t stride, const uint32_t *i, const float *v, size_t n, float b,
+static inline void vwl_score_row(const float *t, size_t stride, int width, const uint32_t *i, const float *v, size_t n, float b,
                                  float *raw) {}
 static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scale *s, float *r) {}
 static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, vwl_scale *s,

@@ -1,4 +1,4 @@
-"""The usual update of many classes, eight at a time; see ``core/classes.h``."""
+"""The usual update of many classes, eight or sixteen at a time; see ``core/classes.h``."""
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -11,32 +11,35 @@ from core.scratch cimport Scratch
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 
 cdef enum:
-    LANES = 8
+    EIGHT = 8              # classes of a block whose slots are not turned
+    MOST = 16              # of any
 
 cdef extern from "core/classes.h" nogil:
     ctypedef float (*ScanOne "vwl_scan_one")(float *slot, float x, float gradient, float *reach, float *norm) noexcept
 
     ctypedef struct Block "vwl_block":
-        float gradient[LANES]
-        float reach[LANES]
-        float norm[LANES]
-        float step[LANES]
-        int32_t active[LANES]
-        int32_t learns[LANES]
+        float gradient[MOST]
+        float reach[MOST]
+        float norm[MOST]
+        float step[MOST]
+        int32_t active[MOST]
+        int32_t learns[MOST]
+        int32_t dead[MOST]
         int32_t first
-        int32_t dead[LANES]
+        int32_t width
         ScanOne scan_one
 
     ctypedef struct Scale "vwl_scale":
         pass
 
-    void turn "vwl_turn"(float *slots)
-    void turn_back "vwl_turn_back"(float *slots)
+    void turn "vwl_turn"(float *slots, int width)
+    void turn_back "vwl_turn_back"(float *slots, int width)
+    int widest "vwl_widest"()
     bint has_classes "vwl_has_classes"()
     void score_block "vwl_score"(const float *table, const uint32_t *index, const float *value, size_t n, float base,
                                  float *raw)
-    void score_row "vwl_score_row"(const float *table, size_t stride, const uint32_t *index, const float *value, size_t n,
-                                   float base, float *raw)
+    void score_row "vwl_score_row"(const float *table, size_t stride, int width, const uint32_t *index, const float *value,
+                                   size_t n, float base, float *raw)
     void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, Scale *scales,
                                float *r)
     void apply_block "vwl_apply"(float *table, const uint32_t *index, const float *value, size_t n, const Block *block,
@@ -56,11 +59,14 @@ cdef inline float scan_one(float *slot, float x, float gradient, float *reach, f
 cdef struct Turned:              # which features have their slots turned
     uint64_t *met                # a bit for each
     size_t words
+    uint32_t width               # classes of a block
     bint on                      # whether those of the next rows are to be
 
 
-cdef inline int open_turned(Turned *turned, size_t features) except -1:
+cdef inline int open_turned(Turned *turned, size_t features, uint32_t classes, uint32_t width) except -1:
+    """``width``: of the widest blocks wanted. What has few classes has narrow ones."""
     turned.words = (features + 63) // 64
+    turned.width = min(width, <uint32_t>widest()) if classes > EIGHT else <uint32_t>EIGHT
     turned.met = <uint64_t *>calloc(turned.words, sizeof(uint64_t))
     turned.on = turned.met != NULL
     if not turned.on:
@@ -68,9 +74,19 @@ cdef inline int open_turned(Turned *turned, size_t features) except -1:
     return 0
 
 
+cdef inline void turn_feature(float *slots, uint32_t classes, uint32_t width, bint back) noexcept nogil:
+    cdef uint32_t begin = 0
+    while begin < classes:
+        if back:
+            turn_back(slots + 4 * begin, <int>width)
+        else:
+            turn(slots + 4 * begin, <int>width)
+        begin += width
+
+
 cdef inline void turn_terms(Turned *turned, float *table, const Scratch *s, int shift, uint32_t classes) noexcept nogil:
     """Turn the slots of a row's features, those that are not."""
-    cdef size_t i, feature, begin
+    cdef size_t i, feature
     cdef uint64_t bit
     for i in range(s.terms):
         feature = s.index[i] >> shift
@@ -78,37 +94,35 @@ cdef inline void turn_terms(Turned *turned, float *table, const Scratch *s, int 
         if turned.met[feature >> 6] & bit:
             continue
         turned.met[feature >> 6] |= bit
-        for begin in range(0, classes, 8):
-            turn(table + 4 * (s.index[i] + begin))
+        turn_feature(table + 4 * <size_t>s.index[i], classes, turned.width, False)
 
 
 cdef inline void turn_all_back(Turned *turned, float *table, int shift, uint32_t classes) noexcept nogil:
-    cdef size_t word, bit, begin
+    cdef size_t word, bit
     turned.on = False
     for word in range(turned.words):
         if turned.met[word] == 0:
             continue
         for bit in range(64):
             if turned.met[word] >> bit & 1:
-                for begin in range(0, classes, 8):
-                    turn_back(table + 4 * (((64 * word + bit) << shift) + begin))
+                turn_feature(table + 4 * ((64 * word + bit) << shift), classes, turned.width, True)
         turned.met[word] = 0
 
 
 cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes,
-                               bint turned, float *raw) noexcept nogil:
+                               const Turned *turned, float *raw) noexcept nogil:
     """Raw predictions of all classes; ``shift`` is at least 3, so that whole blocks of slots are there."""
-    cdef float found[LANES]
+    cdef float found[MOST]
     cdef float contraction = <float>m.scalars[CONTRACTION]
-    cdef uint32_t begin = 0, c
+    cdef uint32_t begin = 0, c, width = turned.width if turned.on else EIGHT
     while begin < classes:
-        if turned or m.stride == 1:
-            score_row(table + m.stride * begin, m.stride, s.index, s.value, s.terms, base, found)
+        if turned.on or m.stride == 1:
+            score_row(table + m.stride * begin, m.stride, <int>width, s.index, s.value, s.terms, base, found)
         else:
             score_block(table + 4 * begin, s.index, s.value, s.terms, base, found)
-        for c in range(begin, min(<uint32_t>(begin + LANES), classes)):
+        for c in range(begin, min(begin + width, classes)):
             raw[c] = found[c - begin] * contraction
-        begin += LANES
+        begin += width
 
 
 cdef inline bint scores_in_lanes(const Learner *m, int shift) noexcept nogil:
@@ -116,23 +130,23 @@ cdef inline bint scores_in_lanes(const Learner *m, int shift) noexcept nogil:
 
 
 cdef inline bint learns_in_lanes(const Learner *m, int shift) noexcept nogil:
-    """Whether the classes of a learner can be taught eight at a time."""
+    """Whether the classes of a learner can be taught in blocks."""
     cdef bint usual = m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and not m.ftrl and m.stride == 4
     return scores_in_lanes(m, shift) and usual and m.l2 == 0 and m.sparse_l2 == 0
 
 
-cdef struct Rates8:              # scratch of one example
-    float *r                     # (terms, LANES)
+cdef struct BlockRates:          # scratch of one example
+    float *r                     # (terms, MOST)
     Scale *scales                # (terms,)
     size_t terms
 
 
-cdef inline int room_for_rates(Rates8 *room, size_t terms) noexcept nogil:
+cdef inline int room_for_rates(BlockRates *room, size_t terms) noexcept nogil:
     """Have room for ``terms``, and forget the last example."""
     if terms > room.terms or room.r == NULL:
         close_rates(room)
-        room.terms = 2 * terms + LANES
-        room.r = <float *>malloc(room.terms * LANES * sizeof(float))
+        room.terms = 2 * terms + MOST
+        room.r = <float *>malloc(room.terms * MOST * sizeof(float))
         room.scales = <Scale *>malloc(room.terms * sizeof(Scale))
         if room.r == NULL or room.scales == NULL:
             return NO_MEMORY
@@ -140,25 +154,25 @@ cdef inline int room_for_rates(Rates8 *room, size_t terms) noexcept nogil:
     return OK
 
 
-cdef inline void close_rates(Rates8 *room) noexcept nogil:
+cdef inline void close_rates(BlockRates *room) noexcept nogil:
     free(room.r)
     free(room.scales)
     room.r = NULL
     room.scales = NULL
 
 
-cdef inline void open_block(Block *block, uint32_t classes) noexcept nogil:
-    """For the first ``classes`` classes of the block, at most ``LANES``; none of them active yet."""
+cdef inline void open_block(Block *block, uint32_t classes, uint32_t width) noexcept nogil:
+    """For the first ``classes`` classes of the block; none of them active yet."""
     cdef uint32_t c
     memset(block, 0, sizeof(Block))
-    block.scan_one = scan_one
-    for c in range(classes, <uint32_t>LANES):
+    block.scan_one, block.width = scan_one, <int32_t>width
+    for c in range(classes, width):
         block.dead[c] = -1
 
 
 cdef inline int teach_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
-                            float weight, uint32_t classes, bint first, Rates8 *room) noexcept nogil:
-    """One update of up to eight classes, their slots turned: ``score`` predicted, ``sign`` their labels.
+                            float weight, uint32_t classes, uint32_t width, bint first, BlockRates *room) noexcept nogil:
+    """One update of a block's classes, their slots turned: ``score`` predicted, ``sign`` their labels.
 
     ``first``: they are the first of a feature's classes.
     """
@@ -167,7 +181,7 @@ cdef inline int teach_block(Learner *m, float *table, double *norms, const Scrat
     cdef int status = OK
     cdef uint32_t c
     cdef bint any_step = False
-    open_block(&block, classes)
+    open_block(&block, classes, width)
     block.first = first
     for c in range(classes):
         if m.loss.value(&m.params, score[c], sign[c]) > 0:

@@ -4,7 +4,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 
 from core.bytescan cimport unlikely
-from core.classes cimport LANES, Rates8, Turned, room_for_rates, score_classes, teach_block, turn_all_back
+from core.classes cimport EIGHT, MOST, BlockRates, Turned, room_for_rates, score_classes, teach_block, turn_all_back
 from core.descent cimport (
     NORMS, SCALARS, Learner, clip, inner_product, learn_row, open_learner, sync_if_due, widen_range
 )
@@ -47,9 +47,9 @@ cdef struct Many:
     float *raw
     float *score
     size_t wide            # classes, or 0 for a single row
-    bint scores_lanes      # eight classes at a time
+    bint scores_lanes      # in blocks of classes
     Turned turned          # where they learn so
-    Rates8 rates           # scratch of these
+    BlockRates rates           # scratch of these
 
 
 cdef inline void take(Many *q, uint32_t c) noexcept nogil:
@@ -102,7 +102,7 @@ cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, f
     cdef uint32_t c
     cdef int status = OK
     if q.scores_lanes:
-        score_classes(&q.m, q.table, s, base, q.classes, q.turned.on, raw)
+        score_classes(&q.m, q.table, s, base, q.classes, &q.turned, raw)
     for c in range(q.classes):
         if not q.scores_lanes:
             status |= predict_class(q, s, c, base, raw, score)
@@ -114,21 +114,21 @@ cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, f
 
 
 cdef inline int teach_lanes(Many *q, const Scratch *s, const float *score, float true, float weight) noexcept nogil:
-    """Every class is told whether it is number ``true``; eight at a time."""
-    cdef float sign[LANES]
-    cdef uint32_t begin = 0, c, n
+    """Every class is told whether it is number ``true``; a block at a time."""
+    cdef float sign[MOST]
+    cdef uint32_t begin = 0, c, n, width = q.turned.width
     cdef int status = OK
     if room_for_rates(&q.rates, s.terms) != OK:
         return NO_MEMORY
     while begin < q.classes:
-        n = min(<uint32_t>LANES, q.classes - begin)
+        n = min(width, q.classes - begin)
         for c in range(n):
             sign[c] = 1 if true == begin + c else -1
             if not q.m.frozen:
                 widen_range(&q.m, sign[c])
         status |= teach_block(&q.m, q.table + 4 * <size_t>begin, q.norms + NORMS * begin, s, score + begin, sign, weight, n,
-                              begin == 0, &q.rates)
-        begin += LANES
+                              width, begin == 0, &q.rates)
+        begin += width
     take(q, 0)
     return status
 
@@ -195,5 +195,5 @@ cdef inline int open_sets(Many *q, state, config) except -1:
     if raw.shape[0] < 1 or score.shape[0] < 1 or raw.shape[1] != q.models or score.shape[1] != q.models:
         raise ValueError("no room for the scores")
     q.norms, q.raw, q.score, q.wide = &norms[0, 0], &raw[0, 0], &score[0, 0], 0
-    q.turned = Turned(NULL, 0, False)
+    q.turned = Turned(NULL, 0, EIGHT, False)
     return 0

@@ -1,29 +1,38 @@
-/* The part of classes_lanes.h that comes in two widths: of eight lanes, and of four for a block of at most four classes. */
+/* The part of classes_lanes.h that comes in two widths: of all lanes, and of half of them for a block of few classes. */
+
+#define WIDE_FLOATS VWL_JOIN(vwl_f, WIDE)
+#define WIDE_WORDS VWL_JOIN(vwl_i, WIDE)
+#define WIDE_ROW VWL_JOIN(vwl_row, WIDE)
+#define WIDE_ALL VWL_JOIN(LANES_WHOLE, WIDE)
 
 static inline __attribute__((always_inline)) LANES_TARGET void WIDE_NAME(root)(WIDE_FLOATS *x) {
+#if WIDE == 16
+    *x = (vwl_f16)_mm512_sqrt_ps((__m512)*x);
+#else
     float lanes[WIDE];
     memcpy(lanes, x, sizeof lanes);
     for (int j = 0; j < WIDE; j++) lanes[j] = sqrtf(lanes[j]);
     memcpy(x, lanes, sizeof lanes);
+#endif
 }
 
 /* scan from term i on, as far as terms are usual ones; returns where that ends. Sums stay in registers. */
 static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_usual)(
     float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, vwl_scale *scales,
-    vwl_rates *r) {
+    float *r) {
     WIDE_FLOATS gradient, reach = *(WIDE_ROW *)block->reach, norm = *(WIDE_ROW *)block->norm;
     WIDE_WORDS dead;
     memcpy(&gradient, block->gradient, sizeof gradient);
     memcpy(&dead, block->dead, sizeof dead);
     for (; i < n; i++) {
         float *slots = table + 4 * (size_t)index[i];
-        float x = value[i], x2 = x * x, largest = slots[16];
-        WIDE_FLOATS g = *(WIDE_ROW *)(slots + 8), scale = *(WIDE_ROW *)(slots + 16);
+        float x = value[i], x2 = x * x, largest = slots[2 * LANES];
+        WIDE_FLOATS g = *(WIDE_ROW *)(slots + LANES), scale = *(WIDE_ROW *)(slots + 2 * LANES);
         WIDE_WORDS same = (scale == largest - (WIDE_FLOATS){0}) | dead;
         if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && fabsf(x) <= largest && WIDE_ALL(same))) break;
         g += gradient * x2;
-        *(WIDE_ROW *)(slots + 8) = g;
-        if (block->first) memcpy(slots + 24, &(uint32_t){(uint32_t)i}, 4);
+        *(WIDE_ROW *)(slots + LANES) = g;
+        if (block->first) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
         WIDE_NAME(root)(&g);
         if (scales[i].largest != largest) {
             float scale2 = largest * largest;
@@ -34,16 +43,14 @@ static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_
         g = 1.0f / g * scales[i].inverse;
         norm += scales[i].share;
         reach += x2 * g;
-        *(WIDE_ROW *)(r + i) = g;
+        *(WIDE_ROW *)(r + LANES * i) = g;
     }
     *(WIDE_ROW *)block->reach = reach;
     *(WIDE_ROW *)block->norm = norm;
     return i;
 }
 
-#undef WIDE_NAME
-#undef WIDE
 #undef WIDE_FLOATS
-#undef WIDE_ROW
 #undef WIDE_WORDS
+#undef WIDE_ROW
 #undef WIDE_ALL

@@ -6,7 +6,7 @@ from libc.stdlib cimport free
 
 from core.bytescan cimport prefetch
 from core.classes cimport (
-    Rates8, close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
+    BlockRates, close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
 )
 from core.descent cimport count_time, widen_range
 from core.groups cimport Rows
@@ -188,7 +188,7 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
         q.wide = q.classes
         if min(len(state.raw), len(state.score)) < rows:
             raise ValueError("no room for the scores")
-    q.rates = Rates8(NULL, NULL, 0)
+    q.rates = BlockRates(NULL, NULL, 0)
     q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
     return q
 
@@ -212,7 +212,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
     if learning and learns_turned(&q, config):
-        open_turned(&q.turned, q.m.slots >> q.shift)
+        open_turned(&q.turned, q.m.slots >> q.shift, q.classes, config.lanes)
     with nogil:
         status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
         turn_all_back(&q.turned, q.table, q.shift, q.classes)

@@ -144,18 +144,18 @@ def test_any_chunks_give_the_same_bytes(case, chunk):
 
 @given(
     problems(losses=("squared", "logistic", "hinge", "quantile"), lines_of=data(b"1 2 9 0 30 5".split())),
-    st.integers(5, 24),
+    st.integers(5, 36),
     st.sampled_from([b" a:1e-30 b:2e-20", b" a:1e30", b""]),
 )
-def test_eight_classes_at_a_time_give_the_same_bytes(problem, count, odd):
+def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
     lines, options, held = problem
     options.rules, options.power_t, options.l1, options.l2, options.sparse_l2 = frozenset(), 0.5, 0.0, 0.0, 0.0
-    options.bits = max(options.bits, 5)
+    options.bits = max(options.bits, 6)
     lines = [line + odd if number % 3 == 1 else line for number, line in enumerate(lines)] * 3
     held = held and held * 3
     config = replace(config_of("oaa", options), oaa=count)
     found = []
-    for lanes in (True, False):
+    for lanes in (16, 8, 0):
         learner = Many(config, options.bits, strict=False)
         learner.kernel.lanes = lanes
         rows, scores, _ = learn(("oaa", lines, options, held), learner=learner)
@@ -165,13 +165,14 @@ def test_eight_classes_at_a_time_give_the_same_bytes(problem, count, odd):
         tester.set(min_label=-1, max_label=1)
         tested = learn(("oaa", lines, options, None), learner=tester)
         found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars, *tested[:2]])
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for wide, narrow, alone in zip(*found, strict=True):
+        np.testing.assert_array_equal(wide, alone)
+        np.testing.assert_array_equal(narrow, alone)
 
 
 def test_classes_learn_nothing_of_an_example_without_features():
     options = Options(bits=6, noconstant=True)
-    for lanes in (True, False):
+    for lanes in (16, 8, 0):
         learner = Many(config_of("oaa", options), options.bits)
         learner.kernel.lanes = lanes
         learn(("oaa", [b"1 |x", b"2 |x"], options, None), learner=learner)
