@@ -76,9 +76,10 @@ class Workspace:
     FEATURE: ClassVar = {"feature_hash": np.uint32, "value": np.float32}
     REMARK: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
 
-    def __init__(self, size: int, names: bool = False) -> None:
-        self.names = names
-        self.rows, self.segments, self.features = size // 64 + 64, size // 32 + 64, size // 8 + 64
+    def __init__(self, size: int, names: bool = False, doublings: int = 0) -> None:
+        """Room for ``size`` bytes of usual text, that many times doubled."""
+        self.names, self.doublings = names, doublings
+        self.rows, self.segments, self.features = ((size // bytes + 64) << doublings for bytes in (64, 32, 8))
         self.remarks = 64
         self.allocate()
 
@@ -98,6 +99,7 @@ class Workspace:
             self.kind = np.empty((self.features, 2), np.uint8)
 
     def grow(self) -> None:
+        self.doublings += 1
         self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
         self.remarks *= 4
         self.allocate()

@@ -54,12 +54,14 @@ class Parser:
         self.format, self.native, self.buffers = format, parser_of(kind), buffers
         self.packs, self.touch = packs, touch
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
+        self.doublings = 0  # of the room that earlier blocks took: what is read twice costs twice
 
     def workspace(self, size: int) -> Workspace:
         try:
             return self.free.get_nowait()
         except queue.Empty:
-            return Workspace(size, self.format.names)
+            usual = self.buffers is None or size <= self.buffers.size
+            return Workspace(size, self.format.names, self.doublings if usual else 0)
 
     def __call__(self, block: Block) -> Parsed:
         workspace = self.workspace(block.size)
@@ -68,6 +70,7 @@ class Parser:
             if status != FULL:
                 break
             workspace.grow()
+            self.doublings = max(self.doublings, workspace.doublings)
         if status:
             raise MemoryError("not enough memory to parse a line")
         rows, segments, features, lines, remarks = counts

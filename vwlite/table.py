@@ -54,16 +54,19 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
 class Pages:
     """Gives memory to a batch's pages of a table while others are learned: the system takes its time to clear them.
 
-    It ends with the first batch that has no new ones.
+    The first batch's are left to the learner, which has nothing to do but wait for it, and finds those of the next ones
+    made by then. It ends with a batch that has no new ones.
     """
 
     def __init__(self, values: np.ndarray, size: int) -> None:
         self.bits = values.view(np.uint32)
         self.seen = np.zeros(values.nbytes // size, np.uint8)
-        self.growing = True
+        self.begun, self.growing = False, True
 
     def __call__(self, batch: Batch) -> None:
-        if self.growing:
+        if not self.begun:
+            self.begun = True
+        elif self.growing:
             self.growing = touch_pages(self.bits, self.seen, batch.feature_hash) > 0
 
 
