@@ -21,6 +21,7 @@ cdef enum:
     FAR = 256              # places looked at for a word: a dictionary of more collisions is not worth its time
     SOON = 16              # words ahead whose places are asked for
     SAMPLE = 64            # words looked at for one to mark
+    EARLY = 1 << 14        # words after which a dictionary of more than a quarter of them is given up
     HEAD = 8               # bytes of width and size
 
 
@@ -54,6 +55,8 @@ cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place,
                                 uint32_t *codes) noexcept nogil:
     """Each word's place in the order of first appearance; how many there are, or MOST + 1 for too many or too like ones.
 
+    Too many are those whose codes and dictionary would take more than half the room of the words: to make and to read these
+    takes longer than to write and to read a third more bytes.
     ``place``, 2^(32 - shift) of them, is an open hash table: a word and, above it, its code and 1; 0 where nothing is.
     """
     cdef size_t i, size = 0
@@ -72,7 +75,7 @@ cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place,
             if far == FAR:
                 return MOST + 1
         if not place[at]:
-            if size == MOST:
+            if size == MOST or (i < EARLY and size == EARLY // 4):
                 return MOST + 1
             dictionary[size] = word[i]
             size += 1
@@ -292,8 +295,11 @@ def unpack(const uint8_t[::1] data, size_t offset, uint32_t[::1] out):
         return unpack_marked(data, offset + HEAD, end, marked, out)
     end = open_codes(data, offset, n, &column)
     with nogil:
-        for i in range(n):
-            out[i] = word_at(&column, i, &worst)
+        if column.width == RAW and n:
+            memcpy(&out[0], column.codes, 4 * n)
+        else:
+            for i in range(n):
+                out[i] = word_at(&column, i, &worst)
     check_codes(&column, worst, n)
     return end
 

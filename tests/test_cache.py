@@ -67,12 +67,21 @@ def test_words_made_to_collide_are_not_numbered():
 @pytest.mark.parametrize("distinct", [1, 2, 3, 255, 256, 257, 65535, 65536, 65537])
 def test_as_many_bits_as_it_takes(distinct):
     words = (np.arange(300_000, dtype=np.uint32) * np.uint32(2654435761)) % np.uint32(distinct) * np.uint32(7919)
-    words[:distinct] = np.arange(distinct, dtype=np.uint32) * np.uint32(7919)
+    words[:20_000] %= np.uint32(7919 * min(distinct, 100))  # few at the beginning, or a dictionary is not tried
+    words[-distinct:] = np.arange(distinct, dtype=np.uint32) * np.uint32(7919)
     packed = pack(words)
     assert (unpacked(packed, len(words))[1] == words).all()
     bits = max(int(distinct - 1).bit_length(), 1)
     expected = 8 + 4 * distinct + 8 * (-(-len(words) * bits // 64) + 1) if distinct <= 65536 else 8 + 4 * len(words)
     assert len(packed) == expected
+
+
+@pytest.mark.parametrize(("distinct", "width"), [(4096, 12), (4097, 32)])
+def test_words_of_which_many_differ_early_stand_for_themselves(distinct, width):
+    words = np.arange(50_000, dtype=np.uint32) % np.uint32(distinct)
+    packed = pack(words)
+    assert np.frombuffer(packed, np.uint32, 1).tolist() == [width]
+    assert (unpacked(packed, len(words))[1] == words).all()
 
 
 @given(st.lists(st.integers(0, 255), max_size=100), st.lists(st.integers(0, 1000), max_size=100))
