@@ -3,7 +3,7 @@
 Whatever is less plain is left to ``core/namespaces.pxd``, which must give the same result where both can read.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from core.bytescan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
 from core.hashing cimport murmur3
@@ -109,6 +109,14 @@ cdef inline const char *short_decimal(const char *p, const char *end, const floa
     return p
 
 
+cdef inline bint read_whole(const char *p, size_t length, float *out) noexcept nogil:
+    """A number of so many bytes, up to seven digits and nothing else; False for any other."""
+    if length - 1 > 6 or nondigits(p) & <uint32_t>((1 << length) - 1):
+        return False
+    out[0] = <float><int32_t>digits(p, <int>length)
+    return True
+
+
 cdef inline const char *digit_name(const char *p, uint64_t *number) noexcept nogil:
     """The end of a name of up to 15 digits, read as they pass by; NULL for any other."""
     cdef const char *start = p
@@ -138,6 +146,7 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
     cdef bint decimal = False        # and its value a decimal
     cdef const char *window = p
     cdef const char *stop = p
+    cdef const char *after
     while stop[0] == 32:
         p = stop + 1
         if decimal:
@@ -172,10 +181,15 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
         value[n] = 1
         if stop[0] == 58:
             decimal = numeric and stop[2] == 46
-            stop = plain_number(stop + 1, reader.end, reader.powers, value + n)
-            if unlikely(stop == NULL):
-                return NULL
-            ends = behind(ends, stop - window)
+            after = window + first_bit(ends) if ends else stop
+            if (after[0] == 32 or after == reader.end) and read_whole(stop + 1, <size_t>(after - stop - 1), value + n):
+                stop = after
+                ends &= ends - 1
+            else:
+                stop = plain_number(stop + 1, reader.end, reader.powers, value + n)
+                if unlikely(stop == NULL):
+                    return NULL
+                ends = behind(ends, stop - window)
             if unlikely(value[n] == 0):
                 out.names.count -= waits
                 continue
