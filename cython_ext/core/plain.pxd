@@ -109,9 +109,18 @@ cdef inline const char *short_decimal(const char *p, const char *end, const floa
     return p
 
 
-cdef inline bint read_whole(const char *p, size_t length, float *out) noexcept nogil:
-    """A number of so many bytes, up to seven digits and nothing else; False for any other."""
-    if length - 1 > 6 or nondigits(p) & <uint32_t>((1 << length) - 1):
+cdef inline bint read_short(const char *p, size_t length, const float *powers, float *out) noexcept nogil:
+    """A number of so many bytes: up to seven digits, or one, the point and up to seven; False for any other."""
+    cdef size_t places = length - 2
+    cdef uint32_t odd = nondigits(p) & <uint32_t>((1 << (length & 15)) - 1)
+    cdef int32_t whole
+    if p[1] == 46 and length > 1:
+        if odd != 2 or places - 1 > 6:
+            return False
+        whole = (p[0] - 48) * <int32_t>POWER[places] + <int32_t>digits(p + 2, <int>places)
+        out[0] = <float>whole * powers[128 - places]
+        return whole <= 16777160
+    if odd or length - 1 > 6:
         return False
     out[0] = <float><int32_t>digits(p, <int>length)
     return True
@@ -182,7 +191,8 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
         if stop[0] == 58:
             decimal = numeric and stop[2] == 46
             after = window + first_bit(ends) if ends else stop
-            if (after[0] == 32 or after == reader.end) and read_whole(stop + 1, <size_t>(after - stop - 1), value + n):
+            if (after[0] == 32 or after == reader.end) and read_short(stop + 1, <size_t>(after - stop - 1), reader.powers,
+                                                                      value + n):
                 stop = after
                 ends &= ends - 1
             else:
