@@ -126,19 +126,6 @@ cdef inline bint read_short(const char *p, size_t length, const float *powers, f
     return True
 
 
-cdef inline const char *digit_name(const char *p, uint64_t *number) noexcept nogil:
-    """The end of a name of up to 15 digits, read as they pass by; NULL for any other."""
-    cdef const char *start = p
-    cdef uint64_t whole = 0
-    while <unsigned char>(p[0] - 48) <= 9:
-        whole = whole * 10 + <uint64_t>(p[0] - 48)
-        p += 1
-    number[0] = whole
-    if unlikely(p == start or p - start > 15 or not (p[0] == 58 or p[0] == 32)):
-        return NULL
-    return p
-
-
 cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed,
                                              Sink *out) noexcept nogil:
     """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain.
@@ -149,10 +136,8 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
     cdef size_t n = out.features, room = out.max_features
     cdef uint32_t ends = 0           # breaks of the window that are still ahead
     cdef size_t length
-    cdef uint64_t number
     cdef bint waits, first
-    cdef bint numeric = False        # the last name was a number: the next is likely one, too
-    cdef bint decimal = False        # and its value a decimal
+    cdef bint decimal = False        # the last name was a number and its value a decimal: the next is likely one, too
     cdef const char *window = p
     cdef const char *stop = p
     cdef const char *after
@@ -163,33 +148,26 @@ cdef inline const char *read_plain_features(const Reader *reader, const char *p,
             stop = read_decimals(p, reader.end, seed, reader.powers, out.hash, value, room, &n)
             if stop != NULL:
                 continue
-        stop = digit_name(p, &number) if numeric else NULL
         if unlikely(n == room):
             return NULL
-        waits = False
-        if stop != NULL:
-            ends = 0
-            out.hash[n] = <uint32_t>number + seed
+        if ends == 0:
+            window, ends = p, window_of(p)
+        if likely(ends != 0):
+            stop = window + first_bit(ends)
+            ends &= ends - 1
         else:
-            if ends == 0:
-                window, ends = p, window_of(p)
-            if likely(ends != 0):
-                stop = window + first_bit(ends)
-                ends &= ends - 1
-            else:
-                stop = p + name_length(p)
-                if <unsigned char>(stop - 1)[0] <= 32:
-                    return NULL
-            if unlikely(stop == p):
-                if stop[0] == 58 or stop[0] == 9:
-                    return NULL
-                continue
-            first, length = n == out.features, <size_t>(stop - p)
-            waits = put_hash(reader, p, length, seed, first, n, out)
-            numeric = not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
+            stop = p + name_length(p)
+            if <unsigned char>(stop - 1)[0] <= 32:
+                return NULL
+        if unlikely(stop == p):
+            if stop[0] == 58 or stop[0] == 9:
+                return NULL
+            continue
+        first, length = n == out.features, <size_t>(stop - p)
+        waits = put_hash(reader, p, length, seed, first, n, out)
         value[n] = 1
         if stop[0] == 58:
-            decimal = numeric and stop[2] == 46
+            decimal = stop[2] == 46 and not reader.hash_all and <unsigned char>(p[0] - 48) <= 9
             after = window + first_bit(ends) if ends else stop
             if (after[0] == 32 or after == reader.end) and read_short(stop + 1, <size_t>(after - stop - 1), reader.powers,
                                                                       value + n):
