@@ -62,6 +62,26 @@ def test_runs_of_decimals_are_read_as_single_ones(runs, end, named):
     assert columns(parse_text(text, plain)) == columns(parse_text(text, replace(plain, names=True)))
 
 
+SHORT = st.tuples(
+    st.one_of(st.text("ab1", min_size=1, max_size=12), st.from_regex(r"[0-9]{1,18}", fullmatch=True)),
+    st.one_of(
+        st.from_regex(r"[0-9]{1,9}", fullmatch=True),
+        st.from_regex(r"[0-9]{1,2}\.[0-9]{0,9}", fullmatch=True),
+        st.sampled_from(["", "-1", "-0.5", "1e1", ".5", "1.5.1", "0", "0.0", "1x", "1:2"]),
+        st.sampled_from(["16777160", "1.6777160", "1.6777161"]),
+    ),
+).map(":".join)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@given(st.lists(st.lists(SHORT, max_size=12).map(" ".join), min_size=1, max_size=3), st.booleans(), st.booleans())
+@settings(max_examples=600)
+def test_short_numbers_end_where_the_window_says(strict, runs, named, hash_all):
+    text = "".join(f"1 |{'a' if named else ''} {run}\n" for run in runs).encode()
+    plain = TextFormat(strict=strict, hash_all=hash_all)
+    assert columns(parse_text(text, plain)) == columns(parse_text(text, replace(plain, names=True)))
+
+
 @pytest.mark.parametrize("fraction", range(1, 9))
 @pytest.mark.parametrize("digits", range(1, 10))
 def test_decimals_of_every_length(digits, fraction):
