@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.table import all_finite, mark_rows, marked_rows, touch_pages
 
-from vwlite import table
+from vwlite import table, table_store
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
@@ -119,6 +119,24 @@ def test_stretches_hold_whatever_was_written():
     assert is_finite(Table(values, ("w", "adaptive")))
     values[written[-1], 1] = np.nan
     assert not is_finite(Table(values, ("w", "adaptive"))) and is_finite(Table(values, ("w",)))
+
+
+@pytest.mark.parametrize("filled", [0.01, 0.9])
+def test_two_threads_find_what_one_finds(monkeypatch, filled):
+    """Sparse and dense: then looking ends early."""
+    draw = np.random.default_rng(5)
+    values = zeros(1 << 19, 4)
+    values[draw.random(len(values)) < filled, 0] = 1
+    found = []
+    for shared in (0, 1 << 40):
+        monkeypatch.setattr(table_store, "SHARED", shared)
+        entry, sources = table_store.pack("weights", Table(values, ("w", "adaptive")))
+        found.append((entry, [(spec, b"".join(piece.tobytes() for piece in pieces)) for spec, pieces in sources]))
+        assert is_finite(Table(values, ("w", "adaptive")))
+    assert found[0] == found[1]
+    values[-1, 1] = np.inf
+    monkeypatch.setattr(table_store, "SHARED", 0)
+    assert not is_finite(Table(values, ("w", "adaptive")))
 
 
 def test_stretches_of_small_or_odd_arrays_are_whole():

@@ -4,20 +4,24 @@ Where that is smaller only the slots with a bit set are stored, and ``weights.sl
 Tables are looked at in chunks, so that saving one takes little memory besides it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from vwlite._native.table import all_finite, mark_rows, marked_rows
+from vwlite.ahead import in_order
 from vwlite.archive import Source, Spec
 from vwlite.archive_reader import Archive
 from vwlite.errors import ModelError, UsageError
 from vwlite.table import Table, stretches, zeros
 
+Found = TypeVar("Found")
 SLOTS = "slots"
 MAX_SLOTS = 1 << 32
 CHUNK = 1 << 16  # slots looked at together
+SHARED = 128 << 20  # bytes; chunks of tables from this on are looked at by two threads
 PAGE, HUGE_FREE = 4096, 64 << 20  # bytes; tables up to this get huge pages however few rows
 
 
@@ -47,7 +51,16 @@ def pack(name: str, table: Table) -> tuple[dict, list[Source]]:
 def is_finite(table: Table) -> bool:
     """Whether there is neither NaN nor infinity in its named columns."""
     bits, columns = table.values.view(np.uint32), len(table.names)
-    return all(all_finite(bits, begin, end, columns, pages) for begin, end, pages in stretches(bits))
+
+    def look(begin: int, end: int, pages: np.ndarray | None) -> bool:
+        return all_finite(bits, begin, end, columns, pages)
+
+    return all(_looked_at(bits, look))
+
+
+def _looked_at(bits: np.ndarray, look: Callable[[int, int, np.ndarray | None], Found]) -> Iterator[Found]:
+    """What ``look`` answers of each stretch of a table, in order."""
+    return in_order(stretches(bits, CHUNK), lambda stretch: look(*stretch), int(bits.nbytes >= SHARED))
 
 
 def _source(name: str, dtype: str, count: int, pieces: Iterable[np.ndarray]) -> Source:
@@ -73,8 +86,12 @@ class _SetRows:
         bits = values.view(np.uint32)
         self._slots, self._columns, self.count = len(bits), columns, 0
         self._marks = np.zeros(-(-len(bits) // 32), np.uint32)
-        for begin, end, pages in stretches(bits, CHUNK):
-            self.count += mark_rows(bits, begin, end, columns, self._marks, pages)
+
+        def look(begin: int, end: int, pages: np.ndarray | None) -> int:
+            return mark_rows(bits, begin, end, columns, self._marks, pages)
+
+        for found in _looked_at(bits, look):
+            self.count += found
             if self.dense:
                 break
 
