@@ -21,7 +21,7 @@ cdef enum:
     FAR = 256              # places looked at for a word: a dictionary of more collisions is not worth its time
     SOON = 16              # words ahead whose places are asked for
     SAMPLE = 64            # words looked at for one to mark
-    EARLY = 1 << 14        # words after which a dictionary of more than a quarter of them is given up
+    EARLY = 1 << 14        # words of which no more than a quarter may differ, or a dictionary is given up
     HEAD = 8               # bytes of width and size
 
 
@@ -55,8 +55,8 @@ cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place,
                                 uint32_t *codes) noexcept nogil:
     """Each word's place in the order of first appearance; how many there are, or MOST + 1 for too many or too like ones.
 
-    Too many are those whose codes and dictionary would take more than half the room of the words: to make and to read these
-    takes longer than to write and to read a third more bytes.
+    Too many are those of which many differ early: codes and dictionary would take more than half the room of the words, as far
+    as one can tell, and to make and to read these takes longer than to write and to read what they save.
     ``place``, 2^(32 - shift) of them, is an open hash table: a word and, above it, its code and 1; 0 where nothing is.
     """
     cdef size_t i, size = 0

@@ -35,7 +35,7 @@ def parse(text, format, size=None):
         status, rows, segments, features, count, remarks = PARSE(data, len(text), format, workspace)
         if status != FULL:
             break
-        workspace.grow()
+        workspace.grow(remarks)
     assert status == 0
     assert count == text.count(b"\n")
     found = list(zip(workspace.bad_line[:remarks].tolist(), workspace.bad_code[:remarks].tolist(), strict=True))

@@ -28,7 +28,7 @@ def parse(text, **options):
         status, rows, segments, features, lines, bad = PARSE(data, len(text), format, workspace)
         if status != FULL:
             break
-        workspace.grow()
+        workspace.grow(bad)
     assert status == 0
     assert lines == text.count(b"\n")
     columns = ("bad_line", "bad_code", "bad_at", "bad_from")

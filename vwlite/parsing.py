@@ -76,10 +76,12 @@ class Workspace:
     FEATURE: ClassVar = {"feature_hash": np.uint32, "value": np.float32}
     REMARK: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
 
-    def __init__(self, size: int, names: bool = False, doublings: int = 0) -> None:
-        """Room for ``size`` bytes of usual text, that many times doubled."""
-        self.names, self.doublings = names, doublings
-        self.rows, self.segments, self.features = ((size // bytes + 64) << doublings for bytes in (64, 32, 8))
+    def __init__(self, size: int, names: bool = False, like: tuple[int, int, int] = (0, 0, 0)) -> None:
+        """Room for ``size`` bytes of usual text, and for ``like``: the rows, segments and features of other text."""
+        self.names = names
+        usual = (size // 64, size // 32, size // 8)
+        room = (max(one, 9 * other // 8) + 64 for one, other in zip(usual, like, strict=True))
+        self.rows, self.segments, self.features = room
         self.remarks = 64
         self.allocate()
 
@@ -98,10 +100,12 @@ class Workspace:
             self.name = np.empty((self.features, 4), np.uint32)
             self.kind = np.empty((self.features, 2), np.uint8)
 
-    def grow(self) -> None:
-        self.doublings += 1
-        self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
-        self.remarks *= 4
+    def grow(self, remarks: int = 0) -> None:
+        """Make more room where text did not fit that had so many remarks."""
+        if remarks > self.remarks:
+            self.remarks = 2 * remarks
+        else:
+            self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
         self.allocate()
 
     def batch(self, rows: int, segments: int, features: int, text: object) -> Batch:
@@ -132,7 +136,7 @@ def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batc
     data = bytearray(text) + bytes(64)
     workspace = Workspace(len(text), format.names)
     while True:
-        status, rows, segments, features, _, _ = parse(data, len(text), format, workspace)
+        status, rows, segments, features, _, remarks = parse(data, len(text), format, workspace)
         if status != FULL:
             return workspace.batch(rows, segments, features, memoryview(data))
-        workspace.grow()
+        workspace.grow(remarks)

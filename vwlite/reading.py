@@ -54,14 +54,13 @@ class Parser:
         self.format, self.native, self.buffers = format, parser_of(kind), buffers
         self.packs, self.touch = packs, touch
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
-        self.doublings = 0  # of the room that earlier blocks took: what is read twice costs twice
+        self.most = (0, 0, 0)  # rows, segments and features of a usual block so far: what does not fit is parsed twice
 
     def workspace(self, size: int) -> Workspace:
         try:
             return self.free.get_nowait()
         except queue.Empty:
-            usual = self.buffers is None or size <= self.buffers.size
-            return Workspace(size, self.format.names, self.doublings if usual else 0)
+            return Workspace(size, self.format.names, self.most)
 
     def __call__(self, block: Block) -> Parsed:
         workspace = self.workspace(block.size)
@@ -69,11 +68,12 @@ class Parser:
             status, *counts = self.native(block.data, block.size, self.format, workspace)
             if status != FULL:
                 break
-            workspace.grow()
-            self.doublings = max(self.doublings, workspace.doublings)
+            workspace.grow(counts[-1])
         if status:
             raise MemoryError("not enough memory to parse a line")
         rows, segments, features, lines, remarks = counts
+        if not self.buffers or block.size <= self.buffers.size:
+            self.most = tuple(map(max, self.most, counts[:3]))
         batch = workspace.batch(rows, segments, features, block.data)
         batch.release = lambda: self.release(block, workspace)
         packed = pack_batch(batch) if self.packs else None

@@ -49,7 +49,7 @@ cdef struct Many:
     size_t wide            # classes, or 0 for a single row
     bint scores_lanes      # in blocks of classes
     Turned turned          # where they learn so
-    BlockRates rates           # scratch of these
+    BlockRates rates       # scratch of these
 
 
 cdef inline void take(Many *q, uint32_t c) noexcept nogil:

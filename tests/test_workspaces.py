@@ -1,0 +1,65 @@
+"""How much room parsers make for blocks."""
+
+import pytest
+
+from vwlite.parsing import TextFormat
+from vwlite.reading import Parser
+from vwlite.source import Block, Buffers
+
+SIZE = 1 << 16
+
+
+def block(text):
+    return Block(bytearray(text) + bytes(64), len(text), "", 0)
+
+
+def parsed(parser, texts):
+    """The workspaces made for the texts, none of which is released before all are parsed."""
+    made, make = [], parser.workspace
+    parser.workspace = lambda size: made.append(make(size)) or made[-1]
+    rows = [len(parser(block(text)).batch) for text in texts]
+    return made, rows
+
+
+def lines(line, size=SIZE):
+    return line * (size // len(line))
+
+
+@pytest.mark.parametrize("line", [b"1 |a x:nan\n", b"1 |w a b c d e f g h i j\n", b"\n", b"1 |a b |c d |e f |g h\n"])
+def test_room_is_for_what_earlier_blocks_took(line):
+    parser = Parser(TextFormat(), "vw", Buffers(SIZE))
+    (first, *others), rows = parsed(parser, [lines(line)] * 12)
+    assert len(set(rows)) == 1
+    assert max(first.rows, first.segments, first.features, first.remarks) <= 16 * SIZE
+    for one in others:
+        assert one.rows <= 2 * first.rows and one.segments <= 2 * first.segments and one.features <= 2 * first.features
+        assert one.remarks <= 4 * SIZE
+
+
+def test_later_blocks_of_a_kind_are_parsed_once():
+    parser = Parser(TextFormat(), "vw", Buffers(SIZE))
+    calls, native = [], parser.native
+    parser.native = lambda *arguments: calls.append(None) or native(*arguments)
+    for blocks, wanted in ((1, 3), (5, 5)):  # the room is doubled twice
+        parsed(parser, [lines(b"1 |w a b c d e f g h i j\n")] * blocks)
+        assert len(calls) == wanted
+        calls.clear()
+
+
+def test_remarks_ask_for_no_other_room():
+    parser = Parser(TextFormat(), "vw", Buffers(SIZE))
+    (one,), rows = parsed(parser, [lines(b"1 |a x:nan\n")])
+    assert rows == [0] and max(one.rows, one.segments, one.features) < SIZE // 4
+    assert SIZE // 11 <= one.remarks <= SIZE
+
+
+@pytest.mark.parametrize("odd", [1 << 8, 1 << 20])
+def test_blocks_of_another_size_do_not_set_the_room(odd):
+    """One that was small and then filled, and one of a long line."""
+    parser = Parser(TextFormat(), "vw", Buffers(SIZE))
+    usual = lines(b"1 |w a b c d e f g h i j\n")
+    first = parser.workspace(odd)
+    parser.free.put(first)
+    (same, *others), _ = parsed(parser, [usual if odd < SIZE else b"1 |w" + b" a" * odd + b"\n", usual, usual])
+    assert same is first
+    assert all(one.features < SIZE for one in others)
