@@ -54,14 +54,15 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
 class Pages:
     """Gives memory to a batch's pages of a table while others are learned: the system takes its time to clear them.
 
-    The first batch's are left to the learner, which has nothing to do but wait for it, and finds those of the next ones
-    made by then. It ends with a batch that has no new ones.
+    The first batch's huge pages are left to the learner, which has nothing to do but wait for it, and finds those of
+    the next ones made by then. Small ones are not: two threads that ask for many get into each other's way. It ends
+    with a batch that has no new ones.
     """
 
     def __init__(self, values: np.ndarray, size: int) -> None:
         self.bits = values.view(np.uint32)
         self.seen = np.zeros(values.nbytes // size, np.uint8)
-        self.begun, self.growing = False, True
+        self.begun, self.growing = size < HUGE_PAGE, True
 
     def __call__(self, batch: Batch) -> None:
         if not self.begun:
