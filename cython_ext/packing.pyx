@@ -21,7 +21,7 @@ cdef enum:
     FAR = 256              # places looked at for a word: a dictionary of more collisions is not worth its time
     SOON = 16              # words ahead whose places are asked for
     SAMPLE = 64            # words looked at for one to mark
-    EARLY = 1 << 14        # words of which no more than a quarter may differ, or a dictionary is given up
+    EARLY = 1 << 14        # words of which no more than a quarter may differ, or a dictionary is given up in a hurry
     HEAD = 8               # bytes of width and size
 
 
@@ -51,12 +51,12 @@ cdef inline void write_words(uint8_t *out, uint32_t width, uint32_t size) noexce
     memcpy(out + 4, &size, 4)
 
 
-cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place, int shift, uint32_t *dictionary,
-                                uint32_t *codes) noexcept nogil:
+cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place, int shift, bint hurry,
+                                uint32_t *dictionary, uint32_t *codes) noexcept nogil:
     """Each word's place in the order of first appearance; how many there are, or MOST + 1 for too many or too like ones.
 
-    Too many are those of which many differ early: codes and dictionary would take more than half the room of the words, as far
-    as one can tell, and to make and to read these takes longer than to write and to read what they save.
+    In a hurry, too many are those of which many differ early: codes and dictionary would take more than half the room of the
+    words, as far as one can tell, and to make and to read these takes longer than to write and to read what they save.
     ``place``, 2^(32 - shift) of them, is an open hash table: a word and, above it, its code and 1; 0 where nothing is.
     """
     cdef size_t i, size = 0
@@ -75,7 +75,7 @@ cdef inline size_t number_words(const uint32_t *word, size_t n, uint64_t *place,
             if far == FAR:
                 return MOST + 1
         if not place[at]:
-            if size == MOST or (i < EARLY and size == EARLY // 4):
+            if size == MOST or (hurry and i < EARLY and size == EARLY // 4):
                 return MOST + 1
             dictionary[size] = word[i]
             size += 1
@@ -100,8 +100,8 @@ cdef inline void write_codes(const uint32_t *codes, size_t n, uint32_t width, ui
     memcpy(out, &waiting, 8)
 
 
-cdef bytes pack_words(const uint32_t *word, size_t n):
-    """A dictionary and codes, or the words themselves."""
+cdef bytes pack_words(const uint32_t *word, size_t n, size_t enough):
+    """A dictionary and codes, or the words themselves, in a hurry where these take no more than ``enough`` bytes."""
     cdef size_t size = 0, slots = 64, length
     cdef int shift = 26
     cdef uint32_t width
@@ -116,7 +116,8 @@ cdef bytes pack_words(const uint32_t *word, size_t n):
     try:
         with nogil:
             memset(room, 0, 8 * slots)
-            size = number_words(word, n, <uint64_t *>room, shift, room + 2 * slots, room + 2 * slots + MOST)
+            size = number_words(word, n, <uint64_t *>room, shift, packed_size(n, RAW, 0) <= enough, room + 2 * slots,
+                                room + 2 * slots + MOST)
             width = RAW if size > MOST else width_of(size)
             if packed_size(n, width, size) >= packed_size(n, RAW, 0):
                 width = RAW
@@ -167,28 +168,31 @@ cdef inline bint find_common(const uint32_t *word, size_t n, uint32_t *common) n
     return n < 2 * count < 2 * n
 
 
-def pack(const uint32_t[::1] words, bint marks=False):
-    """The column ``words``, uint32[n], as bytes. With ``marks`` one that only ``unpack`` can read. Raises MemoryError."""
+def pack(const uint32_t[::1] words, bint marks=False, size_t enough=0):
+    """The column ``words``, uint32[n], as bytes. With ``marks`` one that only ``unpack`` can read. Raises MemoryError.
+
+    A dictionary of many words is not made where the words themselves take no more than ``enough`` bytes.
+    """
     cdef size_t n = words.shape[0], size, bits = 4 * ((n + 31) // 32), found
     cdef const uint32_t *word = &words[0] if n else NULL
     cdef uint32_t marked = 0, width, distinct
     cdef uint8_t head[HEAD]
     cdef uint32_t *room
     if not (marks and find_common(word, n, &marked)):
-        return pack_words(word, n)
+        return pack_words(word, n, enough)
     room = <uint32_t *>malloc(bits + 4 * n)
     if room == NULL:
         raise MemoryError("not enough memory to pack a batch")
     try:
         with nogil:
             found = mark_words(word, n, marked, room, room + bits // 4)
-        others = pack_words(room + bits // 4, found)
+        others = pack_words(room + bits // 4, found, enough)
         memcpy(&width, PyBytes_AS_STRING(others), 4)
         memcpy(&distinct, PyBytes_AS_STRING(others) + 4, 4)
         size = packed_size(n, width if width == RAW else width_of(distinct + 1), distinct + 1)
         size = min(size, packed_size(n, RAW, 0))
         if size <= HEAD + bits + <size_t>len(others):
-            return pack_words(word, n)
+            return pack_words(word, n, enough)
         write_words(head, MARKED, marked)
         return head[:HEAD] + (<uint8_t *>room)[:bits] + others
     finally:

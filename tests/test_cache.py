@@ -6,6 +6,7 @@ import os
 import zlib
 from contextlib import closing, suppress
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -67,7 +68,6 @@ def test_words_made_to_collide_are_not_numbered():
 @pytest.mark.parametrize("distinct", [1, 2, 3, 255, 256, 257, 65535, 65536, 65537])
 def test_as_many_bits_as_it_takes(distinct):
     words = (np.arange(300_000, dtype=np.uint32) * np.uint32(2654435761)) % np.uint32(distinct) * np.uint32(7919)
-    words[:20_000] %= np.uint32(7919 * min(distinct, 100))  # few at the beginning, or a dictionary is not tried
     words[-distinct:] = np.arange(distinct, dtype=np.uint32) * np.uint32(7919)
     packed = pack(words)
     assert (unpacked(packed, len(words))[1] == words).all()
@@ -76,10 +76,10 @@ def test_as_many_bits_as_it_takes(distinct):
     assert len(packed) == expected
 
 
-@pytest.mark.parametrize(("distinct", "width"), [(4096, 12), (4097, 32)])
-def test_words_of_which_many_differ_early_stand_for_themselves(distinct, width):
+@pytest.mark.parametrize(("distinct", "short", "width"), [(4096, 0, 12), (4097, 0, 32), (4097, 1, 13)])
+def test_words_of_which_many_differ_early_stand_for_themselves_where_there_is_room(distinct, short, width):
     words = np.arange(50_000, dtype=np.uint32) % np.uint32(distinct)
-    packed = pack(words)
+    packed = pack(words, False, 200_008 - short)
     assert np.frombuffer(packed, np.uint32, 1).tolist() == [width]
     assert (unpacked(packed, len(words))[1] == words).all()
 
@@ -225,6 +225,16 @@ def test_numbers_that_are_not_the_files_are_refused(path, name, value):
 def test_room_that_nobody_has_is_known_at_once(monkeypatch):
     with pytest.raises(OutputError, match="no room for"):
         room.room_of(1 << 60)
+
+
+@pytest.mark.parametrize("name", [3, 4, 6])
+@pytest.mark.parametrize("value", ["", ":{:.2f}", ":{:.7g}"])
+def test_a_batch_takes_less_room_than_its_text(name, value):
+    random = Random(name)
+    features = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=name)) for _ in range(240_000)]
+    features = [feature + value.format(random.random()) for feature in features]
+    text = "".join(f"1 | {' '.join(features[at : at + 40])}\n" for at in range(0, len(features), 40)).encode()
+    assert len(pack_batch(parse_text(text, TextFormat())).data) < len(text)
 
 
 def test_packed_knows_its_sum():

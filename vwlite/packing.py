@@ -45,7 +45,7 @@ class Packed:
 
 
 def pack_batch(batch: Batch) -> Packed:
-    """A batch without its names and line numbers."""
+    """A batch without its names and line numbers; once it is well below the size of its text, time goes before room."""
     rows = len(batch)
     tags, text = _gather_tags(batch, rows)
     segments = int(batch.row_seg[rows])
@@ -53,7 +53,8 @@ def pack_batch(batch: Batch) -> Packed:
     arrays |= _shapes(batch, rows)
     counts = {"rows": rows, "segments": segments, "features": int(batch.seg_start[segments]), "text": len(text)}
     counts |= {"shapes": len(arrays["part_start"]) - 1, "parts": len(arrays["part_hash"])}
-    parts = []
+    parts: list[bytes] = []
+    left = len(batch.text) * 7 // 8
     for name, _, count, kind in COLUMNS:
         array = tags if name == "tags" else arrays[name]
         n = counts[count]
@@ -61,7 +62,8 @@ def pack_batch(batch: Batch) -> Packed:
             array = np.diff(array[: n + 1])
         elif kind is BYTES:
             array = array[:n].astype(np.uint32)
-        parts.append(pack(np.ascontiguousarray(array[:n]).view(np.uint32), kind is WORDS))
+        parts.append(pack(np.ascontiguousarray(array[:n]).view(np.uint32), kind is WORDS, left))
+        left = max(0, left - len(parts[-1]))
     data = b"".join([*parts, text.tobytes()])
     return Packed(counts, data, zlib.crc32(data))
 
