@@ -17,7 +17,6 @@ cdef extern from *:
 
 cdef extern from "core/slots_lanes.h" nogil:
     bint has_lanes "vwl_has_lanes"()
-    bint slots_finite "vwl_slots_finite"(const unsigned int *bits, size_t n, int columns)
     uint32_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
 
 
@@ -55,17 +54,6 @@ cdef inline Py_ssize_t mark_some(const unsigned int[:, ::1] bits, Py_ssize_t beg
         found += count_bits(word)
         begin = next
     return found
-
-
-cdef inline bint rows_finite(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns) noexcept nogil:
-    cdef Py_ssize_t row, column
-    cdef unsigned int wrong = 0
-    if has_lanes() and bits.shape[1] == 4 and begin < end:
-        return slots_finite(&bits[begin, 0], end - begin, <int>columns)
-    for row in range(begin, end):
-        for column in range(columns):
-            wrong |= (bits[row, column] & 0x7f800000) == 0x7f800000
-    return not wrong
 
 
 cdef Py_ssize_t part_of(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
@@ -119,19 +107,6 @@ def marked_rows(const unsigned int[::1] marks, Py_ssize_t word, unsigned int[::1
                 found += 1
             word += 1
     return found, word
-
-
-def all_finite(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
-               const unsigned char[::1] pages=None):
-    """Whether there is neither NaN nor infinity in these rows and columns; see ``mark_rows``."""
-    cdef Py_ssize_t rows = part_of(bits, begin, end, columns, pages), first, page
-    cdef bint finite = True
-    with nogil:
-        for page in range((end - begin) // rows):
-            if pages is None or pages[page]:
-                first = begin + page * rows
-                finite = finite and rows_finite(bits, first, first + rows, columns)
-    return finite
 
 
 def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsigned int[::1] slots):

@@ -116,6 +116,13 @@ def test_diverged_models_are_not_saved(options, run_here, tmp_path):
     assert done.stderr.splitlines()[-1].startswith("vwlite: ") and not (tmp_path / "model").exists()
 
 
+def test_a_model_is_not_saved_where_only_a_sum_is_not_finite(run_here, tmp_path):
+    (tmp_path / "data.vw").write_text("1 | a:1e19\n" * 4)
+    done = run_here("train", "data.vw", "-f", "model", status=70)
+    assert "a number in the model is not finite, so it is not saved" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data.vw"]
+
+
 def test_divergence_names_file_and_line(run_here, tmp_path):
     (tmp_path / "data.vw").write_text("\n\n\n1 |a x:1e20\n")
     done = run_here("train", "data.vw", "-f", "m", "-l", 1e30, status=70)

@@ -103,6 +103,24 @@ def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):
     assert bits(model.load(tmp_path / "pieces").arrays["t"].values) == bits(values)
 
 
+@pytest.mark.parametrize("filled", [5, 4000])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_table_that_is_to_be_finite_is(tmp_path, monkeypatch, filled, wrong):
+    """Sparse and dense; what stood under the name stays."""
+    monkeypatch.setattr(table_store, "CHUNK", 256)
+    values = np.zeros((4000, 4), np.float32)
+    values[:filled, 0], values[4, 3] = 1, wrong  # the last column is scratch
+    table = Table(values, ("w", "adaptive", "normalized"))
+    model.save(tmp_path / "m", {}, {"t": table}, finite=True)
+    before = (tmp_path / "m").read_bytes()
+    values[filled - 1, 1] = wrong
+    with pytest.raises(table_store.NotFinite):
+        model.save(tmp_path / "m", {}, {"t": table}, finite=True)
+    assert (tmp_path / "m").read_bytes() == before and os.listdir(tmp_path) == ["m"]
+    model.save(tmp_path / "m", {}, {"t": table})
+    assert bits(stored(model.load(tmp_path / "m").arrays["t"])) == bits(stored(table))
+
+
 def test_bytes_depend_on_content_only(tmp_path):
     values = np.eye(8, 4, dtype=np.float32)
     table = Table(values, ("w", "adaptive"))

@@ -29,13 +29,18 @@ class Model:
 
 
 def save(
-    path, header: dict, arrays: Mapping[str, np.ndarray | Table], announce: Callable[[str], None] | None = None
+    path,
+    header: dict,
+    arrays: Mapping[str, np.ndarray | Table],
+    announce: Callable[[str], None] | None = None,
+    *,
+    finite: bool = False,
 ) -> None:
     """Write a model; the same content gives the same bytes. ``announce`` is told its digest before it has its name.
 
     ``header`` is JSON data without NaN or infinity; arrays are integers or float32/64 of any shape,
     or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
-    a model cannot hold.
+    a model cannot hold, NotFinite for tables that are to be ``finite`` and are not.
     """
     path, tables, sources = os.fspath(path), {}, []
     for name, value in arrays.items():
@@ -44,7 +49,7 @@ def save(
             if not NAME.fullmatch(word):
                 raise ValueError(f"{word!r} is no name for an array")
         if isinstance(value, Table):
-            tables[name], members = table_store.pack(name, value)
+            tables[name], members = table_store.pack(name, value, finite)
             sources += members
         else:
             sources.append(_source(name, value))

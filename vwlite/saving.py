@@ -15,11 +15,11 @@ from vwlite.learners.base import Learner
 from vwlite.limits import LARGEST
 from vwlite.restore import Restored
 from vwlite.results import Results
+from vwlite.table_store import NotFinite
 
 if TYPE_CHECKING:
     from vwlite.ledger import Ledger
     from vwlite.namebook import NameBook
-    from vwlite.table import Table
 
 
 def new_name_book(learner: Learner) -> "NameBook":
@@ -70,7 +70,10 @@ class Saver:
             self.write_text(output.invert_hash, self.names.names)
 
     def write_model(self, path: str, run: dict[str, Any] | None = None) -> None:
-        """``run``: the state of a run that is to go on with this model, as JSON data."""
+        """``run``: the state of a run that is to go on with this model, as JSON data.
+
+        Raises Diverged for a model of which nothing good can come.
+        """
         learner, output = self.learner, self.config.output
         predict_only = output.predict_only_model and run is None
         named = self.names if output.names or run else None
@@ -88,29 +91,22 @@ class Saver:
             **({"run": run} if run else {}),
         }
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
-        self.check_finite(learner.scalars, arrays)
         if named is not None:
             arrays |= named.arrays()
         final = self.ledger is not None and path == output.model and run is None
-        model.save(path, header, arrays, self.ledger.write if final else None)
+        try:
+            if not np.isfinite(learner.scalars).all():
+                raise NotFinite
+            model.save(path, header, arrays, self.ledger.write if final else None, finite=self.config.strict)
+        except NotFinite:
+            raise Diverged(
+                "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
+                "the features"
+            ) from None
 
     def kept_counts(self) -> dict[str, float | int | None]:
         """What the model says of its examples; in vwlite's manners, nothing that depends on where a run stopped."""
         return (self.totals or self.counters).totals() if self.config.strict else self.counters.state()
-
-    def check_finite(self, scalars: np.ndarray, tables: dict[str, "Table"]) -> None:
-        """Raises Diverged for a model of which nothing good can come."""
-        finite = bool(np.isfinite(scalars).all())
-        if self.config.strict:
-            from vwlite.table import Table
-            from vwlite.table_store import is_finite
-
-            finite = finite and all(is_finite(table) for table in tables.values() if isinstance(table, Table))
-        if not finite:
-            raise Diverged(
-                "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
-                "the features"
-            )
 
     def write_text(self, path: str, names: dict[int, str] | None) -> None:
         from vwlite.readable import write_readable_file

@@ -4,31 +4,34 @@ Where that is smaller only the slots with a bit set are stored, and ``weights.sl
 Tables are looked at in chunks, so that saving one takes little memory besides it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
-from vwlite._native.table import all_finite, mark_rows, marked_rows
+from vwlite._native.table import mark_rows, marked_rows
 from vwlite.ahead import in_order
 from vwlite.archive import Source, Spec
 from vwlite.archive_reader import Archive
 from vwlite.errors import ModelError, UsageError
 from vwlite.table import Table, stretches, zeros
 
-Found = TypeVar("Found")
 SLOTS = "slots"
 MAX_SLOTS = 1 << 32
 CHUNK = 1 << 16  # slots looked at together
-SHARED = 128 << 20  # bytes; chunks of tables from this on are looked at by two threads
+SHARED = 128 << 20  # bytes; two threads look at chunks of tables from this on
 PAGE, HUGE_FREE = 4096, 64 << 20  # bytes; tables up to this get huge pages however few rows
 
 
-def pack(name: str, table: Table) -> tuple[dict, list[Source]]:
+class NotFinite(ValueError):
+    """A table has a NaN or an infinity."""
+
+
+def pack(name: str, table: Table, finite: bool = False) -> tuple[dict, list[Source]]:
     """The header entry of a table and its members with their data, dense or sparse as is smaller.
 
-    Raises ValueError when ``table`` is not what its class promises.
+    Raises ValueError when ``table`` is not what its class promises. Where it is to be ``finite``, the data raise
+    NotFinite when they are not.
     """
     values, names = table.values, table.names
     if values.dtype != np.float32 or values.ndim != 2 or not values.flags.c_contiguous:
@@ -42,29 +45,21 @@ def pack(name: str, table: Table) -> tuple[dict, list[Source]]:
     sources = []
     for index, column in enumerate(names):
         data = _dense(values, index) if rows.dense else _sparse(values, index, rows)
-        sources.append(_source(f"{name}.{column}", "<f4", count, data))
+        sources.append(_source(f"{name}.{column}", "<f4", count, _finite(data) if finite else data))
     if not rows.dense:
         sources.append(_source(f"{name}.{SLOTS}", "<u4", count, rows))
     return {"slots": len(values), "stride": values.shape[1], "columns": list(names)}, sources
 
 
-def is_finite(table: Table) -> bool:
-    """Whether there is neither NaN nor infinity in its named columns."""
-    bits, columns = table.values.view(np.uint32), len(table.names)
-
-    def look(begin: int, end: int, pages: np.ndarray | None) -> bool:
-        return all_finite(bits, begin, end, columns, pages)
-
-    return all(_looked_at(bits, look))
-
-
-def _looked_at(bits: np.ndarray, look: Callable[[int, int, np.ndarray | None], Found]) -> Iterator[Found]:
-    """What ``look`` answers of each stretch of a table, in order."""
-    return in_order(stretches(bits, CHUNK), lambda stretch: look(*stretch), int(bits.nbytes >= SHARED))
-
-
 def _source(name: str, dtype: str, count: int, pieces: Iterable[np.ndarray]) -> Source:
     return Spec(name, dtype, (count,)), (np.ascontiguousarray(piece, dtype) for piece in pieces)
+
+
+def _finite(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    for piece in pieces:
+        if not np.isfinite(piece).all():
+            raise NotFinite("a number in the table is not finite")
+        yield piece
 
 
 def _dense(values: np.ndarray, column: int) -> Iterator[np.ndarray]:
@@ -87,10 +82,11 @@ class _SetRows:
         self._slots, self._columns, self.count = len(bits), columns, 0
         self._marks = np.zeros(-(-len(bits) // 32), np.uint32)
 
-        def look(begin: int, end: int, pages: np.ndarray | None) -> int:
+        def mark(stretch: tuple[int, int, np.ndarray | None]) -> int:
+            begin, end, pages = stretch
             return mark_rows(bits, begin, end, columns, self._marks, pages)
 
-        for found in _looked_at(bits, look):
+        for found in in_order(stretches(bits, CHUNK), mark, int(bits.nbytes >= SHARED)):
             self.count += found
             if self.dense:
                 break

@@ -12,14 +12,6 @@ typedef int32_t vwl_words __attribute__((vector_size(16), aligned(4), may_alias)
 
 static inline vwl_i4 vwl_first_columns(int columns) { return (vwl_i4){0, 1, 2, 3} < (vwl_i4){0} + columns; }
 
-static inline int vwl_slots_finite(const uint32_t *bits, size_t n, int columns) {
-    const vwl_words *slot = (const vwl_words *)bits;
-    const int32_t exponent = 0x7f800000; /* all of it set: NaN or infinity */
-    vwl_i4 wrong = {0};
-    for (size_t i = 0; i < n; i++) wrong |= (slot[i] & exponent) == exponent;
-    return !vwl_any(wrong & vwl_first_columns(columns));
-}
-
 /* Of at most 32 slots: bit i is set where slot i has a bit set. */
 static inline uint32_t vwl_slots_set(const uint32_t *bits, size_t n, int columns) {
     const vwl_words *slot = (const vwl_words *)bits;
@@ -29,7 +21,6 @@ static inline uint32_t vwl_slots_set(const uint32_t *bits, size_t n, int columns
     return set;
 }
 #else
-static inline int vwl_slots_finite(const uint32_t *b, size_t n, int columns) { return 0; }
 static inline uint32_t vwl_slots_set(const uint32_t *b, size_t n, int columns) { return 0; }
 #endif
 
