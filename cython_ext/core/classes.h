@@ -114,10 +114,14 @@ static inline int vwl_all(const vwl_i8 *x) {
 #include "core/classes_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
+#undef LANES_WHOLE4
+#undef LANES_WHOLE8
+#undef LANES_WHOLE16
 #define VWL_WIDE_CALL(width, name, ...) ((width) == 16 ? vwl_avx512_##name(__VA_ARGS__) : VWL_CALL(name, __VA_ARGS__))
 #else
 #define VWL_WIDE_CALL(width, name, ...) VWL_CALL(name, __VA_ARGS__)
 #endif
+#undef LANES
 #ifndef VWL_CALL
 #define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)
 #endif

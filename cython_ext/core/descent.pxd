@@ -336,7 +336,7 @@ cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
     asks for most of a long row's, but for those that ``l1`` shrinks.
     """
     while m.ahead.left:
-        ask_ahead(&m.ahead, m.table, 0)
+        ask_ahead(&m.ahead, m.table, 4, 0)
     m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
 
 
@@ -363,11 +363,12 @@ cdef inline Learner open_learner(state, config):
         m.mask = &mask[0]
     m.rates.adaptive, m.rates.normalized = config.adaptive, config.normalized
     m.rates.sqrt_mode = config.power_t == 0.5
+    m.rates.lanes = config.lanes
     m.rates.minus_power = -<float>config.power_t
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
-    m.copying = has_lanes() and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and m.mask == NULL and \
-        not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
+    m.copying = has_lanes() and m.rates.lanes >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
+        m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     return m

@@ -7,7 +7,7 @@ the last visit, or a row's tag (``core/copies.pxd``). See Duchi, Hazan and Singe
 from libc.math cimport fabsf, isfinite, powf, sqrtf
 from libc.stdint cimport uint8_t, uint32_t
 
-from core.bytescan cimport prefetch, prefetch_l2
+from core.bytescan cimport prefetch_l2
 from core.float32 cimport ONE
 
 cdef extern from *:
@@ -19,9 +19,16 @@ cdef extern from *:
     const float X_MIN "VWL_X_MIN"
     const float X2_MIN "VWL_X2_MIN"
 
-cdef extern from "core/rates_lanes.h" nogil:
-    bint scan_four "vwl_scan_four"(float *table, const uint32_t *index, const float *value, float square_grad,
-                                   float *per_update, float *norm) noexcept
+cdef extern from "core/ahead.h" nogil:
+    ctypedef struct Ahead "vwl_ahead":
+        const uint32_t *index
+        size_t left
+        bint far
+    void ask_ahead "vwl_ask_ahead"(Ahead *ahead, const float *table, size_t terms, size_t left) noexcept
+
+cdef extern from "core/rates_wide.h" nogil:
+    size_t scan_usual "vwl_scan_usual"(float *table, const uint32_t *index, const float *value, size_t n, int lanes,
+                                       float square_grad, float *per_update, float *norm, Ahead *ahead) noexcept
 
 
 cdef enum:
@@ -35,6 +42,7 @@ cdef struct Rates:
     bint adaptive
     bint normalized
     bint sqrt_mode       # power_t == 0.5 exactly: square roots instead of powers
+    int lanes            # terms at a time, at most
     float minus_power    # -power_t
     float norm_power     # power_t - 1
 
@@ -47,24 +55,6 @@ cdef struct Scan:
 cdef enum:
     SHORT = 256          # terms; two rows of so many lines fit into the first cache
     WITHIN = 128         # terms of a longer row between the one at work and the one whose slot is asked for
-
-
-cdef struct Ahead:       # slots of the next row, still to be asked for
-    const uint32_t *index
-    size_t left
-    bint far             # the row is long: for the second cache, which waits for more lines at a time
-
-
-cdef inline void ask_ahead(Ahead *ahead, const float *table, size_t left) noexcept nogil:
-    """Ask for four of them, or eight when there are more than terms ``left``: memory answers while this row is worked on."""
-    cdef size_t i, n = min(ahead.left, <size_t>8 if ahead.left > left else 4)
-    for i in range(n):
-        if ahead.far:
-            prefetch_l2(table + 4 * <size_t>ahead.index[i])
-        else:
-            prefetch(table + 4 * <size_t>ahead.index[i])
-    ahead.index += n
-    ahead.left -= n
 
 
 cdef inline void ask_within(const float *table, const uint32_t *index, size_t i, size_t n) noexcept nogil:
@@ -118,11 +108,10 @@ cdef inline void scan_all(float *table, const uint32_t *index, const float *valu
     cdef float norm = 0
     scan.per_update = 0
     while i < n:
-        ask_ahead(ahead, table, n - i)
+        if adaptive and normalized and sqrt_mode:
+            i += scan_usual(table, index + i, value + i, n - i, rates.lanes, square_grad, &scan.per_update, &norm, ahead)
+        ask_ahead(ahead, table, 4, n - i)
         end = min(i + 4, n)
-        if adaptive and normalized and sqrt_mode and end == i + 4 and \
-                scan_four(table, index + i, value + i, square_grad, &scan.per_update, &norm):
-            i = end
         while i < end:
             scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
             i += 1

@@ -53,7 +53,8 @@ static inline void vwl_read_four(const float *table, const uint32_t *index, vwl_
 
 static inline void vwl_write_four(const vwl_four *four, float *table, const uint32_t *index) {
     const vwl_f4 w = four->w, g = four->g, n = four->n, r = four->r;
-    const vwl_f4 pair[4] = {VWL_MIX(w, g, 0, 4, 1, 5), VWL_MIX(w, g, 2, 6, 3, 7), VWL_MIX(n, r, 0, 4, 1, 5), VWL_MIX(n, r, 2, 6, 3, 7)};
+    const vwl_f4 pair[4] = {VWL_MIX(w, g, 0, 4, 1, 5), VWL_MIX(w, g, 2, 6, 3, 7),
+                            VWL_MIX(n, r, 0, 4, 1, 5), VWL_MIX(n, r, 2, 6, 3, 7)};
     vwl_write_pairs(pair, table, index);
 }
 
@@ -64,12 +65,17 @@ static inline vwl_i4 vwl_shared(const uint32_t *index) {
     return (place == VWL_MIX(place, place, 1, 2, 3, 0)) | (place == VWL_MIX(place, place, 2, 3, 0, 1));
 }
 
-/* Bring G up to date, find r, and add to reach and norm. 0, and nothing done, where a lane of `odd` is set, an input is larger
- * than any before it, or its square is not an ordinary number. */
-static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 n, vwl_f4 *r, const float *value, float gradient, vwl_i4 odd, float *reach,
-                                float *norm) {
-    vwl_f4 x, x2, rate, share;
+/* Bring G and N up to date, find r, and add to reach and norm. 0, and nothing done, where a lane of `odd` is set, an input is
+ * larger than those before it, or its square is not an ordinary number. */
+static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 *largest, vwl_f4 *r, const float *value, float gradient, vwl_i4 odd,
+                                float *reach, float *norm) {
+    vwl_f4 x, x2, n = *largest, rate, share;
+    vwl_i4 fresh = n == 0.0f, size, kept; /* slots met for the first time */
     memcpy(&x, value, 16);
+    memcpy(&size, value, 16);
+    memcpy(&kept, &n, 16);
+    kept |= size & fresh & 0x7fffffff;
+    memcpy(&n, &kept, 16);
     x2 = x * x;
     if (vwl_any(~((x2 >= 1.175494351e-38f) & (x2 <= 3.402823466e+38f) & (x <= n) & (-x <= n)) | odd)) return 0;
     *g += gradient * x2;
@@ -81,6 +87,7 @@ static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 n, vwl_f4 *r, const float *val
         rate *= 1.0f / n;
         share /= n * n;
     }
+    *largest = n;
     *r = rate;
     for (int k = 0; k < 4; k++) *norm += share[k];
     share = x2 * rate;
@@ -95,7 +102,7 @@ static inline int vwl_scan_four(float *table, const uint32_t *index, const float
     vwl_read_pairs(table, index, pair);
     g = VWL_MIX(pair[0], pair[1], 2, 3, 6, 7);
     n = VWL_MIX(pair[2], pair[3], 0, 1, 4, 5);
-    if (!vwl_rate_four(&g, n, &r, value, gradient, vwl_shared(index), reach, norm)) return 0;
+    if (!vwl_rate_four(&g, &n, &r, value, gradient, vwl_shared(index), reach, norm)) return 0;
     pair[0] = VWL_MIX(pair[0], g, 0, 4, 1, 5);
     pair[1] = VWL_MIX(pair[1], g, 0, 6, 1, 7);
     pair[2] = VWL_MIX(n, r, 0, 4, 1, 5);
@@ -120,9 +127,10 @@ static inline int vwl_copy_four(float *table, const uint32_t *index, const float
 
 static inline int vwl_rate_copy(float *copy, const float *value, float gradient, float *reach, float *norm) {
     vwl_four *four = (vwl_four *)copy;
-    vwl_f4 g = four->g, r;
-    if (!vwl_rate_four(&g, four->n, &r, value, gradient, (vwl_i4){0}, reach, norm)) return 0;
+    vwl_f4 g = four->g, n = four->n, r;
+    if (!vwl_rate_four(&g, &n, &r, value, gradient, (vwl_i4){0}, reach, norm)) return 0;
     four->g = g;
+    four->n = n;
     four->r = r;
     return 1;
 }

@@ -1,4 +1,7 @@
-"""Learning on copies of a row's slots gives what learning in the table gives, as a mask of ones makes a learner do."""
+"""Learning on copies of a row's slots, and on many terms at a time, gives what learning on one after the other gives.
+
+A mask of ones makes a learner work in the table.
+"""
 
 import numpy as np
 import pytest
@@ -20,10 +23,11 @@ def line_of(draw, names, values):
     return f"{draw.choice(LABELS)} |a {' '.join(words)}"
 
 
-def learned(text, bits, masked, *, strict=False, quadratic=(), **rest):
+def learned(text, bits, masked, lanes, *, strict=False, quadratic=(), **rest):
     """Two passes over two batches, so that the second finds what the first left in the table; what it stopped at."""
     config, half = FeatureConfig(bits=bits, quadratic=quadratic), len(text) // 2
     learner, results, found = Gd(GdConfig(**rest), bits, strict=strict), Results(), []
+    learner.kernel.lanes = lanes
     if masked:
         learner.mask_with(np.ones(1 << bits, np.uint8))
     try:
@@ -39,10 +43,10 @@ def learned(text, bits, masked, *, strict=False, quadratic=(), **rest):
 
 
 def compare(text, bits, **rest):
-    one, other = learned(text, bits, False, **rest), learned(text, bits, True, **rest)
-    assert len(one) == len(other)
-    for found, wanted in zip(one, other, strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    alone = learned(text, bits, False, 0, **rest)
+    for masked, lanes in ((False, 16), (True, 16), (True, 4)):
+        for found, wanted in zip(learned(text, bits, masked, lanes, **rest), alone, strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("values", [USUAL, ODD], ids=["usual", "odd"])
@@ -70,12 +74,14 @@ def test_of_features_that_come_again(terms, bits):
 
 
 def test_of_terms_that_share_a_slot():
-    """The same feature at any distance, within four terms and beyond."""
+    """The same feature at any distance and place, within eight terms and beyond."""
     draw = np.random.default_rng(5)
-    for apart in (1, 2, 3, 4, 5, 8, 100, 299):
+    for apart in (1, 2, 3, 4, 5, 6, 7, 8, 100, 290):
         names = list(range(300))
-        names[apart] = names[0]
-        compare([line_of(draw, names, USUAL) for _ in range(9)], 18)
+        for first in range(9):
+            names[first + apart] = names[first]
+            compare([line_of(draw, names, USUAL) for _ in range(3)], 18)
+            names[first + apart] = first + apart
 
 
 def test_of_pairs():

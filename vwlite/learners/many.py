@@ -113,7 +113,6 @@ class ManyKernelConfig(KernelConfig):
         self.sequential = config.sequential
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
         self.probabilities = config.probabilities and config.kind == "oaa"
-        self.lanes = 16  # classes at a time, at most, where that can be done; 0 for one. Results are the same
         self.shows = config.probabilities or config.scores
         self.bound = float("inf") if config.probabilities else 0.0 if config.link == "identity" else 0.5
 
