@@ -202,6 +202,7 @@ cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weig
             scan_copies(s, m.table, square_grad, &m.rates, &scan, &m.ahead)
         else:
             scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
+        s.finite = isfinite(scan.per_update)
         balance(m, weight, &scan)
     return scaled_step(m, p, y, weight, scan.per_update)
 
@@ -227,6 +228,11 @@ cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nog
         for i in range(s.terms):
             if fabsf(s.value[i]) <= FLT_MAX:
                 m.table[s.index[i]] += step * s.value[i]
+        return
+    if s.scanned and s.finite:
+        for i in range(s.terms):
+            slot = m.table + 4 * <size_t>s.index[i]
+            slot[0] += step * (s.value[i] * slot[3])
         return
     for i in range(s.terms):
         slot = m.table + 4 * <size_t>s.index[i]

@@ -29,6 +29,7 @@ cdef struct Scratch:
     size_t max_copies
     bint copied                  # they may be learned on
     bint scanned                 # rates have been found for this row
+    bint finite                  # ... and all its values are numbers
     # the example's groups, in namespace order
     Group group[LETTERS + MAX_NAMES]
     int groups
