@@ -3,7 +3,7 @@
 import numpy as np
 
 from core.links cimport LINK_COUNT, apply_link
-from core.loss_types cimport LOSS_PARAMS, Loss, LossParams, read_params
+from core.loss_types cimport LOSS_PARAMS, Loss, LossParams, has_loss, read_params
 from core.losses cimport get_loss
 
 
@@ -43,6 +43,21 @@ def evaluate(int code, const float[::1] params, const float[::1] p, const float[
             rows[2, i] = loss.curvature(&fields, p[i], y[i])
             rows[3, i] = loss.square_grad(&fields, p[i], y[i])
     return tuple(out)
+
+
+def loses(int code, const float[::1] params, const float[::1] p, const float[::1] y):
+    """Where the value is above 0, as learners find it: bool[n]. Arguments and errors as in ``evaluate``."""
+    cdef LossParams fields
+    cdef Loss loss
+    cdef Py_ssize_t i, n = p.shape[0]
+    open_table(code, params, &fields, &loss)
+    same_length(n, y.shape[0])
+    out = np.empty(n, dtype=np.uint8)
+    cdef unsigned char[::1] found = out
+    with nogil:
+        for i in range(n):
+            found[i] = has_loss(&loss, &fields, p[i], y[i])
+    return out.view(bool)
 
 
 def update(

@@ -230,6 +230,14 @@ def test_logistic_update_of_a_sure_prediction_with_a_soft_label(p):
     assert np.all(abs(moved) < 1)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_there_is_a_loss_where_its_value_is_above_0(name):
+    edges = [0.5, 1, 2, 15.9, 15.999999, 16, 16.1, 16.6, 16.63, 16.635532, 16.64, 17, 30, 88, 100, math.inf, math.nan]
+    p, y = grid([0, *edges, *np.negative(edges)], [*labels(name), -0.5, 2, -math.inf, math.nan])
+    found = native.loses(LOSSES[name].code, config(name).params((-10, 10)), p, y)
+    np.testing.assert_array_equal(found, evaluate(name, p, y)[0] > 0)
+
+
 def test_squared_is_linear_beyond_the_labels_seen():
     p = np.float32([-3, 1, 7, 7])
     value, slope, curvature, _ = evaluate("squared", p, np.float32([2, 2, 2, 5]), (0, 5))

@@ -6,6 +6,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from core.descent cimport CONTRACTION, MULTIPLIER, NORMS, Learner, balance, scaled_step
+from core.loss_types cimport has_loss
 from core.rates cimport Rates, Scan, scan_term
 from core.scratch cimport Scratch
 from core.status cimport NO_MEMORY, OK, UNSTABLE
@@ -29,8 +30,11 @@ cdef extern from "core/classes.h" nogil:
         int32_t width
         ScanOne scan_one
 
-    ctypedef struct Scale "vwl_scale":
-        pass
+    ctypedef struct Scales "vwl_scales":
+        float *largest
+        float *inverse
+        float *share
+        uint32_t *last
 
     void turn "vwl_turn"(float *slots, int width)
     void turn_back "vwl_turn_back"(float *slots, int width)
@@ -40,10 +44,10 @@ cdef extern from "core/classes.h" nogil:
                                  float *raw)
     void score_row "vwl_score_row"(const float *table, size_t stride, int width, const uint32_t *index, const float *value,
                                    size_t n, float base, float *raw)
-    void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, Scale *scales,
+    void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, const Scales *scales,
                                float *r)
     void apply_block "vwl_apply"(float *table, const uint32_t *index, const float *value, size_t n, const Block *block,
-                                 Scale *scales, const float *r)
+                                 const Scales *scales, const float *r)
 
 
 cdef inline float scan_one(float *slot, float x, float gradient, float *reach, float *norm) noexcept nogil:
@@ -85,10 +89,13 @@ cdef inline void turn_feature(float *slots, uint32_t classes, uint32_t width, bi
 
 
 cdef inline void turn_terms(Turned *turned, float *table, const Scratch *s, int shift, uint32_t classes) noexcept nogil:
-    """Turn the slots of a row's features, those that are not."""
+    """Turn the slots of a row's features, those that are not; mostly all of them are, which is found without branches."""
     cdef size_t i, feature
-    cdef uint64_t bit
+    cdef uint64_t bit, missing = 0
     for i in range(s.terms):
+        feature = s.index[i] >> shift
+        missing |= ~turned.met[feature >> 6] >> (feature & 63)
+    for i in range(s.terms if missing & 1 else 0):
         feature = s.index[i] >> shift
         bit = <uint64_t>1 << (feature & 63)
         if turned.met[feature >> 6] & bit:
@@ -137,28 +144,27 @@ cdef inline bint learns_in_lanes(const Learner *m, int shift) noexcept nogil:
 
 cdef struct BlockRates:          # scratch of one example
     float *r                     # (terms, MOST)
-    Scale *scales                # (terms,)
+    Scales scales                # (terms,) of each, one behind the other
     size_t terms
 
 
 cdef inline int room_for_rates(BlockRates *room, size_t terms) noexcept nogil:
-    """Have room for ``terms``, and forget the last example."""
     if terms > room.terms or room.r == NULL:
         close_rates(room)
         room.terms = 2 * terms + MOST
-        room.r = <float *>malloc(room.terms * MOST * sizeof(float))
-        room.scales = <Scale *>malloc(room.terms * sizeof(Scale))
-        if room.r == NULL or room.scales == NULL:
+        room.r = <float *>malloc(room.terms * (MOST + 4) * sizeof(float))
+        if room.r == NULL:
             return NO_MEMORY
-    memset(room.scales, 0, terms * sizeof(Scale))
+        room.scales.largest = room.r + MOST * room.terms
+        room.scales.inverse = room.scales.largest + room.terms
+        room.scales.share = room.scales.inverse + room.terms
+        room.scales.last = <uint32_t *>(room.scales.share + room.terms)
     return OK
 
 
 cdef inline void close_rates(BlockRates *room) noexcept nogil:
     free(room.r)
-    free(room.scales)
     room.r = NULL
-    room.scales = NULL
 
 
 cdef inline void open_block(Block *block, uint32_t classes, uint32_t width) noexcept nogil:
@@ -184,13 +190,13 @@ cdef inline int teach_block(Learner *m, float *table, double *norms, const Scrat
     open_block(&block, classes, width)
     block.first = first
     for c in range(classes):
-        if m.loss.value(&m.params, score[c], sign[c]) > 0:
+        if has_loss(&m.loss, &m.params, score[c], sign[c]):
             block.gradient[c] = weight * m.loss.square_grad(&m.params, score[c], sign[c])
             block.active[c] = -(block.gradient[c] != 0)
             any_step = any_step or block.active[c]
     if not any_step and not first:
         return OK
-    scan_block(table, s.index, s.value, s.terms, &block, room.scales, room.r)
+    scan_block(table, s.index, s.value, s.terms, &block, &room.scales, room.r)
     for c in range(classes):
         if block.active[c]:
             m.norms = norms + NORMS * c
@@ -203,5 +209,5 @@ cdef inline int teach_block(Learner *m, float *table, double *norms, const Scrat
             block.learns[c] = -(block.step[c] != 0)
             block.step[c] = block.step[c] * <float>m.norms[MULTIPLIER]
     if not (m.strict and status != OK):
-        apply_block(table, s.index, s.value, s.terms, &block, room.scales, room.r)
+        apply_block(table, s.index, s.value, s.terms, &block, &room.scales, room.r)
     return status

@@ -64,11 +64,22 @@ static __attribute__((noinline)) LANES_TARGET void LANES_NAME(scan_apart)(float 
     }
 }
 
+/* The divisions of all terms by the first class's N, which in a loop of their own go many at a time. */
+static LANES_TARGET void LANES_NAME(find_scales)(const float *table, const uint32_t *index, const float *value, size_t n,
+                                                 float *restrict largest, float *restrict inverse, float *restrict share) {
+    for (size_t i = 0; i < n; i++) largest[i] = table[4 * (size_t)index[i] + 2 * LANES];
+    for (size_t i = 0; i < n; i++) {
+        inverse[i] = 1.0f / largest[i];
+        share[i] = value[i] * value[i] / (largest[i] * largest[i]);
+    }
+}
+
 /* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's
  * first r tells the last term that met the slot, since that one's rates are everybody's. */
 static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
-                                          vwl_block *block, vwl_scale *scales, float *r) {
+                                          vwl_block *block, const vwl_scales *scales, float *r) {
     const int narrow = block->dead[LANES / 2] != 0;
+    if (block->first) LANES_NAME(find_scales)(table, index, value, n, scales->largest, scales->inverse, scales->share);
     for (size_t i = 0;; i++) {
         i = narrow ? LANES_NAME(scan_usual_narrow)(table, index, value, i, n, block, scales, r)
                    : LANES_NAME(scan_usual)(table, index, value, i, n, block, scales, r);
@@ -81,7 +92,7 @@ static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, c
 
 /* w += step x r for the lanes of a turned block that learn. */
 static LANES_TARGET void LANES_NAME(apply)(float *table, const uint32_t *index, const float *value, size_t n,
-                                           const vwl_block *block, vwl_scale *scales, const float *r) {
+                                           const vwl_block *block, const vwl_scales *scales, const float *r) {
     const FLOATS zero = -(FLOATS){0};
     FLOATS step;
     WORDS learns;
@@ -90,8 +101,8 @@ static LANES_TARGET void LANES_NAME(apply)(float *table, const uint32_t *index, 
     for (size_t i = 0; i < n; i++) {
         float *slots = table + 4 * (size_t)index[i];
         FLOATS move;
-        if (block->first) memcpy(&scales[i].last, slots + 3 * LANES, 4);
-        move = step * (value[i] * *(const ROW *)(r + LANES * (size_t)scales[i].last));
+        if (block->first) memcpy(scales->last + i, slots + 3 * LANES, 4);
+        move = step * (value[i] * *(const ROW *)(r + LANES * (size_t)scales->last[i]));
         *(ROW *)slots += (FLOATS)(((WORDS)move & learns) | ((WORDS)zero & ~learns));
     }
 }

@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from core.bytescan cimport prefetch, unlikely
 from core.copies cimport copy_row, has_lanes, return_copies, room_for_copies, scan_copies
 from core.float32 cimport ONE
-from core.loss_types cimport Loss, LossParams
+from core.loss_types cimport Loss, LossParams, has_loss
 from core.losses cimport get_loss
 from core.plan cimport LETTERS
 from core.rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
@@ -269,13 +269,13 @@ cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
     s.linear = linear
 
 
-cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, float loss, bint copied) noexcept nogil:
+cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:
     cdef float step = 0
     cdef int status = OK
     s.scanned = False
     if m.mask != NULL:
         drop_masked(m, s)
-    if loss > 0:
+    if loses:
         step = regularized(m, step_size(m, s, p, y, weight, copied), p, y)
     if m.sparse_l2 > 0:
         step -= m.sparse_l2 * p
@@ -314,13 +314,13 @@ cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, floa
     return OK
 
 
-cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, float loss, bint copied) noexcept nogil:
-    """``learn_row`` of an example whose loss is known, on copies of its slots if it has been ``copied``."""
-    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loss, copied)
+cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:
+    """``learn_row`` of an example of which is known whether it has a loss, on copies of its slots if it has been ``copied``."""
+    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loses, copied)
 
 
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
-    return learn_known(m, s, p, y, weight, 0 if m.ftrl else m.loss.value(&m.params, p, y), False)
+    return learn_known(m, s, p, y, weight, not m.ftrl and has_loss(&m.loss, &m.params, p, y), False)
 
 
 cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:

@@ -15,6 +15,7 @@ ctypedef struct LossParams:
     float power         # of the residue in the lp loss, above 1
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
+ctypedef bint (*LosesFn)(const LossParams*, float p, float y) noexcept nogil
 ctypedef float (*UpdateFn)(const LossParams*, float p, float y, float u, float k) noexcept nogil
 ctypedef float (*UnsafeFn)(const LossParams*, float p, float y, float u) noexcept nogil
 
@@ -27,6 +28,12 @@ ctypedef struct Loss:
     LossFn square_grad     # square of the gradient, as adaptive learning rates accumulate it
     LossFn slope           # first derivative in p
     LossFn curvature       # second derivative in p
+    LosesFn loses          # whether the value is above 0, where that is found sooner than the value; else NULL
+
+
+cdef inline bint has_loss(const Loss *loss, const LossParams *params, float p, float y) noexcept nogil:
+    """Whether ``value`` is above 0."""
+    return loss.value(params, p, y) > 0 if loss.loses == NULL else loss.loses(params, p, y)
 
 
 cdef inline LossParams read_params(const float* values) noexcept nogil:

@@ -8,7 +8,7 @@ To add a loss: write its six functions, give it a code and a row in ``get_loss``
 ``vwlite/losses.py``.
 """
 
-from libc.math cimport expf, expm1f, fmaxf, fminf, isfinite, log1pf, logf
+from libc.math cimport expf, expm1f, fabsf, fmaxf, fminf, isfinite, log1pf, logf
 
 from core.float32 cimport FOUR, MILLIONTH, ONE, TWO, finite_product
 from core.loss_types cimport Loss, LossParams
@@ -139,6 +139,12 @@ cdef inline float logistic_mix(
 cdef inline float logistic_value(const LossParams* params, float p, float y) noexcept nogil:
     return logistic_mix(params, side_value, p, y, 0, 0)
 
+cdef inline bint logistic_loses(const LossParams* params, float p, float y) noexcept nogil:
+    """Where odds are far above 2^-24, 1 and they are more than 1, whose logarithm need not be taken."""
+    if fabsf(p) < 16 and (y == params.logistic_min or y == params.logistic_max):
+        return True
+    return logistic_value(params, p, y) > 0
+
 cdef inline float logistic_update(
     const LossParams* params, float p, float y, float u, float k
 ) noexcept nogil:
@@ -266,25 +272,25 @@ cdef inline int get_loss(int code, Loss* out) noexcept nogil:
     """Fills ``out`` with the table's row for ``code``; 0, or -1 when there is no such loss."""
     if code == LOSS_SQUARED:
         out[0] = Loss(squared_value, squared_update, squared_unsafe,
-                      squared_square_grad, squared_slope, squared_curvature)
+                      squared_square_grad, squared_slope, squared_curvature, NULL)
     elif code == LOSS_CLASSIC:
         out[0] = Loss(classic_value, classic_update, squared_unsafe,
-                      squared_square_grad, classic_slope, classic_curvature)
+                      squared_square_grad, classic_slope, classic_curvature, NULL)
     elif code == LOSS_HINGE:
         out[0] = Loss(hinge_value, hinge_update, hinge_unsafe,
-                      hinge_square_grad, hinge_slope, no_curvature)
+                      hinge_square_grad, hinge_slope, no_curvature, NULL)
     elif code == LOSS_LOGISTIC:
         out[0] = Loss(logistic_value, logistic_update, logistic_unsafe,
-                      logistic_square_grad, logistic_slope, logistic_curvature)
+                      logistic_square_grad, logistic_slope, logistic_curvature, logistic_loses)
     elif code == LOSS_QUANTILE:
         out[0] = Loss(quantile_value, quantile_update, quantile_unsafe,
-                      quantile_square_grad, quantile_slope, no_curvature)
+                      quantile_square_grad, quantile_slope, no_curvature, NULL)
     elif code == LOSS_EXPECTILE:
         out[0] = Loss(expectile_value, expectile_update, expectile_unsafe,
-                      expectile_square_grad, expectile_slope, expectile_curvature)
+                      expectile_square_grad, expectile_slope, expectile_curvature, NULL)
     elif code == LOSS_POISSON:
         out[0] = Loss(poisson_value, poisson_update, poisson_unsafe,
-                      poisson_square_grad, poisson_slope, poisson_curvature)
+                      poisson_square_grad, poisson_slope, poisson_curvature, NULL)
     else:
         return get_robust_loss(code, out)
     return 0
@@ -293,24 +299,24 @@ cdef inline int get_loss(int code, Loss* out) noexcept nogil:
 cdef inline int get_robust_loss(int code, Loss* out) noexcept nogil:
     if code == LOSS_ABSOLUTE:
         out[0] = Loss(absolute_value, absolute_update, absolute_unsafe,
-                      absolute_square_grad, absolute_slope, no_curvature)
+                      absolute_square_grad, absolute_slope, no_curvature, NULL)
     elif code == LOSS_TRUNCATED:
         out[0] = Loss(truncated_value, truncated_update, truncated_unsafe,
-                      truncated_square_grad, truncated_slope, truncated_curvature)
+                      truncated_square_grad, truncated_slope, truncated_curvature, NULL)
     elif code == LOSS_GEMAN_MCCLURE:
         out[0] = Loss(geman_value, geman_update, geman_unsafe,
-                      geman_square_grad, geman_slope, geman_curvature)
+                      geman_square_grad, geman_slope, geman_curvature, NULL)
     elif code == LOSS_EXPONENTIAL:
         out[0] = Loss(exponential_value, exponential_update, exponential_unsafe,
-                      exponential_square_grad, exponential_slope, exponential_curvature)
+                      exponential_square_grad, exponential_slope, exponential_curvature, NULL)
     elif code == LOSS_MODIFIED_HUBER:
         out[0] = Loss(huber_value, huber_update, huber_unsafe,
-                      huber_square_grad, huber_slope, huber_curvature)
+                      huber_square_grad, huber_slope, huber_curvature, NULL)
     elif code == LOSS_TANH:
         out[0] = Loss(tanh_value, tanh_update, tanh_unsafe,
-                      tanh_square_grad, tanh_slope, tanh_curvature)
+                      tanh_square_grad, tanh_slope, tanh_curvature, NULL)
     elif code == LOSS_LP:
-        out[0] = Loss(lp_value, lp_update, lp_unsafe, lp_square_grad, lp_slope, lp_curvature)
+        out[0] = Loss(lp_value, lp_update, lp_unsafe, lp_square_grad, lp_slope, lp_curvature, NULL)
     else:
         return -1
     return 0

@@ -61,8 +61,10 @@ cdef inline void take(Many *q, uint32_t c) noexcept nogil:
 cdef inline void move_slots(const Many *q, Scratch *s) noexcept nogil:
     """From hashes to the slots of the first class."""
     cdef size_t i
+    cdef uint32_t mask = q.mask        # not read anew behind every index that is written
+    cdef int shift = q.shift
     for i in range(s.terms):
-        s.index[i] = (s.index[i] << q.shift) & q.mask
+        s.index[i] = (s.index[i] << shift) & mask
 
 
 cdef inline int predict_class(Many *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:

@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) LANES_TARGET void WIDE_NAME(root)(W
 
 /* scan from term i on, as far as terms are usual ones; returns where that ends. Sums stay in registers. */
 static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_usual)(
-    float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, vwl_scale *scales,
+    float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, const vwl_scales *scales,
     float *r) {
     WIDE_FLOATS gradient, reach = *(WIDE_ROW *)block->reach, norm = *(WIDE_ROW *)block->norm;
     WIDE_WORDS dead;
@@ -34,14 +34,13 @@ static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_
         *(WIDE_ROW *)(slots + LANES) = g;
         if (block->first) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
         WIDE_NAME(root)(&g);
-        if (scales[i].largest != largest) {
-            float scale2 = largest * largest;
-            scales[i].largest = largest;
-            scales[i].inverse = 1.0f / largest;
-            scales[i].share = x2 == scale2 ? 1.0f : x2 / scale2;
+        if (scales->largest[i] != largest) {
+            scales->largest[i] = largest;
+            scales->inverse[i] = 1.0f / largest;
+            scales->share[i] = x2 / (largest * largest);
         }
-        g = 1.0f / g * scales[i].inverse;
-        norm += scales[i].share;
+        g = 1.0f / g * scales->inverse[i];
+        norm += scales->share[i];
         reach += x2 * g;
         *(WIDE_ROW *)(r + LANES * i) = g;
     }

@@ -45,7 +45,7 @@ cdef inline int visit_as(Learner *m, const Rows *rows, size_t row, Scratch *s, R
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and not (m.strict and status != OK):
-        status |= learn_known(m, s, p, y, weight, loss, copies and s.copied)
+        status |= learn_known(m, s, p, y, weight, loss > 0, copies and s.copied)
         sync_if_due(m)
     out.loss[row] = loss * weight if weight > 0 else 0
     out.prediction[row] = apply_link(m.link, shown if m.ftrl else p)

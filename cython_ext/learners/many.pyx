@@ -6,7 +6,7 @@ from libc.stdlib cimport free
 
 from core.bytescan cimport prefetch
 from core.classes cimport (
-    BlockRates, close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
+    close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
 )
 from core.descent cimport count_time, widen_range
 from core.groups cimport Rows
@@ -188,7 +188,7 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
         q.wide = q.classes
         if min(len(state.raw), len(state.score)) < rows:
             raise ValueError("no room for the scores")
-    q.rates = BlockRates(NULL, NULL, 0)
+    q.rates.r = NULL
     q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
     return q
 
