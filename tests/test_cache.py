@@ -227,13 +227,19 @@ def test_room_that_nobody_has_is_known_at_once(monkeypatch):
         room.room_of(1 << 60)
 
 
-@pytest.mark.parametrize("name", [3, 4, 6])
-@pytest.mark.parametrize("value", ["", ":{:.2f}", ":{:.7g}"])
-def test_a_batch_takes_less_room_than_its_text(name, value):
+@pytest.mark.parametrize(
+    ("tag", "name", "value"),
+    [
+        *(("", name, value) for name in (3, 4, 6) for value in ("", ":{:.2f}", ":{:.7g}")),
+        ("t" * 70 + "|a ", 2, ""), ("t" * 200 + "|a ", 2, ""), ("t" * 70 + "|a ", 3, ""),
+    ],
+)  # fmt: skip
+def test_a_batch_takes_less_room_than_its_text(tag, name, value):
     random = Random(name)
     features = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=name)) for _ in range(240_000)]
     features = [feature + value.format(random.random()) for feature in features]
-    text = "".join(f"1 | {' '.join(features[at : at + 40])}\n" for at in range(0, len(features), 40)).encode()
+    rows = (" ".join(features[at : at + 40]) for at in range(0, len(features), 40))
+    text = "".join(f"1 {tag or '| '}{row}\n" for row in rows).encode()
     assert len(pack_batch(parse_text(text, TextFormat())).data) < len(text)
 
 

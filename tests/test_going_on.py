@@ -123,6 +123,24 @@ def test_a_model_is_not_saved_where_only_a_sum_is_not_finite(run_here, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["data.vw"]
 
 
+def test_a_model_is_not_saved_where_only_a_class_s_norm_is_not_finite(run_here, tmp_path):
+    (tmp_path / "data.vw").write_text("1 | a:1\n" + "2 1e38 | a:1e-5\n" * 4)
+    options = ["--oaa", 3, "--noconstant", "--loss_function", "logistic"]
+    done = run_here("train", "data.vw", "-f", "model", *options, status=70)
+    assert "a number in the model is not finite, so it is not saved" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data.vw"]
+
+
+def test_divergence_of_a_block_of_classes_ends_the_run(run_cli, tmp_path):
+    """The first of two; its row is longer than those before it, so that nothing is ready for the second."""
+    long = " ".join(f"y{number}" for number in range(700))
+    (tmp_path / "data.vw").write_text(f"1 1e38 |a x\n2 1e38 |a x\n1 1e38 |a x\n1 1e38 |a {long}\n")
+    options = ["--oaa", 17, "--loss_function", "hinge", "--noconstant"]
+    memory = {"MALLOC_PERTURB_": "165"}  # without zeros by chance, where the library does as told
+    done = run_cli("train", "data.vw", "-f", "m", *options, status=70, **memory)
+    assert "data.vw:4: the prediction or the update is not a finite number" in done.stderr
+
+
 def test_divergence_names_file_and_line(run_here, tmp_path):
     (tmp_path / "data.vw").write_text("\n\n\n1 |a x:1e20\n")
     done = run_here("train", "data.vw", "-f", "m", "-l", 1e30, status=70)

@@ -238,6 +238,14 @@ def test_there_is_a_loss_where_its_value_is_above_0(name):
     np.testing.assert_array_equal(found, evaluate(name, p, y)[0] > 0)
 
 
+@pytest.mark.parametrize("limits", [(0, 1e-50), (0, 1), (-3e38, 3e38)])
+def test_there_is_a_logistic_loss_between_any_limits(limits):
+    params = LossConfig("logistic", logistic_min=limits[0], logistic_max=limits[1]).params((-50, 50))
+    p, y = grid([-20, -1, 0, 3, 17], [-1, 0, 1, *limits])
+    found = native.loses(LOSSES["logistic"].code, params, p, y)
+    np.testing.assert_array_equal(found, native.evaluate(LOSSES["logistic"].code, params, p, y)[0] > 0)
+
+
 def test_squared_is_linear_beyond_the_labels_seen():
     p = np.float32([-3, 1, 7, 7])
     value, slope, curvature, _ = evaluate("squared", p, np.float32([2, 2, 2, 5]), (0, 5))

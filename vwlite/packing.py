@@ -54,7 +54,7 @@ def pack_batch(batch: Batch) -> Packed:
     counts = {"rows": rows, "segments": segments, "features": int(batch.seg_start[segments]), "text": len(text)}
     counts |= {"shapes": len(arrays["part_start"]) - 1, "parts": len(arrays["part_hash"])}
     parts: list[bytes] = []
-    left = len(batch.text) * 7 // 8
+    left = max(0, len(batch.text) - len(text)) * 7 // 8  # tags stay as they are
     for name, _, count, kind in COLUMNS:
         array = tags if name == "tags" else arrays[name]
         n = counts[count]

@@ -1,9 +1,8 @@
 """What a run leaves behind: the model and its readable forms."""
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from vwlite import model
 from vwlite.batch import Batch
@@ -26,6 +25,14 @@ def new_name_book(learner: Learner) -> "NameBook":
     from vwlite.namebook import NameBook
 
     return NameBook(learner.layout)
+
+
+def _is_finite(data: dict[str, Any]) -> bool:
+    try:
+        json.dumps(data, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 class Saver:
@@ -95,7 +102,7 @@ class Saver:
             arrays |= named.arrays()
         final = self.ledger is not None and path == output.model and run is None
         try:
-            if not np.isfinite(learner.scalars).all():
+            if not _is_finite(header):
                 raise NotFinite
             model.save(path, header, arrays, self.ledger.write if final else None, finite=self.config.strict)
         except NotFinite:

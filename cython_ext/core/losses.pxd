@@ -126,10 +126,13 @@ cdef inline float no_curvature(const LossParams* params, float p, float y) noexc
 
 # logistic: a label between logistic_min and logistic_max mixes the losses of the signs 1 and -1
 
+cdef inline float logistic_share(const LossParams* params, float y) noexcept nogil:
+    return (y - params.logistic_min) / (params.logistic_max - params.logistic_min)
+
 cdef inline float logistic_mix(
     const LossParams* params, LogisticSide side, float p, float y, float u, float k
 ) noexcept nogil:
-    cdef float share = (y - params.logistic_min) / (params.logistic_max - params.logistic_min)
+    cdef float share = logistic_share(params, y)
     if share == 1:
         return side(p, 1, u, k)
     if share == 0:
@@ -141,9 +144,8 @@ cdef inline float logistic_value(const LossParams* params, float p, float y) noe
 
 cdef inline bint logistic_loses(const LossParams* params, float p, float y) noexcept nogil:
     """Where odds are far above 2^-24, 1 and they are more than 1, whose logarithm need not be taken."""
-    if fabsf(p) < 16 and (y == params.logistic_min or y == params.logistic_max):
-        return True
-    return logistic_value(params, p, y) > 0
+    cdef float share = logistic_share(params, y)
+    return (fabsf(p) < 16 and (share == 1 or share == 0)) or logistic_value(params, p, y) > 0
 
 cdef inline float logistic_update(
     const LossParams* params, float p, float y, float u, float k

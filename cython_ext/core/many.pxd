@@ -130,6 +130,8 @@ cdef inline int teach_lanes(Many *q, const Scratch *s, const float *score, float
                 widen_range(&q.m, sign[c])
         status |= teach_block(&q.m, q.table + 4 * <size_t>begin, q.norms + NORMS * begin, s, score + begin, sign, weight, n,
                               width, begin == 0, &q.rates)
+        if q.m.strict and status != OK:
+            break                      # nothing was applied, which tells later blocks where terms share slots
         begin += width
     take(q, 0)
     return status
