@@ -66,6 +66,16 @@ def test_of_losses(loss):
     compare(text, 18, loss=LossConfig(loss))
 
 
+@pytest.mark.parametrize("terms", [3, 12, 63, 300])
+def test_of_plain_steps_on_inputs_that_are_no_numbers(terms):
+    """Such a step is taken whatever the scan has summed; inputs that are no numbers have no part in it."""
+    draw = np.random.default_rng(terms)
+    text = [line_of(draw, draw.choice(1 << 15, terms, replace=False), ODD) for _ in range(30)]
+    compare(text, 18, adaptive=True, normalized=True, loss=LossConfig("logistic"))
+    one = learned(["1 |a x:1 y:nan z:inf"], 18, False, 16, adaptive=True, normalized=True)[0]
+    assert np.isfinite(one[:, 0].view(np.float32)).all()
+
+
 @pytest.mark.parametrize("bits", [3, 10, 18])
 @pytest.mark.parametrize("terms", [2, 12, 63, 300])
 def test_of_features_that_come_again(terms, bits):
