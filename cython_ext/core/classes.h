@@ -32,12 +32,15 @@ typedef struct {
     vwl_scan_one scan_one;
 } vwl_block;
 
-/* Of every term: what its divisions gave for the first block, for most blocks need the same; the last term with its slots. */
+/* Of every term: what its divisions gave for the first block, for most blocks need the same; the last term with its slots, which
+ * need not be kept where the terms are distinct. */
 typedef struct {
     float *largest;      /* N */
     float *inverse;      /* 1 / N */
     float *share;        /* x^2 / N^2 */
     uint32_t *last;
+    int32_t distinct; /* -1: no two terms share slots */
+    int32_t usual;    /* 1: all terms are usual ones */
 } vwl_scales;
 
 /* The slots of a block, four floats each, by slot or turned, by column. */
@@ -142,7 +145,7 @@ static inline void vwl_score_row(const float *table, size_t stride, int width, c
     VWL_WIDE_CALL(width, score_row, table, stride, index, value, n, base, raw);
 }
 static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
-                            const vwl_scales *scales, float *r) {
+                            vwl_scales *scales, float *r) {
     VWL_WIDE_CALL(block->width, scan, table, index, value, n, block, scales, r);
 }
 static inline void vwl_apply(float *table, const uint32_t *index, const float *value, size_t n, const vwl_block *block,
@@ -166,7 +169,7 @@ static inline int vwl_widest(void) { return 8; }
 static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
 static inline void vwl_score_row(const float *t, size_t stride, int width, const uint32_t *i, const float *v, size_t n, float b,
                                  float *raw) {}
-static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, const vwl_scales *s, float *r) {}
+static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scales *s, float *r) {}
 static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, const vwl_scales *s,
                              const float *r) {}
 static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {

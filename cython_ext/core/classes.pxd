@@ -1,7 +1,7 @@
 """The usual update of many classes, eight or sixteen at a time; see ``core/classes.h``."""
 
 from libc.math cimport isfinite, isnan
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -14,6 +14,7 @@ from core.status cimport NO_MEMORY, OK, UNSTABLE
 cdef enum:
     EIGHT = 8              # classes of a block whose slots are not turned
     MOST = 16              # of any
+    PAGE = 64              # features
 
 cdef extern from "core/classes.h" nogil:
     ctypedef float (*ScanOne "vwl_scan_one")(float *slot, float x, float gradient, float *reach, float *norm) noexcept
@@ -35,6 +36,8 @@ cdef extern from "core/classes.h" nogil:
         float *inverse
         float *share
         uint32_t *last
+        int32_t distinct
+        int32_t usual
 
     void turn "vwl_turn"(float *slots, int width)
     void turn_back "vwl_turn_back"(float *slots, int width)
@@ -44,7 +47,7 @@ cdef extern from "core/classes.h" nogil:
                                  float *raw)
     void score_row "vwl_score_row"(const float *table, size_t stride, int width, const uint32_t *index, const float *value,
                                    size_t n, float base, float *raw)
-    void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, const Scales *scales,
+    void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, Scales *scales,
                                float *r)
     void apply_block "vwl_apply"(float *table, const uint32_t *index, const float *value, size_t n, const Block *block,
                                  const Scales *scales, const float *r)
@@ -61,18 +64,25 @@ cdef inline float scan_one(float *slot, float x, float gradient, float *reach, f
 
 
 cdef struct Turned:              # which features have their slots turned
-    uint64_t *met                # a bit for each
-    size_t words
+    uint8_t *met                 # (features,) 1 for each
+    size_t features
+    uint8_t *met_in              # (pages,) 1 where any of a page's features is
+    size_t pages
     uint32_t width               # classes of a block
     bint on                      # whether those of the next rows are to be
 
 
-cdef inline int open_turned(Turned *turned, size_t features, uint32_t classes, uint32_t width) except -1:
-    """``width``: of the widest blocks wanted. What has few classes has narrow ones."""
-    turned.words = (features + 63) // 64
+cdef inline int open_turned(Turned *turned, state, size_t features, uint32_t classes, uint32_t width) except -1:
+    """``state.met`` is 0 throughout between batches. ``width``: of the widest blocks wanted. What has few classes has narrow
+    ones.
+    """
+    cdef uint8_t[::1] met = state.met
+    if <size_t>met.shape[0] != features:
+        raise ValueError("the marks do not fit the table")
+    turned.met, turned.features, turned.pages = &met[0], features, (features + PAGE - 1) // PAGE
     turned.width = min(width, <uint32_t>widest()) if classes > EIGHT else <uint32_t>EIGHT
-    turned.met = <uint64_t *>calloc(turned.words, sizeof(uint64_t))
-    turned.on = turned.met != NULL
+    turned.met_in = <uint8_t *>calloc(turned.pages, 1)
+    turned.on = turned.met_in != NULL
     if not turned.on:
         raise MemoryError("not enough memory for the classes")
     return 0
@@ -91,29 +101,31 @@ cdef inline void turn_feature(float *slots, uint32_t classes, uint32_t width, bi
 cdef inline void turn_terms(Turned *turned, float *table, const Scratch *s, int shift, uint32_t classes) noexcept nogil:
     """Turn the slots of a row's features, those that are not; mostly all of them are, which is found without branches."""
     cdef size_t i, feature
-    cdef uint64_t bit, missing = 0
+    cdef uint8_t all_met = 1
     for i in range(s.terms):
+        all_met &= turned.met[s.index[i] >> shift]
+    for i in range(0 if all_met else s.terms):
         feature = s.index[i] >> shift
-        missing |= ~turned.met[feature >> 6] >> (feature & 63)
-    for i in range(s.terms if missing & 1 else 0):
-        feature = s.index[i] >> shift
-        bit = <uint64_t>1 << (feature & 63)
-        if turned.met[feature >> 6] & bit:
-            continue
-        turned.met[feature >> 6] |= bit
-        turn_feature(table + 4 * <size_t>s.index[i], classes, turned.width, False)
+        if not turned.met[feature]:
+            turned.met[feature] = turned.met_in[feature // PAGE] = 1
+            turn_feature(table + 4 * <size_t>s.index[i], classes, turned.width, False)
+
+
+cdef inline void turn_page_back(Turned *turned, float *table, size_t page, int shift, uint32_t classes) noexcept nogil:
+    cdef size_t feature
+    for feature in range(page * PAGE, min((page + 1) * PAGE, turned.features)):
+        if turned.met[feature]:
+            turned.met[feature] = 0
+            turn_feature(table + 4 * (feature << shift), classes, turned.width, True)
 
 
 cdef inline void turn_all_back(Turned *turned, float *table, int shift, uint32_t classes) noexcept nogil:
-    cdef size_t word, bit
+    cdef size_t page
     turned.on = False
-    for word in range(turned.words):
-        if turned.met[word] == 0:
-            continue
-        for bit in range(64):
-            if turned.met[word] >> bit & 1:
-                turn_feature(table + 4 * ((64 * word + bit) << shift), classes, turned.width, True)
-        turned.met[word] = 0
+    for page in range(turned.pages):
+        if turned.met_in[page]:
+            turned.met_in[page] = 0
+            turn_page_back(turned, table, page, shift, classes)
 
 
 cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes,

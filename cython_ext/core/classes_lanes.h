@@ -64,29 +64,54 @@ static __attribute__((noinline)) LANES_TARGET void LANES_NAME(scan_apart)(float 
     }
 }
 
-/* The divisions of all terms by the first class's N, which in a loop of their own go many at a time. */
-static LANES_TARGET void LANES_NAME(find_scales)(const float *table, const uint32_t *index, const float *value, size_t n,
-                                                 float *restrict largest, float *restrict inverse, float *restrict share) {
-    for (size_t i = 0; i < n; i++) largest[i] = table[4 * (size_t)index[i] + 2 * LANES];
+/* For the first block, the divisions of all terms by the first class's N: in a loop of their own they go many at a time. Answers
+ * whether all terms are usual ones, whose x was met before and has an ordinary square, and all classes have the same scales. */
+static LANES_TARGET int LANES_NAME(find_scales)(const float *table, const uint32_t *index, const float *value, size_t n,
+                                                const vwl_block *block, vwl_scales *scales) {
+    float *restrict largest = scales->largest, *restrict inverse = scales->inverse, *restrict share = scales->share;
+    uint32_t rare = 0;
+    WORDS dead, same;
+    memcpy(&dead, block->dead, sizeof dead);
+    same = dead | ~dead;
     for (size_t i = 0; i < n; i++) {
-        inverse[i] = 1.0f / largest[i];
-        share[i] = value[i] * value[i] / (largest[i] * largest[i]);
+        const float *scale = table + 4 * (size_t)index[i] + 2 * LANES;
+        if (block->first) largest[i] = *scale;
+        same &= (*(const ROW *)scale == largest[i] - (FLOATS){0}) | dead;
     }
+    for (size_t i = 0; i < (block->first ? n : 0); i++) {
+        const float x = value[i], x2 = x * x, scale = largest[i];
+        rare |= !(x2 >= VWL_LEAST_SQUARE) | !(x2 <= VWL_LARGEST) | !(fabsf(x) <= scale);
+        inverse[i] = 1.0f / scale;
+        share[i] = x2 / (scale * scale);
+    }
+    if (block->first) scales->usual = !rare;
+    return scales->usual && LANES_ALL(same);
+}
+
+/* Whether no two terms share slots, as a glance tells: slots ascend, but for the last term (mostly the constant). */
+static LANES_TARGET int32_t LANES_NAME(are_distinct)(const uint32_t *index, size_t n) {
+    const uint32_t last = index[n - 1];
+    uint32_t shared = 0;
+    for (size_t i = 0; i + 1 < n; i++) shared |= index[i] == last;
+    for (size_t i = 0; i + 2 < n; i++) shared |= index[i] >= index[i + 1];
+    return (int32_t)shared - 1;
 }
 
 /* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's
- * first r tells the last term that met the slot, since that one's rates are everybody's. */
+ * first r tells the last term that met the slot, since that one's rates are everybody's; where terms are distinct, it need not. */
 static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
-                                          vwl_block *block, const vwl_scales *scales, float *r) {
-    const int narrow = block->dead[LANES / 2] != 0;
-    if (block->first) LANES_NAME(find_scales)(table, index, value, n, scales->largest, scales->inverse, scales->share);
-    for (size_t i = 0;; i++) {
+                                          vwl_block *block, vwl_scales *scales, float *r) {
+    const int narrow = block->dead[LANES / 2] != 0, usual = LANES_NAME(find_scales)(table, index, value, n, block, scales);
+    if (block->first) scales->distinct = LANES_NAME(are_distinct)(index, n);
+    if (usual && narrow) LANES_NAME(scan_all_usual_narrow)(table, index, value, n, block, scales, r);
+    else if (usual) LANES_NAME(scan_all_usual)(table, index, value, n, block, scales, r);
+    for (size_t i = usual ? n : 0; i < n; i++) {
         i = narrow ? LANES_NAME(scan_usual_narrow)(table, index, value, i, n, block, scales, r)
                    : LANES_NAME(scan_usual)(table, index, value, i, n, block, scales, r);
         if (i == n) return;
         float *slots = table + 4 * (size_t)index[i];
         LANES_NAME(scan_apart)(slots, value[i], block, r + LANES * i);
-        if (block->first) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
+        if (block->first && !scales->distinct) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
     }
 }
 
@@ -98,7 +123,11 @@ static LANES_TARGET void LANES_NAME(apply)(float *table, const uint32_t *index, 
     WORDS learns;
     memcpy(&step, block->step, sizeof step);
     memcpy(&learns, block->learns, sizeof learns);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < (scales->distinct ? n : 0); i++) {
+        const FLOATS move = step * (value[i] * *(const ROW *)(r + LANES * i));
+        *(ROW *)(table + 4 * (size_t)index[i]) += (FLOATS)(((WORDS)move & learns) | ((WORDS)zero & ~learns));
+    }
+    for (size_t i = 0; i < (scales->distinct ? 0 : n); i++) {
         float *slots = table + 4 * (size_t)index[i];
         FLOATS move;
         if (block->first) memcpy(scales->last + i, slots + 3 * LANES, 4);

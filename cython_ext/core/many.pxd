@@ -199,5 +199,5 @@ cdef inline int open_sets(Many *q, state, config) except -1:
     if raw.shape[0] < 1 or score.shape[0] < 1 or raw.shape[1] != q.models or score.shape[1] != q.models:
         raise ValueError("no room for the scores")
     q.norms, q.raw, q.score, q.wide = &norms[0, 0], &raw[0, 0], &score[0, 0], 0
-    q.turned = Turned(NULL, 0, EIGHT, False)
+    q.turned = Turned(NULL, 0, NULL, 0, EIGHT, False)
     return 0

@@ -22,6 +22,7 @@ static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_
     float *r) {
     WIDE_FLOATS gradient, reach = *(WIDE_ROW *)block->reach, norm = *(WIDE_ROW *)block->norm;
     WIDE_WORDS dead;
+    const int tells = block->first && !scales->distinct;
     memcpy(&gradient, block->gradient, sizeof gradient);
     memcpy(&dead, block->dead, sizeof dead);
     for (; i < n; i++) {
@@ -32,7 +33,7 @@ static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_
         if (!(x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && fabsf(x) <= largest && WIDE_ALL(same))) break;
         g += gradient * x2;
         *(WIDE_ROW *)(slots + LANES) = g;
-        if (block->first) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
+        if (tells) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
         WIDE_NAME(root)(&g);
         if (scales->largest[i] != largest) {
             scales->largest[i] = largest;
@@ -47,6 +48,28 @@ static inline __attribute__((always_inline)) LANES_TARGET size_t WIDE_NAME(scan_
     *(WIDE_ROW *)block->reach = reach;
     *(WIDE_ROW *)block->norm = norm;
     return i;
+}
+
+/* scan where all terms are usual ones and the block's scales are those of `scales`. */
+static LANES_TARGET void WIDE_NAME(scan_all_usual)(float *table, const uint32_t *restrict index, const float *restrict value,
+                                                   size_t n, vwl_block *block, const vwl_scales *scales, float *restrict r) {
+    const float *restrict inverse = scales->inverse, *restrict share = scales->share;
+    WIDE_FLOATS gradient, reach = *(WIDE_ROW *)block->reach, norm = *(WIDE_ROW *)block->norm;
+    memcpy(&gradient, block->gradient, sizeof gradient);
+    for (size_t i = 0; i < n; i++) {
+        float *slots = table + 4 * (size_t)index[i], x2 = value[i] * value[i];
+        WIDE_FLOATS g = *(WIDE_ROW *)(slots + LANES) + gradient * x2;
+        *(WIDE_ROW *)(slots + LANES) = g;
+        WIDE_NAME(root)(&g);
+        g = 1.0f / g * inverse[i];
+        norm += share[i];
+        reach += x2 * g;
+        *(WIDE_ROW *)(r + LANES * i) = g;
+    }
+    for (size_t i = 0; i < (block->first && !scales->distinct ? n : 0); i++)
+        memcpy(table + 4 * (size_t)index[i] + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
+    *(WIDE_ROW *)block->reach = reach;
+    *(WIDE_ROW *)block->norm = norm;
 }
 
 #undef WIDE_FLOATS

@@ -137,6 +137,8 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     cdef float *raw = q.raw + row * q.wide
     cdef float *score = q.score + row * q.wide
     cdef int status
+    if q.turned.on:
+        turn_terms(&q.turned, q.table, s, q.shift, q.classes)
     if q.kind == ONE_AGAINST_ALL:
         status = visit_class(q, rows, row, s, out, learn, raw, score)
     elif q.kind == COSTS:
@@ -155,8 +157,8 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     for i in range(0 if s.near else s.terms):
         for line in range(lines if lines < LINES else LINES):
             prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
-    if q.turned.on:
-        turn_terms(&q.turned, q.table, s, q.shift, q.classes)
+    for i in range(s.terms if q.turned.on and not s.near else 0):
+        prefetch(q.turned.met + (s.index[i] >> q.shift))
 
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
@@ -212,10 +214,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
     if learning and learns_turned(&q, config):
-        open_turned(&q.turned, q.m.slots >> q.shift, q.classes, config.lanes)
+        open_turned(&q.turned, state, q.m.slots >> q.shift, q.classes, config.lanes)
     with nogil:
         status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
         turn_all_back(&q.turned, q.table, q.shift, q.classes)
     close_rates(&q.rates)
-    free(q.turned.met)
+    free(q.turned.met_in)
     return status, begin
