@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/exponentials.h"
 #include "core/lanes.h"
 
 enum { VWL_MOST = 16 }; /* classes of a block */
@@ -27,6 +28,9 @@ typedef struct {
     int32_t active[VWL_MOST]; /* -1 where the class has a loss */
     int32_t learns[VWL_MOST]; /* -1 where it has a step */
     int32_t dead[VWL_MOST];   /* -1 where there is no class */
+    float score[VWL_MOST]; /* predictions */
+    float sign[VWL_MOST];  /* labels, 1 or -1 */
+    float odds[VWL_MOST];  /* that logistic loss leaves for its steps */
     int32_t first;            /* the block of a feature's first slots */
     int32_t width;
     vwl_scan_one scan_one;
@@ -92,6 +96,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #define LANES_WHOLE8(x) vwl_all(&(x))
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
+#include "core/logistic_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 #undef LANES_WHOLE4
@@ -106,6 +111,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #define LANES_NAME(name) vwl_avx2_##name
 #include "core/classes_lanes.h"
 #include "core/contiguous_lanes.h"
+#include "core/logistic_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
@@ -115,6 +121,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #define LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define LANES_NAME(name) vwl_avx512_##name
 #include "core/classes_lanes.h"
+#include "core/logistic_lanes.h"
 #undef LANES_TARGET
 #undef LANES_NAME
 #undef LANES_WHOLE4
@@ -152,6 +159,10 @@ static inline void vwl_apply(float *table, const uint32_t *index, const float *v
                              const vwl_scales *scales, const float *r) {
     VWL_WIDE_CALL(block->width, apply, table, index, value, n, block, scales, r);
 }
+static inline int32_t vwl_find_gradients(vwl_block *block, float weight) {
+    return VWL_WIDE_CALL(block->width, find_gradients, block, weight);
+}
+static inline void vwl_find_steps(vwl_block *block, float u) { VWL_WIDE_CALL(block->width, find_steps, block, u); }
 static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
     VWL_CALL(score_rows, w, index, value, n, width, s);
 }
@@ -172,6 +183,8 @@ static inline void vwl_score_row(const float *t, size_t stride, int width, const
 static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scales *s, float *r) {}
 static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, const vwl_scales *s,
                              const float *r) {}
+static inline int32_t vwl_find_gradients(vwl_block *block, float weight) { return 0; }
+static inline void vwl_find_steps(vwl_block *block, float u) {}
 static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < width; c++) s[c] += w[index[i] * width + c] * value[i];

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from core.descent cimport CONTRACTION, MULTIPLIER, NORMS, Learner, balance, scaled_step
+from core.descent cimport CONTRACTION, MULTIPLIER, NORMS, Learner, balance, scaled_step, step_scale
 from core.loss_types cimport has_loss
 from core.rates cimport Rates, Scan, scan_term
 from core.scratch cimport Scratch
@@ -27,6 +27,8 @@ cdef extern from "core/classes.h" nogil:
         int32_t active[MOST]
         int32_t learns[MOST]
         int32_t dead[MOST]
+        float score[MOST]
+        float sign[MOST]
         int32_t first
         int32_t width
         ScanOne scan_one
@@ -49,6 +51,8 @@ cdef extern from "core/classes.h" nogil:
                                    size_t n, float base, float *raw)
     void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, Scales *scales,
                                float *r)
+    bint find_logistic_gradients "vwl_find_gradients"(Block *block, float weight)
+    void find_logistic_steps "vwl_find_steps"(Block *block, float u)
     void apply_block "vwl_apply"(float *table, const uint32_t *index, const float *value, size_t n, const Block *block,
                                  const Scales *scales, const float *r)
 
@@ -179,13 +183,53 @@ cdef inline void close_rates(BlockRates *room) noexcept nogil:
     room.r = NULL
 
 
-cdef inline void open_block(Block *block, uint32_t classes, uint32_t width) noexcept nogil:
+cdef inline void open_block(Block *block, const float *score, const float *sign, uint32_t classes, uint32_t width) noexcept nogil:
     """For the first ``classes`` classes of the block; none of them active yet."""
     cdef uint32_t c
     memset(block, 0, sizeof(Block))
     block.scan_one, block.width = scan_one, <int32_t>width
+    for c in range(classes):
+        block.score[c], block.sign[c] = score[c], sign[c]
     for c in range(classes, width):
         block.dead[c] = -1
+
+
+cdef inline bint find_gradients(const Learner *m, Block *block, uint32_t classes, float weight) noexcept nogil:
+    """Of the classes with a loss. Whether that was done in lanes, so that steps can be found there."""
+    cdef uint32_t c
+    if m.signs and m.invariant and find_logistic_gradients(block, weight):
+        return True
+    for c in range(classes):
+        if has_loss(&m.loss, &m.params, block.score[c], block.sign[c]):
+            block.gradient[c] = weight * m.loss.square_grad(&m.params, block.score[c], block.sign[c])
+            block.active[c] = -(block.gradient[c] != 0)
+    return False
+
+
+cdef inline int find_steps(Learner *m, Block *block, double *norms, uint32_t classes, float weight, bint lanes) noexcept nogil:
+    """UNSTABLE where a step is not finite."""
+    cdef Scan scan
+    cdef int status = OK
+    cdef uint32_t c
+    for c in range(classes):
+        if block.active[c]:
+            m.norms = norms + NORMS * c
+            scan.per_update, scan.norm = block.reach[c], block.norm[c]
+            balance(m, weight, &scan)
+            block.reach[c] = scan.per_update
+    if lanes:
+        find_logistic_steps(block, step_scale(m, weight))
+    for c in range(classes):
+        if not block.active[c]:
+            continue
+        if not lanes:
+            block.step[c] = scaled_step(m, block.score[c], block.sign[c], weight, block.reach[c])
+        if not isfinite(block.step[c]):
+            status = UNSTABLE
+            block.step[c] = 0 if isnan(block.step[c]) else block.step[c]
+        block.learns[c] = -(block.step[c] != 0)
+        block.step[c] = block.step[c] * <float>norms[NORMS * c + MULTIPLIER]
+    return status
 
 
 cdef inline int teach_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
@@ -195,31 +239,18 @@ cdef inline int teach_block(Learner *m, float *table, double *norms, const Scrat
     ``first``: they are the first of a feature's classes.
     """
     cdef Block block
-    cdef Scan scan
-    cdef int status = OK
+    cdef int status
     cdef uint32_t c
-    cdef bint any_step = False
-    open_block(&block, classes, width)
+    cdef bint lanes, any_step = False
+    open_block(&block, score, sign, classes, width)
     block.first = first
+    lanes = find_gradients(m, &block, classes, weight)
     for c in range(classes):
-        if has_loss(&m.loss, &m.params, score[c], sign[c]):
-            block.gradient[c] = weight * m.loss.square_grad(&m.params, score[c], sign[c])
-            block.active[c] = -(block.gradient[c] != 0)
-            any_step = any_step or block.active[c]
+        any_step = any_step or block.active[c]
     if not any_step and not first:
         return OK
     scan_block(table, s.index, s.value, s.terms, &block, &room.scales, room.r)
-    for c in range(classes):
-        if block.active[c]:
-            m.norms = norms + NORMS * c
-            scan.per_update, scan.norm = block.reach[c], block.norm[c]
-            balance(m, weight, &scan)
-            block.step[c] = scaled_step(m, score[c], sign[c], weight, scan.per_update)
-            if not isfinite(block.step[c]):
-                status = UNSTABLE
-                block.step[c] = 0 if isnan(block.step[c]) else block.step[c]
-            block.learns[c] = -(block.step[c] != 0)
-            block.step[c] = block.step[c] * <float>m.norms[MULTIPLIER]
+    status = find_steps(m, &block, norms, classes, weight, lanes)
     if not (m.strict and status != OK):
         apply_block(table, s.index, s.value, s.terms, &block, &room.scales, room.r)
     return status

@@ -8,7 +8,7 @@ from core.bytescan cimport prefetch, unlikely
 from core.copies cimport copy_row, has_lanes, return_copies, room_for_copies, scan_copies
 from core.float32 cimport ONE
 from core.loss_types cimport Loss, LossParams, has_loss
-from core.losses cimport get_loss
+from core.losses cimport LOSS_LOGISTIC, get_loss
 from core.plan cimport LETTERS
 from core.rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
 from core.scratch cimport Scratch
@@ -40,6 +40,7 @@ cdef struct Learner:
     double *norms          # (NORMS,) of the weights at work: the first scalars, or one class's
     Loss loss
     LossParams params
+    bint signs             # logistic loss of labels -1 and 1
     int link
     Rates rates
     Ahead ahead
@@ -359,6 +360,7 @@ cdef inline Learner open_learner(state, config):
     m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
                           <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
                           config.loss_power)
+    m.signs = config.loss_code == LOSS_LOGISTIC and m.params.logistic_min == -1 and m.params.logistic_max == 1
     m.link = config.link_code
     m.ahead = Ahead(NULL, 0, False)
     m.mask = NULL

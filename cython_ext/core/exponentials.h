@@ -12,6 +12,25 @@
 #define VWL_INLINE static inline __attribute__((always_inline))
 #else
 #define VWL_INLINE static inline
+/* W(exp(x)) - x by one Fritsch-Shafer-Crowley step (CACM Algorithm 443) from the first guess w, whose w + log(w) misses x by r. */
+VWL_INLINE double vwl_lambert_step(double x, double w, double r) {
+    double t = 1 + w, v = 2 * t * (t + 2 * r / 3);
+    return w * (1 + r / t * (v - r) / (v - 2 * r)) - x;
+}
+
+/* The same with Vowpal Wabbit's first guesses, linear and exponential. */
+VWL_INLINE double vwl_linear_guess(double x) { return 0.86 * x + 0.01; }
+VWL_INLINE double vwl_steep_exponent(double x) { return 0.8 * x - 0.65; }
+static inline float vwl_lambert_excess(double x) {
+    double w;
+    if (x >= 1) {
+        w = vwl_linear_guess(x);
+        return (float)vwl_lambert_step(x, w, x - vwl_log(w) - w);
+    }
+    w = vwl_exp(vwl_steep_exponent(x < -800 ? -800 : x));
+    return (float)vwl_lambert_step(x, w, x - vwl_steep_exponent(x) - w);
+}
+
 #endif
 
 /* 2^(i/32) */
@@ -82,6 +101,25 @@ VWL_INLINE double vwl_log(double x) {
     return ((e - large) * VWL_LN2 + VWL_LOGARITHMS[place]) +
            (r + (r2 * (r * (1.0 / 3) - 1.0 / 2) +
                  r2 * r2 * ((r * (1.0 / 5) - 1.0 / 4) + r2 * (r * (1.0 / 7) - 1.0 / 6) - r2 * r2 * (1.0 / 8))));
+}
+
+/* W(exp(x)) - x by one Fritsch-Shafer-Crowley step (CACM Algorithm 443) from the first guess w, whose w + log(w) misses x by r. */
+VWL_INLINE double vwl_lambert_step(double x, double w, double r) {
+    double t = 1 + w, v = 2 * t * (t + 2 * r / 3);
+    return w * (1 + r / t * (v - r) / (v - 2 * r)) - x;
+}
+
+/* The same with Vowpal Wabbit's first guesses, linear and exponential. */
+VWL_INLINE double vwl_linear_guess(double x) { return 0.86 * x + 0.01; }
+VWL_INLINE double vwl_steep_exponent(double x) { return 0.8 * x - 0.65; }
+static inline float vwl_lambert_excess(double x) {
+    double w;
+    if (x >= 1) {
+        w = vwl_linear_guess(x);
+        return (float)vwl_lambert_step(x, w, x - vwl_log(w) - w);
+    }
+    w = vwl_exp(vwl_steep_exponent(x < -800 ? -800 : x));
+    return (float)vwl_lambert_step(x, w, x - vwl_steep_exponent(x) - w);
 }
 
 #endif

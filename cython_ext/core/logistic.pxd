@@ -4,17 +4,17 @@ All functions share one signature so that ``core/losses.pxd`` can mix any of the
 the signs; ``u`` (scale) and ``k`` (prediction per update) matter to the updates only.
 """
 
-from libc.math cimport expf, fabsf, isfinite, log1pf, logf
+from libc.math cimport fabsf, isfinite, log1pf
 
 from core.float32 cimport MILLIONTH, ONE, TWO_TO_24, finite_product
-from core.lambertw cimport lambert_excess
+from core.lambertw cimport expf, lambert_excess, log_above
 
 ctypedef float (*LogisticSide)(float p, float sign, float u, float k) noexcept nogil
 
 
 cdef inline float side_value(float p, float sign, float u, float k) noexcept nogil:
     cdef float odds = expf(-sign * p)
-    return logf(ONE + odds) if isfinite(odds) else fabsf(p)
+    return <float>log_above(ONE + odds) if isfinite(odds) else fabsf(p)
 
 
 cdef inline float side_unsafe(float p, float sign, float u, float k) noexcept nogil:

@@ -170,6 +170,31 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
         np.testing.assert_array_equal(narrow, alone)
 
 
+@pytest.mark.parametrize("count", [7, 12, 20])
+@pytest.mark.parametrize("bases", [(0,), (0, 20, -20), (0, 100, 900, -900)])
+def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases):
+    """Terms that ascend, that do not, that share slots with each other or the constant; predictions in and out of reach."""
+    rng = np.random.default_rng(count)
+    lines = []
+    for number in range(300):
+        names = rng.permutation(8)[: rng.integers(1, 7)]
+        names = sorted(names) if number % 3 else [*names, *names[:2]]
+        terms = " ".join(f"{name}:{rng.choice([0.5, 1, 2])}" for name in names)
+        lines.append(f"{rng.integers(1, count + 1)} {rng.choice([1, 2])} {rng.choice(bases)} | {terms}".encode())
+    options = Options(bits=9, loss="logistic", min_prediction=-1000.0, max_prediction=1000.0)
+    found = []
+    for lanes in (16, 8, 0):
+        learner = Many(replace(config_of("oaa", options), oaa=count), options.bits)
+        learner.kernel.lanes = lanes
+        rows, scores, _ = learn(("oaa", lines, options, None), learner=learner)
+        found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars])
+        assert not learner.met.any()
+    assert np.abs(found[0][1]).max() > max(0.9 * max(bases), 1)
+    for wide, narrow, alone in zip(*found, strict=True):
+        np.testing.assert_array_equal(wide, alone)
+        np.testing.assert_array_equal(narrow, alone)
+
+
 def test_classes_learn_nothing_of_an_example_without_features():
     options = Options(bits=6, noconstant=True)
     for lanes in (16, 8, 0):

@@ -1,9 +1,8 @@
 """Logistic and Poisson losses, links, and the table of all losses."""
 
-import math
-
 import numpy as np
 
+from . import exponentials
 from .libm import expf, expm1f, log1pf, logf
 from .losses import F32, ONE, TWO, Classic, Expectile, Hinge, Quantile, SlopeSquared, Squared
 from .options import Options
@@ -12,8 +11,8 @@ from .options import Options
 def lambert_rest(x: np.float32) -> np.float32:
     """W(e**x) - x in float64, by one step from a rough start (Karampatziakis & Langford, 2011)."""
     x = float(x)
-    w = 0.86 * x + 0.01 if x >= 1 else math.exp(0.8 * x - 0.65)
-    r = x - math.log(w) - w if x >= 1 else 0.2 * x + 0.65 - w
+    w = 0.86 * x + 0.01 if x >= 1 else exponentials.exp(0.8 * x - 0.65)
+    r = x - exponentials.log(w) - w if x >= 1 else 0.2 * x + 0.65 - w
     t = 1 + w
     v = 2 * t * (t + 2 * r / 3)
     return F32(w * (1 + r / t * (v - r) / (v - 2 * r)) - x)
@@ -30,13 +29,13 @@ class Logistic(SlopeSquared):
         return share * f(ONE) + (ONE - share) * f(-ONE)
 
     def value(self, p, y):
-        return self.mixed(lambda s: logf(ONE + expf(-s * p)), y)
+        return self.mixed(lambda s: F32(exponentials.log(float(ONE + exponentials.expf(-s * p)))), y)
 
     def update(self, p, y, u, k):
         return self.mixed(lambda s: self.step(p, s, u, k), y)
 
     def step(self, p, s, u, k):
-        d = expf(s * p)
+        d = exponentials.expf(s * p)
         if u * k < F32(1e-6):
             return s * u / (ONE + d)
         if d >= F32(2**24):  # where the other side of a label between the two has a loss
@@ -44,14 +43,14 @@ class Logistic(SlopeSquared):
         return -(s * lambert_rest(u * k + s * p + d) + p) / k
 
     def unsafe_update(self, p, y, u):
-        return self.mixed(lambda s: s * u / (ONE + expf(s * p)), y)
+        return self.mixed(lambda s: s * u / (ONE + exponentials.expf(s * p)), y)
 
     def dl(self, p, y):
-        return self.mixed(lambda s: -s / (ONE + expf(s * p)), y)
+        return self.mixed(lambda s: -s / (ONE + exponentials.expf(s * p)), y)
 
     def second(self, p, y):
         def curvature(s):
-            q = ONE / (ONE + expf(s * p))
+            q = ONE / (ONE + exponentials.expf(s * p))
             return q * (ONE - q)
 
         return self.mixed(curvature, y)
