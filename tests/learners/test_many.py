@@ -173,7 +173,7 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
 @pytest.mark.parametrize("count", [7, 12, 20])
 @pytest.mark.parametrize("bases", [(0,), (0, 20, -20), (0, 100, 900, -900)])
 def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases):
-    """Terms that ascend, that do not, that share slots with each other or the constant; predictions in and out of reach."""
+    """Terms that ascend or not, that share slots with each other or the constant; predictions in and out of reach."""
     rng = np.random.default_rng(count)
     lines = []
     for number in range(300):
