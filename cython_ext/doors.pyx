@@ -10,6 +10,12 @@ from core.numbers cimport POWERS, fill_powers
 from core.numbers cimport is_decimal as is_spelled_out
 from core.numbers cimport read_number as number_at
 
+cdef extern from "core/decimals.h" nogil:
+    const char *read_windows "vwl_read_decimals"(const char *p, const char *end, uint32_t seed, const float *powers,
+                                                 uint32_t *hash, float *value, size_t room, size_t *count) noexcept
+    const char *read_singly "vwl_read_decimals_singly"(const char *p, const char *end, uint32_t seed, const float *powers,
+                                                       uint32_t *hash, float *value, size_t room, size_t *count) noexcept
+
 cdef float POWERS_OF_TEN[POWERS]
 fill_powers(POWERS_OF_TEN)
 
@@ -39,6 +45,21 @@ def scan(const unsigned char[::1] padded):
     """
     cdef const char *p = start_of(padded, 0, 16)
     return (find_delimiters(p), delimiters_scalar(p)), (breaks(p), breaks_scalar(p)), (nondigits(p), nondigits_scalar(p))
+
+
+def read_decimals(const unsigned char[::1] padded, Py_ssize_t end, uint32_t seed, bint singly, uint32_t[::1] hash,
+                  float[::1] value):
+    """Features like ``160:0.3882`` in ``padded[:end]``: how many bytes of them were read and how many now are in ``hash``,
+    uint32[n], and ``value``, float32[n]; with the widest instructions there are, or ``singly``.
+    """
+    cdef const char *start = start_of(padded, 0, end)
+    cdef const char *stop
+    cdef size_t count = 0
+    if hash.shape[0] != value.shape[0]:
+        raise ValueError("hashes and values need the same room")
+    stop = (read_singly if singly else read_windows)(start, start + end, seed, POWERS_OF_TEN, &hash[0], &value[0],
+                                                     hash.shape[0], &count)
+    return (stop - start if stop != NULL else 0), count
 
 
 def read_number(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t end):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vwlite._native import doors
 from vwlite.parsing import TextFormat, parse_text
 
 NAMES = st.one_of(
@@ -60,6 +61,60 @@ def test_runs_of_decimals_are_read_as_single_ones(runs, end, named):
     text = "".join(f"1 |{'a' if named else ''} {run}{end}" for run in runs).encode()
     plain = TextFormat(strict=False)
     assert columns(parse_text(text, plain)) == columns(parse_text(text, replace(plain, names=True)))
+
+
+def read_decimals(text, seed, singly):
+    hashes, values = np.zeros(len(text) // 4 + 16, np.uint32), np.zeros(len(text) // 4 + 16, np.float32)
+    taken, count = doors.read_decimals(text + b"\n" + b"8 |1:0.5" * 8, len(text), seed, singly, hashes, values)
+    return taken, hashes[:count].tolist(), values[:count].view(np.uint32).tolist()
+
+
+@given(RUNS.map(str.encode), st.integers(0, 2**32 - 1))
+@settings(max_examples=600)
+def test_decimals_at_once_are_those_read_singly(text, seed):
+    """As far as both go; what either leaves is read like any other feature."""
+    (taken, hashes, values), (other, *others) = read_decimals(text, seed, False), read_decimals(text, seed, True)
+    both = min(len(hashes), len(others[0]))
+    assert (hashes[:both], values[:both]) == (others[0][:both], others[1][:both])
+    assert text[:taken].split()[: len(text[:other].split())] == text[:other].split()[: len(text[:taken].split())]
+
+
+def test_runs_of_decimals_are_read_to_their_end():
+    text = b" ".join(b"%d:%.*f" % (7**n % 10**8, n % 7 + 1, n % 10 * 0.1) for n in range(200))
+    for singly in (False, True):
+        taken, hashes, values = read_decimals(text, 3, singly)
+        assert taken == len(text)
+        numbers = [float(word.partition(b":")[2]) for word in text.split()]
+        np.testing.assert_allclose(np.uint32(values).view(np.float32), [x for x in numbers if x], rtol=3e-7)
+        names = [int(word.partition(b":")[0]) + 3 for word in text.split()]
+        assert hashes == [name for name, number in zip(names, numbers, strict=True) if number]
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_decimals_end_where_the_line_ends_though_the_next_looks_the_same(singly):
+    line = b"1:0.5 2:0.25 13:0.125"
+    padded = line + b"\n" + line + b" | 7:0.5" + bytes(64)
+    hashes, values = np.zeros(64, np.uint32), np.zeros(64, np.float32)
+    assert doors.read_decimals(padded, len(line), 0, singly, hashes, values) == (len(line), 3)
+    np.testing.assert_allclose(values[:3], [0.5, 0.25, 0.125], rtol=3e-7)
+
+
+@pytest.mark.parametrize("singly", [False, True])
+@pytest.mark.parametrize("room", range(1, 40))
+def test_decimals_stay_in_their_room(room, singly):
+    text = b" ".join(b"%d:0.25" % n for n in range(60))
+    hashes, values = np.full(80, 9, np.uint32), np.full(80, 9, np.float32)
+    taken, count = doors.read_decimals(text + b"\n" + bytes(64), len(text), 0, singly, hashes[:room], values[:room])
+    assert room - 8 < count <= room
+    assert (hashes[room:] == 9).all() and (values[room:] == 9).all()
+    assert len(text[:taken].split()) == count and (values[:count] == 0.25).all()
+
+
+def test_numbers_of_eight_digits_are_read_as_singly():
+    rng = np.random.default_rng(2)
+    numbers = [f"{n / 10**places:.{places}f}" for places in (6, 7) for n in rng.integers(0, 10 ** (places + 1), 400)]
+    text = b"1 | " + " ".join(f"{n}:{number}" for n, number in enumerate(numbers)).encode()
+    assert columns(parse_text(text, TextFormat())) == columns(parse_text(text, TextFormat(names=True)))
 
 
 SHORT = st.tuples(

@@ -19,8 +19,8 @@ static inline uint64_t vwl_window_of_nondigits(const char *p) {
 /* Features from the name at p on, as long as they are of this kind: name and fraction of up to eight and seven digits, one digit
  * before the point. They go to hash and value from *count on, which grows, as long as there is room. Returns the last one's end;
  * NULL when the first is of another kind. Not inlined: whoever reads other features is to keep its registers. */
-static VWL_NOINLINE const char *vwl_read_decimals(const char *p, const char *end, uint32_t seed, const float *powers,
-                                                  uint32_t *hash, float *value, size_t room, size_t *count) {
+static VWL_NOINLINE const char *vwl_read_decimals_singly(const char *p, const char *end, uint32_t seed, const float *powers,
+                                                         uint32_t *hash, float *value, size_t room, size_t *count) {
     const char *last = NULL;
     size_t n = *count, at = 1;
     while (at && n + VWL_IN_WINDOW <= room) {
@@ -53,5 +53,19 @@ done:
     *count = n;
     return last;
 }
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(VWLITE_SCALAR)
+#include "core/decimals_wide.h"
+static inline const char *vwl_read_decimals(const char *p, const char *end, uint32_t seed, const float *powers, uint32_t *hash,
+                                            float *value, size_t room, size_t *count) {
+    return (vwl_has_wide_decimals() ? vwl_read_decimals_wide : vwl_read_decimals_singly)(p, end, seed, powers, hash, value, room,
+                                                                                         count);
+}
+#else
+static inline const char *vwl_read_decimals(const char *p, const char *end, uint32_t seed, const float *powers, uint32_t *hash,
+                                            float *value, size_t room, size_t *count) {
+    return vwl_read_decimals_singly(p, end, seed, powers, hash, value, room, count);
+}
+#endif
 
 #endif
