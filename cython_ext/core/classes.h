@@ -63,8 +63,6 @@ static inline void vwl_turn_back(float *slots, int width) {
 
 #if VWL_HAS_LANES
 #define VWL_HAS_CLASSES 1
-#define VWL_LEAST_SQUARE 1.175494351e-38f /* smaller squares count as this much */
-#define VWL_LARGEST 3.402823466e+38f
 #define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
 typedef float vwl_f8 __attribute__((vector_size(32)));
 typedef float vwl_f16 __attribute__((vector_size(64)));

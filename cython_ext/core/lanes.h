@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#define VWL_LEAST_SQUARE 1.175494351e-38f /* smaller squares of inputs count as this much */
+#define VWL_LARGEST 3.402823466e+38f
+
 #if defined(__GNUC__) && !defined(VWLITE_SCALAR)
 #define VWL_HAS_LANES 1
 typedef int32_t vwl_i4 __attribute__((vector_size(16)));

@@ -55,9 +55,9 @@ VWL_WIDE_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const fl
                                    float *norm) {
     const __m256 one = _mm256_set1_ps(1), x = _mm256_loadu_ps(value), x2 = _mm256_mul_ps(x, x);
     const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
-    __m256 usual = _mm256_cmp_ps(x2, _mm256_set1_ps(1.175494351e-38f), _CMP_GE_OQ), share = x2, pair[4], g, n, r;
+    __m256 usual = _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_LEAST_SQUARE), _CMP_GE_OQ), share = x2, pair[4], g, n, r;
     float lane[8];
-    usual = _mm256_and_ps(usual, _mm256_cmp_ps(x2, _mm256_set1_ps(3.402823466e+38f), _CMP_LE_OQ));
+    usual = _mm256_and_ps(usual, _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_LARGEST), _CMP_LE_OQ));
     usual = _mm256_andnot_ps(_mm256_castsi256_ps(vwl_shared_eight(index)), usual);
     if (_mm256_movemask_ps(usual) != 0xff) return 0;
     vwl_read_eight(table, index, pair);
