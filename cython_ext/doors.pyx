@@ -16,6 +16,11 @@ cdef extern from "core/decimals.h" nogil:
     const char *read_singly "vwl_read_decimals_singly"(const char *p, const char *end, uint32_t seed, const float *powers,
                                                        uint32_t *hash, float *value, size_t room, size_t *count) noexcept
 
+cdef extern from "core/exponentials.h" nogil:
+    double exp_of "vwl_exp"(double x) noexcept
+    double log_of "vwl_log"(double x) noexcept
+    float lambert_excess_of "vwl_lambert_excess"(double x) noexcept
+
 cdef float POWERS_OF_TEN[POWERS]
 fill_powers(POWERS_OF_TEN)
 
@@ -50,7 +55,8 @@ def scan(const unsigned char[::1] padded):
 def read_decimals(const unsigned char[::1] padded, Py_ssize_t end, uint32_t seed, bint singly, uint32_t[::1] hash,
                   float[::1] value):
     """Features like ``160:0.3882`` in ``padded[:end]``: how many bytes of them were read and how many now are in ``hash``,
-    uint32[n], and ``value``, float32[n]; with the widest instructions there are, or ``singly``.
+    uint32[n], and ``value``, float32[n]; with the widest instructions there are, or ``singly``. ``padded[end]`` must be a byte
+    that ends a line.
     """
     cdef const char *start = start_of(padded, 0, end)
     cdef const char *stop
@@ -71,3 +77,18 @@ def read_number(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t en
     cdef const char *start = start_of(padded, begin, end)
     cdef const char *stop = number_at(start, start + (end - begin), POWERS_OF_TEN, &value)
     return value, stop - start, is_spelled_out(start, stop)
+
+
+def exp(double x):
+    """exp as logistic loss has it, for -700 <= x <= 700."""
+    return exp_of(x)
+
+
+def log(double x):
+    """log as logistic loss has it, for 11/16 <= x."""
+    return log_of(x)
+
+
+def lambert_excess(double x):
+    """W(exp(x)) - x as updates of logistic loss have it."""
+    return lambert_excess_of(x)

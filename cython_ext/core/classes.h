@@ -28,9 +28,9 @@ typedef struct {
     int32_t active[VWL_MOST]; /* -1 where the class has a loss */
     int32_t learns[VWL_MOST]; /* -1 where it has a step */
     int32_t dead[VWL_MOST];   /* -1 where there is no class */
-    float score[VWL_MOST]; /* predictions */
-    float sign[VWL_MOST];  /* labels, 1 or -1 */
-    float odds[VWL_MOST];  /* that logistic loss leaves for its steps */
+    float score[VWL_MOST];    /* predictions */
+    float sign[VWL_MOST];     /* labels, 1 or -1 */
+    float odds[VWL_MOST];     /* that logistic loss leaves for its steps */
     int32_t first;            /* the block of a feature's first slots */
     int32_t width;
     vwl_scan_one scan_one;
@@ -43,8 +43,8 @@ typedef struct {
     float *inverse;      /* 1 / N */
     float *share;        /* x^2 / N^2 */
     uint32_t *last;
-    int32_t distinct; /* -1: no two terms share slots */
-    int32_t usual;    /* 1: all terms are usual ones */
+    int32_t distinct;    /* no two terms share slots */
+    int32_t usual;       /* all terms are usual ones */
 } vwl_scales;
 
 /* The slots of a block, four floats each, by slot or turned, by column. */

@@ -94,7 +94,7 @@ static LANES_TARGET int32_t LANES_NAME(are_distinct)(const uint32_t *index, size
     uint32_t shared = 0;
     for (size_t i = 0; i + 1 < n; i++) shared |= index[i] == last;
     for (size_t i = 0; i + 2 < n; i++) shared |= index[i] >= index[i + 1];
-    return (int32_t)shared - 1;
+    return !shared;
 }
 
 /* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's

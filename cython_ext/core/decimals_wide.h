@@ -12,10 +12,10 @@
 #define VWL_VBMI2_INLINE static inline __attribute__((always_inline)) VWL_VBMI2
 
 enum {
-    VWL_FEATURE_ENDS = 0x4924,     /* bits of the places where features end, each the third */
-    VWL_NAME_ENDS = 0x1249,     /* ... of those where names end */
-    VWL_EXACT = 16777160,   /* up to here whole numbers are floats */
-    VWL_BYTES_OF_LANES = 8
+    VWL_FEATURE_ENDS = 0x4924, /* bits of the places where features end, each the third */
+    VWL_NAME_ENDS = 0x1249,    /* ... of those where names end */
+    VWL_EXACT = 16777160,      /* up to here whole numbers are floats */
+    VWL_STORED = 8             /* numbers at a time, three of which are nothing */
 };
 
 static inline int vwl_has_wide_decimals(void) {
@@ -37,6 +37,21 @@ VWL_VBMI2_INLINE __m256i vwl_digits_between(__m512i digits, __m512i from, __m512
     x = _mm512_madd_epi16(x, _mm512_set1_epi32(0x00010064));
     x = _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(10000)), _mm512_srli_epi64(x, 32));
     return _mm512_cvtepi64_epi32(x);
+}
+
+/* Decimals of one digit behind `name`, the point and the digits between `point` and `end`: as whole numbers without the point, and,
+ * in value, as they are. `scales` are the powers of ten from -7 to 0. */
+VWL_VBMI2_INLINE __m256i vwl_decimals_between(__m512i digits, __m512i name, __m512i point, __m512i end, __m256 scales,
+                                              __m256 *value) {
+    const __m512i first = _mm512_add_epi8(name, _mm512_set1_epi8(1));
+    const __m512i after = _mm512_sub_epi8(_mm512_sub_epi8(end, point), _mm512_set1_epi8(1));
+    const __m256i length = _mm512_cvtepi64_epi32(_mm512_and_si512(after, _mm512_set1_epi64(0xff)));
+    const __m256i power = _mm256_permutexvar_epi32(length, _mm256_loadu_si256((const __m256i *)vwl_power));
+    const __m256i whole = _mm512_cvtepi64_epi32(_mm512_maskz_permutexvar_epi8(0x0101010101010101, first, digits));
+    const __m256i number = _mm256_add_epi32(vwl_digits_between(digits, point, end), _mm256_mullo_epi32(whole, power));
+    *value = _mm256_mul_ps(_mm256_cvtepi32_ps(number),
+                           _mm256_permutexvar_ps(_mm256_sub_epi32(_mm256_set1_epi32(7), length), scales));
+    return number;
 }
 
 /* How many features there are from the window's begin on, of which the names end at `name`, the whole parts at `point`; `end` is
@@ -61,11 +76,11 @@ static VWL_NOINLINE VWL_VBMI2 const char *vwl_read_decimals_wide(const char *p, 
                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
                                     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
     static const uint8_t names[16] = {0, 3, 6, 9, 12}, points[16] = {1, 4, 7, 10, 13}, stops[16] = {2, 5, 8, 11, 14};
-    const __m256i power = _mm256_loadu_si256((const __m256i *)vwl_power), seeds = _mm256_set1_epi32((int)seed);
+    const __m256i seeds = _mm256_set1_epi32((int)seed);
     const __m256 scales = _mm256_loadu_ps(powers + 121);
     const char *last = NULL;
     size_t n = *count;
-    while (n + VWL_BYTES_OF_LANES <= room) {
+    while (n + VWL_STORED <= room) {
         const __m512i window = _mm512_loadu_si512(p), digits = _mm512_sub_epi8(window, _mm512_set1_epi8('0'));
         const uint64_t ends = _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9));
         const size_t fifth = (size_t)_tzcnt_u64(_pdep_u64(1 << 14, ends)); /* the next window need not wait for this one */
@@ -76,14 +91,8 @@ static VWL_NOINLINE VWL_VBMI2 const char *vwl_read_decimals_wide(const char *p, 
                                               end - p < 127 ? (int)(end - p) : 127);
         const __m512i name = vwl_spread(names, places), point = vwl_spread(points, places), behind = vwl_spread(stops, places);
         const __m512i before = _mm512_alignr_epi64(behind, _mm512_set1_epi64(-1), 7);
-        const __m256i fraction = vwl_digits_between(digits, point, behind);
-        const __m256i whole = _mm512_cvtepi64_epi32(_mm512_maskz_permutexvar_epi8(
-            0x0101010101010101, _mm512_add_epi8(name, _mm512_set1_epi8(1)), digits));
-        const __m256i length = _mm512_cvtepi64_epi32(_mm512_and_si512(
-            _mm512_sub_epi8(_mm512_sub_epi8(behind, point), _mm512_set1_epi8(1)), _mm512_set1_epi64(0xff)));
-        const __m256i number = _mm256_add_epi32(fraction, _mm256_mullo_epi32(whole, _mm256_permutexvar_epi32(length, power)));
-        const __m256 scale = _mm256_permutexvar_ps(_mm256_sub_epi32(_mm256_set1_epi32(7), length), scales);
-        const __m256 found = _mm256_mul_ps(_mm256_cvtepi32_ps(number), scale);
+        __m256 found;
+        const __m256i number = vwl_decimals_between(digits, name, point, behind, scales, &found);
         const __m256i hashes = _mm256_add_epi32(vwl_digits_between(digits, before, name), seeds);
         const uint32_t large = _mm256_cmpgt_epi32_mask(number, _mm256_set1_epi32(VWL_EXACT)), used = (1u << c) - 1;
         const uint32_t kept = _mm256_test_epi32_mask(number, number) & used;

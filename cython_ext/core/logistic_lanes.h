@@ -1,5 +1,5 @@
-/* Logistic loss of a block of classes, all labels 1 or -1; included once for each instruction set by classes.h. Results are those of
- * core/logistic.pxd. */
+/* Logistic loss of a block of classes, all labels 1 or -1; included once for each instruction set by classes.h. Results are those
+ * of core/logistic.pxd. */
 
 /* Squared gradients, and which classes have one and a loss. Answers 0, with nothing done, where a prediction is out of exp's reach;
  * a loss that is not 0 as a float leaves odds below 2^24. */
@@ -32,7 +32,7 @@ static LANES_TARGET void LANES_NAME(find_steps)(vwl_block *block, float u) {
     float moves[LANES];
     for (int c = 0; c < LANES; c++) {
         const float move = u * block->reach[c];
-        moves[c] = move > VWL_LARGEST ? VWL_LARGEST : move;
+        moves[c] = move < VWL_LARGEST ? move : VWL_LARGEST; /* NaN too, as finite_product has it */
         from[c] = moves[c] + block->sign[c] * block->score[c] + block->odds[c];
     }
     for (int c = 0; c < LANES; c++) {

@@ -172,16 +172,21 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
 
 @pytest.mark.parametrize("count", [7, 12, 20])
 @pytest.mark.parametrize("bases", [(0,), (0, 20, -20), (0, 100, 900, -900)])
-def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases):
+@pytest.mark.parametrize(
+    ("rate", "rules"), [(0.5, frozenset()), (1e-7, frozenset()), (0.5, frozenset({"adaptive", "normalized"}))]
+)
+def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases, rate, rules):
     """Terms that ascend or not, that share slots with each other or the constant; predictions in and out of reach."""
     rng = np.random.default_rng(count)
+    constants = 12, 28  # where the constant is, of 32 or 16 and of 64 features
     lines = []
     for number in range(300):
-        names = rng.permutation(8)[: rng.integers(1, 7)]
+        names = rng.permutation([*range(8), *constants])[: rng.integers(1, 9)]
         names = sorted(names) if number % 3 else [*names, *names[:2]]
         terms = " ".join(f"{name}:{rng.choice([0.5, 1, 2])}" for name in names)
         lines.append(f"{rng.integers(1, count + 1)} {rng.choice([1, 2])} {rng.choice(bases)} | {terms}".encode())
     options = Options(bits=9, loss="logistic", min_prediction=-1000.0, max_prediction=1000.0)
+    options.learning_rate, options.rules = rate, rules
     found = []
     for lanes in (16, 8, 0):
         learner = Many(replace(config_of("oaa", options), oaa=count), options.bits)
@@ -189,10 +194,24 @@ def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases):
         rows, scores, _ = learn(("oaa", lines, options, None), learner=learner)
         found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars])
         assert not learner.met.any()
-    assert np.abs(found[0][1]).max() > max(0.9 * max(bases), 1)
+    assert np.abs(found[0][1]).max() > max(0.9 * max(bases), 1e-7)
     for wide, narrow, alone in zip(*found, strict=True):
         np.testing.assert_array_equal(wide, alone)
         np.testing.assert_array_equal(narrow, alone)
+
+
+def test_classes_that_diverge_in_blocks_give_the_same_bytes():
+    """A scale without bounds times a reach of 0 is no number."""
+    options = Options(bits=4, loss="logistic", learning_rate=10.0, noconstant=True)
+    found = []
+    for lanes in (16, 8, 0):
+        learner = Many(replace(config_of("oaa", options), oaa=5), options.bits, strict=False)
+        learner.kernel.lanes = lanes
+        learn(("oaa", [b"1 3e38 5 | 1:3", b"1 1 | 1:3"], options, None), learner=learner)
+        found.append(learner.weights[:, :3])
+    assert np.isnan(found[2]).any()
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(found[1], found[2])
 
 
 def test_classes_learn_nothing_of_an_example_without_features():
