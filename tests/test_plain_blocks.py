@@ -76,7 +76,9 @@ def test_decimals_at_once_are_those_read_singly(text, seed):
     (taken, hashes, values), (other, *others) = read_decimals(text, seed, False), read_decimals(text, seed, True)
     both = min(len(hashes), len(others[0]))
     assert (hashes[:both], values[:both]) == (others[0][:both], others[1][:both])
-    assert text[:taken].split()[: len(text[:other].split())] == text[:other].split()[: len(text[:taken].split())]
+    for end, count in ((taken, len(hashes)), (other, len(others[0]))):
+        assert end in (0, len(text)) or text[end : end + 1] == b" "
+        assert count == sum(float(word.partition(b":")[2]) != 0 for word in text[:end].split())
 
 
 def test_runs_of_decimals_are_read_to_their_end():

@@ -139,7 +139,8 @@ class Many(Gd):
         self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
         self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
-        self.met = np.zeros(1 << bits >> self.kernel.shift, np.uint8)  # features of the batch at work, then 0 again
+        # 1 for the features whose slots the kernel has turned, 0 between batches
+        self.met = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
         self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
         self.order = permutation(config.random_seed, config.count)
         self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities
