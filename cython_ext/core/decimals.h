@@ -18,7 +18,8 @@ static inline uint64_t vwl_window_of_nondigits(const char *p) {
 
 /* Features from the name at p on, as long as they are of this kind: name and fraction of up to eight and seven digits, one digit
  * before the point. They go to hash and value from *count on, which grows, as long as there is room. Returns the last one's end;
- * NULL when there is none or none is read here: whatever is left is read like any other feature. Not inlined: whoever reads other features is to keep its registers. */
+ * NULL when there is none or none is read here: whatever is left is read like any other feature. Not inlined: whoever reads other
+ * features is to keep its registers. */
 static VWL_NOINLINE const char *vwl_read_decimals_singly(const char *p, const char *end, uint32_t seed, const float *powers,
                                                          uint32_t *hash, float *value, size_t room, size_t *count) {
     const char *last = NULL;
