@@ -1,6 +1,6 @@
-"""Python's door to the loss table: whole arrays in, whole arrays out."""
+"""Python's door to the loss table: whole arrays in, whole arrays out, but for the value of a single loss."""
 
-import numpy as np
+from vwlite.arrays import np
 
 from core.links cimport LINK_COUNT, apply_link
 from core.loss_types cimport LOSS_PARAMS, Loss, LossParams, has_loss, read_params
@@ -20,6 +20,14 @@ cdef int same_length(Py_ssize_t n, Py_ssize_t other) except -1:
     if n != other:
         raise ValueError(f"arrays differ in length: {n} and {other}")
     return 0
+
+
+def value(int code, const float[::1] params, float p, float y):
+    """The loss ``code`` of predicting ``p`` for the label ``y``. Arguments and errors as in ``evaluate``."""
+    cdef LossParams fields
+    cdef Loss loss
+    open_table(code, params, &fields, &loss)
+    return loss.value(&fields, p, y)
 
 
 def evaluate(int code, const float[::1] params, const float[::1] p, const float[::1] y):

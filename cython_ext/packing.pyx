@@ -199,6 +199,58 @@ def pack(const uint32_t[::1] words, bint marks=False, size_t enough=0):
         free(room)
 
 
+def pack_bytes(const uint8_t[::1] numbers, size_t enough=0):
+    """The same for uint8[n], as ``unpack_bytes`` reads it."""
+    cdef size_t i, n = numbers.shape[0]
+    cdef uint32_t *word = <uint32_t *>malloc(4 * n + 1)
+    if word == NULL:
+        raise MemoryError("not enough memory to pack a batch")
+    try:
+        for i in range(n):
+            word[i] = numbers[i]
+        return pack_words(word, n, enough)
+    finally:
+        free(word)
+
+
+def pack_offsets(const uint32_t[::1] starts, size_t enough=0):
+    """The lengths between ascending numbers, uint32[n + 1], as ``unpack_offsets`` reads them."""
+    cdef size_t i, n = max(starts.shape[0] - 1, 0)
+    cdef uint32_t *word = <uint32_t *>malloc(4 * n + 1)
+    if word == NULL:
+        raise MemoryError("not enough memory to pack a batch")
+    try:
+        for i in range(n):
+            word[i] = starts[i + 1] - starts[i]
+        return pack_words(word, n, enough)
+    finally:
+        free(word)
+
+
+def join_pieces(const uint8_t[::1] text, const uint32_t[::1] start, const uint32_t[::1] end, uint32_t[::1] offsets):
+    """The bytes between n starts and ends in a row; ``offsets``, uint32[n + 1], takes where each piece begins in them.
+
+    A piece that ends before it starts is empty. Raises IndexError for one that is not in the text.
+    """
+    cdef size_t i, n = start.shape[0], total = 0
+    cdef uint8_t *out
+    if <size_t>end.shape[0] != n or <size_t>offsets.shape[0] != n + 1:
+        raise IndexError("there are not as many starts as ends")
+    for i in range(n):
+        offsets[i] = <uint32_t>total
+        if end[i] > start[i]:
+            if end[i] > <size_t>text.shape[0]:
+                raise IndexError("a piece lies outside the text")
+            total += end[i] - start[i]
+    offsets[n] = <uint32_t>total
+    joined = PyBytes_FromStringAndSize(NULL, total)
+    out = <uint8_t *>PyBytes_AS_STRING(joined)
+    for i in range(n):
+        if end[i] > start[i]:
+            memcpy(out + offsets[i], &text[start[i]], end[i] - start[i])
+    return joined
+
+
 cdef size_t open_codes(const uint8_t[::1] data, size_t offset, size_t n, Codes *column) except 0:
     """Where the column that begins at ``offset`` ends. Raises ValueError when it is not one of ``n`` words."""
     cdef size_t left, need

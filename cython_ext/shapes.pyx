@@ -86,6 +86,48 @@ def find_shapes(batch, uint32_t[::1] shape, uint32_t[::1] first):
     return shapes
 
 
+def place_parts(const uint32_t[::1] row_seg, const uint32_t[::1] first, uint32_t[::1] start):
+    """Fill ``start``, uint32[shapes + 1], with where each shape's segments begin, of those of all; returns their number.
+
+    ``first``, uint32[shapes], as ``find_shapes`` fills it.
+    """
+    cdef size_t shape, total = 0
+    if start.shape[0] != first.shape[0] + 1:
+        raise IndexError("there are not as many places as shapes")
+    for shape in range(<size_t>first.shape[0]):
+        start[shape] = <uint32_t>total
+        if first[shape] + <size_t>1 >= <size_t>row_seg.shape[0]:
+            raise IndexError("the rows lie outside the batch")
+        total += row_seg[first[shape] + 1] - row_seg[first[shape]]
+    start[first.shape[0]] = <uint32_t>total
+    return total
+
+
+def take_parts(batch, const uint32_t[::1] first, parts):
+    """Fill ``parts``, as ``spread_shapes`` takes them, but for their starts, from the first row of each shape."""
+    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
+    cdef const uint8_t[::1] seg_char = batch.seg_char
+    cdef const uint32_t[::1] start = parts[0]
+    cdef uint32_t[::1] part_hash = parts[1], part_size = parts[2]
+    cdef uint8_t[::1] part_char = parts[3]
+    cdef size_t shape, i, at, most = min(seg_hash.shape[0], seg_char.shape[0], seg_start.shape[0] - 1)
+    cdef size_t room = min(part_hash.shape[0], part_size.shape[0], part_char.shape[0])
+    for shape in range(<size_t>first.shape[0]):
+        at = start[shape]
+        for i in range(row_seg[first[shape]], row_seg[first[shape] + 1]):
+            if at >= room or i >= most:
+                raise IndexError("the segments lie outside the batch")
+            part_hash[at], part_size[at], part_char[at] = seg_hash[i], seg_start[i + 1] - seg_start[i], seg_char[i]
+            at += 1
+
+
+def number_rows(uint32_t[::1] line):
+    """Fill ``line`` with 0, 1, 2 and so on."""
+    cdef size_t row
+    for row in range(<size_t>line.shape[0]):
+        line[row] = <uint32_t>row
+
+
 cdef inline bint spread_rows(const uint32_t[::1] shape, const uint32_t[::1] part, const uint32_t[::1] part_hash,
                              const uint32_t[::1] part_size, const uint8_t[::1] part_char, uint32_t[::1] row_seg,
                              uint32_t[::1] seg_hash, uint32_t[::1] seg_start, uint8_t[::1] seg_char,

@@ -1,6 +1,8 @@
 """Scans over the weight table, whose rows are the slots: ``float32[slots, stride]``, seen as bits."""
 
-from libc.stdint cimport uint32_t
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from core.bytescan cimport first_bit
 
@@ -107,6 +109,65 @@ def marked_rows(const unsigned int[::1] marks, Py_ssize_t word, unsigned int[::1
                 found += 1
             word += 1
     return found, word
+
+
+def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned int[::1] slots, float[::1] out):
+    """Fill ``out``, float32[n], with a column of the table's first n rows or, with ``slots``, uint32[n], of these.
+
+    Returns whether all are finite. Raises IndexError for what is not in the table.
+    """
+    cdef Py_ssize_t i, row, n = out.shape[0], rows = values.shape[0]
+    cdef bint finite = True
+    if not 0 <= column < values.shape[1] or n > (rows if slots is None else slots.shape[0]):
+        raise IndexError("the numbers lie outside the table")
+    with nogil:
+        for i in range(n):
+            row = i if slots is None else slots[i]
+            if row >= rows:
+                break
+            out[i] = values[row, column]
+            finite = finite and isfinite(out[i])
+        else:
+            i = n
+    if i < n:
+        raise IndexError("a slot lies outside the table")
+    return finite
+
+
+def are_there(const uint64_t[::1] told, unsigned char[::1] pages):
+    """What /proc/self/pagemap tells of pages: 1 where one is in memory or swapped out, 0 elsewhere."""
+    cdef Py_ssize_t page
+    for page in range(min(told.shape[0], pages.shape[0])):
+        pages[page] = told[page] >> 62 != 0
+
+
+def are_places(const unsigned int[::1] slots, uint64_t room):
+    """Whether slots ascend and are below ``room``."""
+    cdef Py_ssize_t i, n = slots.shape[0]
+    for i in range(n - 1):
+        if slots[i] >= slots[i + 1]:
+            return False
+    return n == 0 or slots[n - 1] < room
+
+
+def fill_column(float[:, ::1] values, Py_ssize_t column, Py_ssize_t begin, const unsigned int[::1] slots,
+                const unsigned char[::1] data):
+    """Write float32 numbers to a column of a table from row ``begin`` on or, with ``slots``, to the rows of these, which
+    ascend, from number ``begin`` of them on.
+
+    ``data`` are the numbers' bytes. Returns the number that comes next. Raises IndexError for what is not in the table.
+    """
+    cdef Py_ssize_t i, n = data.shape[0] // 4, rows = values.shape[0]
+    if slots is not None:
+        rows = slots.shape[0]
+        if rows and slots[rows - 1] >= values.shape[0]:
+            raise IndexError("the slots lie outside the table")
+    if not 0 <= column < values.shape[1] or begin < 0 or n > rows - begin:
+        raise IndexError("the numbers lie outside the table")
+    with nogil:
+        for i in range(n):
+            memcpy(&values[begin + i if slots is None else slots[begin + i], column], &data[4 * i], 4)
+    return begin + n
 
 
 def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsigned int[::1] slots):

@@ -8,13 +8,13 @@ from typing import Any
 AHEAD = 4  # results made before they are asked for, beside one for every thread
 
 
-def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:
+def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int, ahead: int = AHEAD) -> Iterator[Any]:
     """``map(work, source)``, worked in ``threads`` beside the caller's, and one more that goes through ``source``.
 
-    The caller's thread works too where it would wait. At most ``threads + AHEAD`` results are made ahead of it. An
+    The caller's thread works too where it would wait. At most ``threads + ahead`` results are made ahead of it. An
     exception of the source comes after the results before it, one of the work in its place.
     """
-    return _ahead(source, work, threads) if threads else map(work, source)
+    return _ahead(source, work, threads, ahead) if threads else map(work, source)
 
 
 class Task:
@@ -36,7 +36,7 @@ class Task:
         self.done.release()
 
 
-def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> Iterator[Any]:
+def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int, ahead: int) -> Iterator[Any]:
     tasks: SimpleQueue[Task | BaseException | None] = SimpleQueue()  # in order, then how the source ended
     todo: SimpleQueue[Task | None] = SimpleQueue()  # those that nobody has begun
     places: SimpleQueue[None] = SimpleQueue()  # one for every result that may be made
@@ -61,7 +61,7 @@ def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int) -> I
             task.run(work)
 
     helpers = [threading.Thread(target=help_out, name="ahead") for _ in range(threads)]
-    for _ in range(threads + AHEAD):
+    for _ in range(threads + ahead):
         places.put(None)
     started: list[threading.Thread] = []
     try:

@@ -7,6 +7,8 @@ every size against the file before it allocates. Later formats keep ``header.jso
 comment last, so that an older reader can name them.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -14,9 +16,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-import numpy as np
 from mmh3 import mmh3_x64_128
 
 from vwlite import zipframe
@@ -53,7 +54,7 @@ class Spec:
 
     @property
     def nbytes(self) -> int:
-        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+        return math.prod(self.shape) * int(self.dtype[2:])
 
     @property
     def preamble(self) -> bytes:
@@ -70,7 +71,7 @@ class Spec:
 
 
 # A member and its data in C-contiguous pieces; once given out they must not change: several are under way.
-Source = tuple[Spec, Iterable[np.ndarray]]
+Source = tuple[Spec, Iterable[Any]]
 # MurmurHash3 x64 128: the enemy is damage, not malice. Any change within one block of 16 bytes
 # shows for certain, and it reads 2.5 GB/s where sha256 reads 1.3 and blake2b 1.0.
 Hasher = mmh3_x64_128
@@ -125,13 +126,13 @@ def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable, flusher: Flusher
     return replace(spec, crc32=f"{crc:08x}", digest=hashed.digest().hex())
 
 
-def _placed(pieces: Iterable[np.ndarray], place: int) -> Iterator[tuple[np.ndarray, int]]:
+def _placed(pieces: Iterable[Any], place: int) -> Iterator[tuple[Any, int]]:
     for piece in pieces:
         yield piece, place
         place += piece.nbytes
 
 
-def _put(descriptor: int, given: tuple[np.ndarray, int]) -> np.ndarray:
+def _put(descriptor: int, given: tuple[Any, int]) -> Any:
     piece, place = given
     data = memoryview(piece).cast("B")
     while data:

@@ -4,18 +4,20 @@ Nothing is believed before it is checked: sizes against the file before memory i
 against digests before they are returned.
 """
 
+from __future__ import annotations
+
 import json
 import math
+import mmap
 import os
 import re
 import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
-import numpy as np
-
 from vwlite import zipframe
 from vwlite.archive import DTYPES, HEADER, HEADER_LIMIT, Hasher, Kind, Spec, comment, members
+from vwlite.arrays import Array, np
 from vwlite.errors import InputDamaged, InputMissing, ModelError
 
 PIECE = 1 << 20  # bytes read at once
@@ -62,8 +64,8 @@ class Archive:
             "or make it anew"
         )
 
-    def pieces(self, name: str) -> Iterator[np.ndarray]:
-        """The member's data as 1-D arrays, each valid until the next.
+    def pieces(self, name: str) -> Iterator[memoryview]:
+        """The member's data as bytes, whole numbers in each piece, which is valid until the next.
 
         Raises ModelError after the last when the data are damaged.
         """
@@ -77,7 +79,7 @@ class Archive:
             part = buffer[: spec.nbytes - begin]
             self._fill(part, offset + begin)
             hashed.update(part)
-            yield np.frombuffer(part, spec.dtype)
+            yield part
         if hashed.digest().hex() != spec.digest:
             raise self.damaged(f"the data of {name}.npy")
         self._unverified.discard(name)
@@ -97,18 +99,17 @@ class Archive:
         array = np.empty(spec.shape, spec.dtype)
         flat, begin = array.reshape(-1), 0
         for piece in self.pieces(name):
-            flat[begin : begin + len(piece)] = piece
-            begin += len(piece)
+            numbers = np.frombuffer(piece, spec.dtype)
+            flat[begin : begin + len(numbers)] = numbers
+            begin += len(numbers)
         return array
 
-    def map(self, name: str) -> np.ndarray:
-        """The member as a read-only view of the file, after one pass to verify it."""
+    def map(self, name: str) -> Array:
+        """The member, float32[n], as a read-only view of the file, after one pass to verify it."""
         spec, offset = self.specs[name], self._starts[name]
         self.verify(name)
-        if spec.nbytes == 0:
-            return np.empty(spec.shape, spec.dtype)
-        offset += len(spec.preamble)
-        return np.asarray(np.memmap(self._file, spec.dtype, "r", offset, spec.shape))
+        pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return Array(pages, "f", spec.shape[0], 0, offset + len(spec.preamble))
 
     def _fill(self, view: memoryview, offset: int) -> None:
         try:

@@ -1,12 +1,13 @@
 """Audits: every example's prediction with the features and weights it is made of."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import BinaryIO
 
-import numpy as np
-
 from vwlite._native.expand import expand_row
 from vwlite._native.text import format_predictions
+from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.expand import Plan
 from vwlite.learners.gd import COLUMNS, Gd

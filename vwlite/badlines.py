@@ -1,11 +1,12 @@
 """Malformed lines are left out, counted and shown (vwlite's manners)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.atomic import atomic_output
 from vwlite.batch import SAVE, Batch
 from vwlite.errors import DataError
@@ -31,7 +32,7 @@ class BadLines:
 
     def __init__(
         self,
-        labels: "LabelCheck | ClassLabels | None",
+        labels: LabelCheck | ClassLabels | None,
         say: Callable[[str], None] | None,
         *,
         max_ratio: float = 0.01,

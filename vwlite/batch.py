@@ -1,12 +1,13 @@
-"""Batch, the currency of the house: a few thousand parsed examples as plain NumPy arrays."""
+"""Batch, the currency of the house: a few thousand parsed examples as arrays (``vwlite/arrays.py``, or NumPy's)."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from vwlite._native.kinds import union_of
+from vwlite.arrays import np
 
 BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
 # Of rows of groups: its features are those of every line of the group; it is not the last one, which counts for all.
@@ -69,7 +70,7 @@ class Batch:
         """The flags that any row has."""
         return union_of(self.flags)
 
-    def head(self, rows: int) -> "Batch":
+    def head(self, rows: int) -> Batch:
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""
         if rows == len(self):
             return self

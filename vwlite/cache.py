@@ -4,6 +4,8 @@ Layout, little-endian: ``MAGIC``; the batches as ``vwlite/packing.py`` packs the
 and says what the cache was made from; ``TAIL``: place, size and CRC of the footer.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import queue
@@ -14,9 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from vwlite.ahead import in_order
+from vwlite.arrays import Array, zeros
 from vwlite.atomic import atomic_output
 from vwlite.batch import Batch
 from vwlite.errors import ModelError, OutputError
@@ -131,7 +132,7 @@ class Cache:
             closing.pop_all()
         self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
         self.verified = [False] * len(self.batches)
-        self.free: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
+        self.free: queue.SimpleQueue[Array] = queue.SimpleQueue()
 
     def close(self) -> None:
         self.file.close()
@@ -203,9 +204,9 @@ class Cache:
         try:
             room = self.free.get_nowait()
         except queue.Empty:
-            room = np.empty(0, np.uint8)
+            room = zeros("B", 0)
         if len(room) < need:
-            room = np.empty(need + need // 8, np.uint8)
+            room = zeros("B", need + need // 8)
         batch = self.unpacked(number, room)
         batch.release = lambda: self.free.put(room)
         return batch
@@ -216,7 +217,7 @@ class Cache:
         room, starts = room_of(sum(sizes)), accumulate(sizes, initial=0)
         return [self.unpacked(number, room[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
 
-    def unpacked(self, number: int, room: np.ndarray) -> Batch:
+    def unpacked(self, number: int, room: Array) -> Batch:
         counts = self.batches[number]
         data = self.bytes_at(counts["offset"], counts["size"])
         try:

@@ -1,12 +1,13 @@
 """What is in a text: counts of examples, labels, namespaces, features, and how they would share a table's slots."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from typing import Any
 
-import numpy as np
-
 from vwlite._native.census import insert
+from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, Batch
 
 SHOWN_LABELS = 20  # different labels that are counted one by one

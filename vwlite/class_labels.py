@@ -4,14 +4,17 @@ Where they are lists or sets, the span of a row's tag in a batch begins with the
 ``vwlite/labelbook.py``); what they say is in ``Batch.lists``.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import mmh3
-import numpy as np
 
+from vwlite._native.kinds import are_whole, ends_of
+from vwlite.arrays import np
 from vwlite.batch import TAGGED, Batch
 from vwlite.errors import DataError
 from vwlite.labelbook import tag_of
@@ -80,7 +83,12 @@ class ClassLabels:
         return labels
 
     def refuse_others(self, batch: Batch, labels: np.ndarray) -> None:
-        count = self.classes.count
+        count, whole, (low, high) = self.classes.count, are_whole(labels), ends_of(labels)
+        if self.first is None and whole and low >= 0 and high <= count and (low == 0) != (high == count):
+            self.first = int(high == count)
+        bottom, top = (1, count - 1) if self.first is None else (self.first, self.first + count - 1)
+        if whole and not (low < bottom or high > top):
+            return
         known = ~np.isnan(labels)
         wrong = known & ((labels != np.floor(labels)) | (labels < 0) | (labels > count))
         if self.first is None and (told := known & ~wrong & ((labels == 0) | (labels == count))).any():

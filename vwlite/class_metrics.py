@@ -1,9 +1,10 @@
 """Metrics of models of classes, of costs and of sets of labels."""
 
+from __future__ import annotations
+
 from typing import Any
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import INNER, Batch
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner

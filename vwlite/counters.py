@@ -1,17 +1,19 @@
 """The run's counters (examples, weights, losses, labels seen) and the rule for progress rows."""
 
+from __future__ import annotations
+
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from vwlite._native.tally import COUNT, INDEX, see_labels, tally
+from vwlite.arrays import np, to_float32, zeros
 from vwlite.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.losses import LabelSummary
 
-FLT_MAX = float(np.finfo(np.float32).max)
+FLT_MAX = (2 - 2**-23) * 2.0**127  # the largest float32
 NO_HOLDOUT = FLT_MAX / 2  # the average loss of a pass that held nothing out
 
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
@@ -26,11 +28,6 @@ _TOTALS = frozenset(
 _UNSET_LABEL = float("nan")
 _LIMIT = 2**64
 _DAMAGED = "the model's performance counters are damaged"
-
-
-def _f32(value: float) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.float32(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +45,14 @@ def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
     added), as Vowpal Wabbit reads them. Raises UsageError for anything else.
     """
     if re.fullmatch(r"[+-]?\d+", text, re.ASCII):
-        step = _f32(int(text)) if len(text) < 40 else np.inf
-        if np.isfinite(step):
+        step = to_float32(int(text)) if len(text) < 40 else math.inf
+        if math.isfinite(step):
             if step >= 1:
                 return ProgressRule(True, step), None
             return ProgressRule(True, 1.0), f"-P {text}: a step below 1 is taken as 1"
     elif re.fullmatch(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
-        factor = _f32(float(text))
-        if np.isfinite(factor):
+        factor = to_float32(float(text))
+        if math.isfinite(factor):
             return _multiplicative(text, factor)
     raise UsageError(
         f"-P {text}: give an integer (a step, as 1000) or a number with a dot (a factor, as 2.0)"
@@ -64,7 +61,7 @@ def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
 
 def _multiplicative(text: str, factor: float) -> tuple[ProgressRule, str | None]:
     if factor <= 1:
-        factor = _f32(factor + 1)
+        factor = to_float32(factor + 1)
         warning = f"-P {text}: a factor of 1.0 or less gets 1.0 added: {factor:g}"
         return ProgressRule(False, factor), warning
     warning = f"-P {text}: a factor above 9.0; an integer would be a step" if factor > 9 else None
@@ -80,7 +77,7 @@ class Counters:
 
     def __init__(self, rule: ProgressRule | None = None, simple_labels: bool = True) -> None:
         rule = rule or ProgressRule()
-        self.array = np.zeros(COUNT)
+        self.array = zeros("d", COUNT)
         self.simple_labels = simple_labels
         self.progress_additive, self.progress_step = rule.additive, rule.step
         self.reset()
@@ -120,10 +117,10 @@ class Counters:
             self.holdout_weight_since_dump = self.holdout_loss_since_dump = 0.0
         self.sum_loss_since_dump = 0.0
         self.old_labeled_weight = self.labeled_weight
-        total = _f32(self.weight)
+        total = to_float32(self.weight)
         step = self.progress_step
         # A float32 sum or product rounded once more from float64 is the float32 result.
-        self.dump_interval = _f32(total + step if self.progress_additive else total * step)
+        self.dump_interval = to_float32(total + step if self.progress_additive else total * step)
 
     def end_pass(self, number: int) -> bool:
         """Close pass ``number`` (from 1): is its held-out loss the best so far?
@@ -133,7 +130,7 @@ class Counters:
         """
         loss = NO_HOLDOUT
         if self.holdout_weight_since_pass > 0:
-            loss = _f32(self.holdout_loss_since_pass / self.holdout_weight_since_pass)
+            loss = to_float32(self.holdout_loss_since_pass / self.holdout_weight_since_pass)
         self.holdout_weight_since_pass = self.holdout_loss_since_pass = 0.0
         if not loss < self.holdout_best_loss:
             return False
@@ -144,8 +141,8 @@ class Counters:
         """What the best constant is reckoned from."""
         first, second = self.first_label, self.second_label
         return LabelSummary(
-            first=None if np.isnan(first) else first,
-            second=None if np.isnan(second) else second,
+            first=None if math.isnan(first) else first,
+            second=None if math.isnan(second) else second,
             more=bool(self.more_labels),
             weighted_labels=self.weighted_labels,
             labeled_weight=self.labeled_weight,
@@ -175,9 +172,9 @@ class Counters:
 
 
 def _plain(name: str, value: float) -> float | int | str | None:
-    if np.isnan(value):
+    if math.isnan(value):
         return None
-    if np.isinf(value):
+    if math.isinf(value):
         return str(value)  # "inf" or "-inf": JSON has no such number
     return int(value) if name in _INTEGERS else value
 

@@ -4,15 +4,16 @@ Minimises ``alpha L(w, examples) + (1 - alpha) L(w, pairs) + lambda / 2 |w|^2`` 
 "Combined regression and ranking", KDD 2010).
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
 from vwlite import model
 from vwlite._native import crr as kernel
+from vwlite.arrays import np
 from vwlite.errors import Diverged, UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners.base import NO_MEMORY, UNSTABLE

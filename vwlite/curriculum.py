@@ -4,11 +4,12 @@ The share of a pass grows evenly from ``start`` in the first to 1 in the one num
 so: weights, 0 or 1, never fall, and end uniform.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 

@@ -1,11 +1,13 @@
 """From options to the plan of what is made of an example's features (the kernels read it as plain arrays)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate, chain, compress
 
-import numpy as np
-
+from vwlite.arrays import Array, array, zeros
 from vwlite.errors import UsageError
 from vwlite.interactions import LETTERS, FullNames, canonical, decode_letters, has_wildcard, read_interaction, resolve
 from vwlite.parsing import TextFormat
@@ -64,38 +66,36 @@ class FeatureConfig:
         )
 
 
-def letter_table(values: Iterable[str]) -> np.ndarray:
-    """uint8[256], 1 at every letter of the option's values."""
-    table = np.zeros(256, np.uint8)
-    for value in values:
-        table[list(decode_letters(value))] = 1
-    return table
+def letter_table(values: Iterable[str], absent: bool = False) -> Array:
+    """uint8[256], 1 at every letter of the option's values or, with ``absent``, at all others."""
+    letters = {letter for value in values for letter in decode_letters(value)}
+    return array("B", ((letter in letters) != absent for letter in range(256)))
 
 
-def read_spelling(values: Iterable[str]) -> np.ndarray:
+def read_spelling(values: Iterable[str]) -> Array:
     """uint8[256], 1 at the first byte of every value; ``_`` stands for the anonymous namespace."""
-    table = np.zeros(256, np.uint8)
+    table = zeros("B", 256)
     for value in filter(None, values):
         first = decode_letters(value)[0]
         table[ANONYMOUS if first == ord("_") else first] = 1
     return table
 
 
-def numbered_table(values: Iterable[str], option: str, dtype: type) -> np.ndarray:
+def numbered_table(values: Iterable[str], option: str, kind: str, largest: int) -> Array:
     """``n`` for all namespaces or ``an`` for namespace ``a``: an array of 256 numbers."""
-    table = np.zeros(256, dtype)
+    table = zeros(kind, 256)
     for value in values:
         match = re.fullmatch(rb"([^0-9]?)([0-9]+)", decode_letters(value), re.S)
-        largest = min(int(np.iinfo(dtype).max), 64 if dtype is np.uint8 else 2**31 - 1)
         if not match or int(match.group(2)) > largest:
             raise UsageError(f"{option} takes a number up to {largest}, or a namespace letter and a number: {value!r}")
-        table[match.group(1)[0] if match.group(1) else slice(None)] = int(match.group(2))
+        for letter in match.group(1) or range(256):
+            table[letter] = int(match.group(2))
     return table
 
 
-def read_redefine(values: Iterable[str]) -> np.ndarray:
+def read_redefine(values: Iterable[str]) -> Array:
     """uint8[256], the character each namespace is filed under. Anonymous and made-up namespaces keep theirs."""
-    table = np.arange(256, dtype=np.uint8)
+    table = array("B", range(256))
     for value in values:
         raw = decode_letters(value)
         target, operator, letters = raw.partition(b":=")
@@ -104,7 +104,7 @@ def read_redefine(values: Iterable[str]) -> np.ndarray:
         filed = target[0] if target else ANONYMOUS
         for letter in letters:
             if letter == ord(":"):
-                table[:] = filed
+                table = array("B", [filed] * 256)
                 break
             table[letter] = filed
     for letter in (ANONYMOUS, *MADE):
@@ -112,7 +112,7 @@ def read_redefine(values: Iterable[str]) -> np.ndarray:
     return table
 
 
-def read_affixes(text: str) -> np.ndarray:
+def read_affixes(text: str) -> Array:
     """uint64[256] of packed specifications: four bits each, ``2 * length + is_prefix``, later ones lower."""
     table = [0] * 256
     for spec in filter(None, text.split(",")):
@@ -124,7 +124,7 @@ def read_affixes(text: str) -> np.ndarray:
         if table[letter] >> 60:
             raise UsageError("--affix: more than 16 specifications for one namespace")
         table[letter] = table[letter] << 4 | packed
-    return np.array(table, np.uint64)
+    return array("Q", table)
 
 
 def read_interactions(config: FeatureConfig, names: FullNames) -> list[tuple[int, ...]]:
@@ -162,28 +162,28 @@ class Plan:
         self.constant = not config.noconstant
         self.permutations = config.permutations
         self.redefine = read_redefine(config.redefine)
-        self.ignore = letter_table(config.ignore) if not config.keep else 1 - letter_table(config.keep)
+        self.ignore = letter_table(config.ignore) if not config.keep else letter_table(config.keep, absent=True)
         self.nonlinear = letter_table(config.ignore_linear)
-        self.ngram = numbered_table(config.ngram, "--ngram", np.uint8)
-        self.skips = numbered_table(config.skips, "--skips", np.uint8)
-        self.limit = numbered_table(config.feature_limit, "--feature_limit", np.int32)
+        self.ngram = numbered_table(config.ngram, "--ngram", "B", 64)
+        self.skips = numbered_table(config.skips, "--skips", "B", 64)
+        self.limit = numbered_table(config.feature_limit, "--feature_limit", "i", 2**31 - 1)
         self.sort = config.sort_features
         names = FullNames(config.hash_seed, config.hash == "all")
         self.typed = read_interactions(config, names)
         self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
-        self.name_hash = np.array(names.hashes, np.uint32)
+        self.name_hash = array("I", names.hashes)
         self.wild = has_wildcard(self.typed)
         self.plain = not (
             names.hashes
             or self.sort
             or self.ignore.any()
-            or (self.ngram > 1).any()
+            or max(self.ngram.tolist()) > 1
             or self.limit.any()
-            or (self.redefine != np.arange(256)).any()
+            or self.redefine.tolist() != list(range(256))
         )
         self.seen: set[int] = set(seen)
         self.interactions: list[tuple[int, ...]] = []
-        self.matched = np.zeros(0, np.uint8)
+        self.matched = zeros("B", 0)
         if drop_pairs:
             self.nonlinear[list(letters_of(self.pairs))] = 1
         self.set_interactions()
@@ -192,16 +192,16 @@ class Plan:
         before = set(self.matching())
         self.interactions = resolve(self.typed, self.seen, self.config.leave_duplicate_interactions)
         sizes = [len(one) for one in self.interactions]
-        self.first_letter = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-        self.letters = np.array([letter for one in self.interactions for letter in one], np.int32)
-        self.alike = np.array(_alike(self.interactions), np.int32)
+        self.first_letter = array("i", accumulate(sizes, initial=0))
+        self.letters = array("i", chain.from_iterable(self.interactions))
+        self.alike = array("i", _alike(self.interactions))
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
-        self.known = bytes(np.flatnonzero(known).tolist())  # as they stand in lines: ``see`` need not be told of them
-        self.matched = np.array([one in before for one in self.interactions], np.uint8)
+        self.known = bytes(compress(range(256), known))  # as they stand in lines: ``see`` need not be told of them
+        self.matched = array("B", (one in before for one in self.interactions))
 
     def matching(self) -> list[tuple[int, ...]]:
         """The interactions whose namespaces some row had together."""
-        return [self.interactions[place] for place in np.flatnonzero(self.matched).tolist()]
+        return list(compress(self.interactions, self.matched.tolist()))
 
     @property
     def flat(self) -> bool:

@@ -1,11 +1,12 @@
 """Latent vectors of a dyadic model, for use elsewhere: as tab-separated text or as NumPy arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.atomic import atomic_output
 from vwlite.errors import UsageError
 from vwlite.inspection import Inspection

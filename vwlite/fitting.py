@@ -1,10 +1,12 @@
 """Do values and arrays read from a file fit what is declared of them?"""
 
+from __future__ import annotations
+
 from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-import numpy as np
+from vwlite.arrays import np
 
 LARGEST = 3e38  # kernels take numbers as float32
 

@@ -1,10 +1,11 @@
 """Labels of combined regression and ranking: classes, grades or probabilities, by the loss."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import DataError
 from vwlite.losses import LossConfig

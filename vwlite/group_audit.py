@@ -1,11 +1,12 @@
 """Audits of groups of lines: a line is shown when it is predicted, and again when it is learned."""
 
+from __future__ import annotations
+
 import sys
 from typing import NamedTuple
 
-import numpy as np
-
 from vwlite._native.expand import expand_row
+from vwlite.arrays import np
 from vwlite.audit import items_line
 from vwlite.batch import SHARED, Batch, first_of_group
 from vwlite.expand import Plan

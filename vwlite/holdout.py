@@ -1,9 +1,10 @@
 """Which examples are held out: every tenth line, or all after a number of lines."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-import numpy as np
-
+from vwlite.arrays import Array, np
 from vwlite.errors import UsageError
 
 
@@ -41,7 +42,11 @@ class Holdout:
         """
         if not self.active:
             return None
-        numbers = np.arange(self.lines + 1, self.lines + rows + 1) if numbers is None else numbers + 1
+        before, after, period = self.lines, self.config.after, self.config.period
         self.lines += rows
-        after, period = self.config.after, self.config.period
-        return (numbers > after if after else numbers % period == 0).astype(np.uint8)
+        if numbers is not None:
+            return (numbers >= after if after else (numbers + 1) % period == 0).astype(np.uint8)
+        marks = bytearray(rows)
+        held = slice(max(after - before, 0), None) if after else slice(-(before + 1) % period, None, period)
+        marks[held] = b"\1" * len(marks[held])
+        return Array(marks, "B")

@@ -1,11 +1,12 @@
 """What can be read in a model: its header, its strongest weights, their names."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-import numpy as np
-
 from vwlite import model
+from vwlite.arrays import np
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.learners.gd import GdConfig

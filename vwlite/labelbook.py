@@ -4,10 +4,11 @@ Where a text format is ``of_words``, the span of a row's tag in a batch begins w
 not NaN; what follows is the importance, which counts, and the tag, if the row is TAGGED.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import TAGGED, Batch
 
 
@@ -46,7 +47,7 @@ class Classes:
         self.place = {name: place for place, name in enumerate(names)}
 
     @classmethod
-    def of(cls, texts: list[str], several: bool = False) -> "Classes":
+    def of(cls, texts: list[str], several: bool = False) -> Classes:
         """Those that label texts name; numbers are in numeric order where all are numbers."""
         names = {name for text in texts for name in split(text, several)}
         numeric = all(name.isdigit() and len(name) < 16 for name in names)

@@ -1,13 +1,16 @@
 """Labels are checked before anything is learned from them (vwlite's manners)."""
 
+from __future__ import annotations
+
 from typing import ClassVar, NoReturn
 
-import numpy as np
-
-from vwlite._native.kinds import MINUS_ONE, OTHER, ZERO, label_kinds
+from vwlite._native.kinds import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds, lower_zeros
+from vwlite.arrays import np, zeros
 from vwlite.batch import Batch
 from vwlite.errors import DataError
 from vwlite.losses import LossConfig
+
+BOTH = ZERO | MINUS_ONE
 
 
 class LabelCheck:
@@ -31,18 +34,22 @@ class LabelCheck:
         """
         labels = batch.label
         if not self.two_classes:
-            wrong = ~self.loss.accepts(labels)
-            if wrong.any():
-                self.refuse(batch, int(np.argmax(wrong)))
+            if not all(map(self.loss.accepts, ends_of(labels))):  # what lies between two labels is accepted as they are
+                self.refuse(batch, int(np.argmin(self.loss.accepts(labels))))
             return labels
         kinds = label_kinds(labels)
-        lower = kinds & (ZERO | MINUS_ONE)
+        lower = kinds & BOTH
         if self.negative is None and lower:
-            self.negative = float(labels[np.argmax((labels == 0) | (labels == -1))])
+            first = labels[int(np.argmax((labels == 0) | (labels == -1)))] if lower == BOTH else -(lower == MINUS_ONE)
+            self.negative = float(first)
         if kinds & OTHER or lower not in (0, ZERO if self.negative == 0 else MINUS_ONE):
             fitting = np.isnan(labels) | (labels == 1) | (labels == self.negative)
             self.refuse(batch, int(np.argmin(fitting)))
-        return np.where(labels == 0, np.float32(-1), labels) if lower == ZERO else labels
+        if lower != ZERO:
+            return labels
+        lowered = zeros("f", len(labels))
+        lower_zeros(labels, lowered)
+        return lowered
 
     def refuse(self, batch: Batch, row: int) -> NoReturn:
         label = float(batch.label[row])

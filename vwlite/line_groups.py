@@ -4,11 +4,12 @@ A blank line ends a group, and so does the end of a file. The rows of a group th
 block. A line without features, tag and known cost is a blank one, too, as in Vowpal Wabbit.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, Names
 from vwlite.errors import DataError
 from vwlite.reading import LONGEST_LINE, Parsed

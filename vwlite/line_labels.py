@@ -1,10 +1,11 @@
 """Labels of groups of lines: ``class:cost`` a line, ``class`` where the cost is not known."""
 
+from __future__ import annotations
+
 import math
 
-import numpy as np
-
 from vwlite._native.costs import read_costs
+from vwlite.arrays import np
 from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, text_of
 from vwlite.errors import DataError

@@ -1,12 +1,14 @@
 """The whole run on one screen: batches in, predictions and a model out."""
 
+from __future__ import annotations
+
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Protocol
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.expand import Plan
 from vwlite.place import Place
@@ -66,7 +68,9 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
     if marks & SAVE:
         saves = np.flatnonzero(batch.flags & SAVE)
         cuts.update(saves.tolist(), (saves + 1).tolist())
-    news = by_group(new_namespaces(batch, plan), batch) if plan.wild else {}
+    news = new_namespaces(batch, plan) if plan.wild else {}
+    if marks & INNER:
+        news = by_group(news, batch)
     cuts.update(news)
     if marks & INNER:
         cuts -= set((np.flatnonzero(batch.flags & INNER) + 1).tolist()) - {rows}
@@ -79,15 +83,15 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
 
 def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
     """Row -> the namespaces it is the first to have."""
-    met = batch.seg_char[: batch.row_seg[-1]]
-    if not met.tobytes().translate(None, plan.known):
-        return {}
-    characters, first = np.unique(plan.redefine[met], return_index=True)
-    rows = np.searchsorted(batch.row_seg, first, side="right") - 1
+    met = batch.seg_char[: batch.row_seg[-1]].tobytes()
+    firsts: dict[int, int] = {}  # segments, by their character as filed
+    for character in set(met.translate(None, plan.known)):
+        filed = plan.redefine[character]
+        if filed not in plan.seen and not plan.ignore[filed]:
+            firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
     news: dict[int, list[int]] = {}
-    for character, row in zip(characters.tolist(), rows.tolist(), strict=True):
-        if character not in plan.seen and not plan.ignore[character]:
-            news.setdefault(row, []).append(character)
+    for filed, segment in sorted(firsts.items()):
+        news.setdefault(bisect_right(batch.row_seg, segment) - 1, []).append(filed)
     return news
 
 

@@ -1,11 +1,12 @@
 """The losses and links by name: what the command line offers and what the kernels' codes mean.
 
-NumPy is imported inside the functions that need it, so that ``--help`` can list the losses without
-waiting for it.
+The kernels are imported inside the functions that need them, so that ``--help`` can list the losses
+without waiting for them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -191,18 +192,18 @@ class LossConfig:
         )
 
     def accepts(self, labels: np.ndarray) -> np.ndarray:
-        """Which labels, float32[n], the loss is made for: bool[n]; NaN (unlabelled) is accepted."""
+        """Which labels, float32[n] or a number, the loss is made for: bool[n]; NaN (unlabelled) is accepted."""
         return self.loss.accepts(labels, self) | (labels != labels)
 
     def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
         """The kernels' ``LossParams``, float32[8]; the default range is the loss's initial one."""
-        import numpy as np
+        from vwlite.arrays import array
 
         q = 0.5 if self.expectile_q is None else self.expectile_q
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range
         shape = self.loss_scale, self.lp_power
-        return np.array([self.quantile_tau, q, *limits, *label_range, *shape], dtype=np.float32)
+        return array("f", (self.quantile_tau, q, *limits, *label_range, *shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,36 +224,35 @@ def best_constant(
 
     As Vowpal Wabbit computes them: only squared and classic know the constant of more than two
     distinct labels, and then not its loss; poisson and expectile never know it; a single distinct
-    label is paired with 0. ``label_range`` is the run's final one.
+    label is paired with 0. ``label_range`` is the run's final one. All in float32: a sum, product or
+    quotient of two rounded once more from float64 is the float32 result.
     """
-    import numpy as np
+    from vwlite.arrays import to_float32
 
     if labels.first is None:
         return None, None
-    pair = np.sort(np.float32([labels.first, labels.second or 0]))
+    pair = tuple(sorted((to_float32(labels.first), to_float32(labels.second or 0))))
     if pair[0] == pair[1]:
         return None, None
-    with np.errstate(all="ignore"):
-        above = np.float32(labels.weighted_labels - float(pair[1]) * labels.labeled_weight)
-        low_weight = above / (pair[0] - pair[1])
-        weights = np.float32([low_weight, np.float32(labels.labeled_weight) - low_weight])
-        if not weights.sum() > 0:
-            return None, None
-        constant = best_of_two(config, labels, pair, weights)
-        if constant is None or labels.more:
-            return constant, None
-        params = config.params(label_range)
-        return constant, mean_loss(config, params, pair, weights, constant)
+    above = to_float32(labels.weighted_labels - pair[1] * labels.labeled_weight)
+    low_weight = to_float32(above / to_float32(pair[0] - pair[1]))
+    weights = low_weight, to_float32(to_float32(labels.labeled_weight) - low_weight)
+    if not to_float32(sum(weights)) > 0:
+        return None, None
+    constant = best_of_two(config, labels, pair, weights)
+    if constant is None or labels.more:
+        return constant, None
+    return constant, mean_loss(config, config.params(label_range), pair, weights, constant)
 
 
 def best_of_two(
-    config: LossConfig, labels: LabelSummary, pair: np.ndarray, weights: np.ndarray
+    config: LossConfig, labels: LabelSummary, pair: tuple[float, float], weights: tuple[float, float]
 ) -> float | None:
-    """The constant of least loss when the labels ``pair``, float32[2], weigh ``weights``."""
-    import numpy as np
+    """The constant of least loss when the labels ``pair``, float32, weigh ``weights``."""
+    from vwlite.arrays import to_float32
 
     if config.name in ("squared", "classic"):
-        return float(np.float32(labels.weighted_labels / labels.labeled_weight))
+        return to_float32(labels.weighted_labels / labels.labeled_weight)
     if labels.more:
         return None
     low, high = weights
@@ -261,21 +261,22 @@ def best_of_two(
     if config.name == "logistic":
         if low <= 0 or high <= 0:
             return 1.0 if low <= 0 else -1.0
-        return float(np.log(high / low))
+        odds = to_float32(high / low)
+        return to_float32(math.log(odds)) if odds else -math.inf
     if config.name == "quantile":
-        return float(pair[int(np.float32(config.quantile_tau) * (low + high) < high)])
+        return pair[to_float32(to_float32(config.quantile_tau) * to_float32(low + high)) < high]
     return None
 
 
 def mean_loss(
-    config: LossConfig, params: np.ndarray, pair: np.ndarray, weights: np.ndarray, constant: float
+    config: LossConfig, params: np.ndarray, pair: tuple[float, float], weights: tuple[float, float], constant: float
 ) -> float:
     """The weighted mean loss, float32 arithmetic, of predicting ``constant`` for the two labels."""
-    import numpy as np
+    from vwlite._native.losses import value
+    from vwlite.arrays import to_float32
 
-    from vwlite._native.losses import evaluate
-
-    targets = np.float32([-1, 1]) if config.name == "logistic" else pair
-    values = evaluate(config.loss.code, params, np.full(2, constant, np.float32), targets)[0]
-    total = sum((w * v for w, v in zip(weights, values, strict=True) if w > 0), np.float32(0))
-    return float(total / weights.sum())
+    total = 0.0
+    for weight, label in zip(weights, (-1, 1) if config.name == "logistic" else pair, strict=True):
+        if weight > 0:
+            total = to_float32(total + to_float32(weight * value(config.loss.code, params, constant, label)))
+    return to_float32(total / to_float32(sum(weights)))

@@ -7,6 +7,8 @@ means the same as the row given twice. The price is memory: 12 bytes per labelle
 are collected (``Outcomes``) and about 85 more while they are evaluated.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from array import array
@@ -15,8 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.errors import DataError, Diverged, UsageError
 
 BINS = 10

@@ -1,15 +1,16 @@
 """The model file: a learner's header, its arrays and its weight tables in one verified archive."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from vwlite import table_store
 from vwlite.archive import DTYPES, Kind, Source, Spec, write
 from vwlite.archive_reader import Archive
+from vwlite.arrays import np
 from vwlite.errors import ModelError
 from vwlite.table import Table
 from vwlite.table_store import Layout

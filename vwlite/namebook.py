@@ -1,11 +1,12 @@
 """Which name belongs to which slot of the weight table, as far as the text has shown."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import pairwise
 
-import numpy as np
-
 from vwlite._native.expand import expand_row
+from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.errors import ModelError
 from vwlite.expand import Plan

@@ -1,13 +1,14 @@
 """Readable names of an example's terms, in the order in which the native expander makes them."""
 
+from __future__ import annotations
+
 import copy
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from vwlite._native.expand import expand_row
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.expand import ANONYMOUS, MADE, Plan
 from vwlite.interactions import LETTERS

@@ -1,7 +1,8 @@
 """A sample of a pipe that random pairs can be drawn from: some rows of each label of each query."""
 
-import numpy as np
+from __future__ import annotations
 
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.shuffling import PASS_SEED, Rows
 

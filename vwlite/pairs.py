@@ -1,10 +1,11 @@
 """The candidate pairs of a training set, ready to be drawn from; they are never enumerated."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-import numpy as np
-
 from vwlite._native.pairs import alias, draw
+from vwlite.arrays import np
 
 BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the query, then its pairs
 

@@ -1,13 +1,14 @@
 """From blocks of text to batches: text formats and their options, reusable arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import numpy as np
-
 from vwlite._native.parse import parse
 from vwlite._native.svmlight import parse as parse_svmlight
+from vwlite.arrays import array, np, zeros
 from vwlite.batch import Batch, Names
 from vwlite.errors import UsageError
 
@@ -27,10 +28,6 @@ def parser_of(format_name: str) -> Callable:
         raise UsageError(f"unknown text format {format_name!r}; there are {known}") from None
 
 
-def _table(dtype: type) -> np.ndarray:
-    return np.zeros(256, dtype)
-
-
 @dataclass(frozen=True, slots=True)
 class TextFormat:
     """How names become hashes and which lines are refused.
@@ -46,11 +43,11 @@ class TextFormat:
     words: bool = False  # labels are names (see vwlite/labelbook.py)
     lists: bool = False  # they are any number of words (see vwlite/class_labels.py)
     groups: bool = False  # blank lines end groups of lines (see vwlite/line_groups.py)
-    affix: np.ndarray = field(default_factory=lambda: _table(np.uint64))  # uint64[256], packed specifications
-    spelling: np.ndarray = field(default_factory=lambda: _table(np.uint8))  # uint8[256]
-    redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
+    affix: np.ndarray = field(default_factory=lambda: zeros("Q", 256))  # uint64[256], packed specifications
+    spelling: np.ndarray = field(default_factory=lambda: zeros("B", 256))  # uint8[256]
+    redefine: np.ndarray = field(default_factory=lambda: array("B", range(256)))  # uint8[256]
 
-    def of_words(self, lists: bool = False, groups: bool = False) -> "TextFormat":
+    def of_words(self, lists: bool = False, groups: bool = False) -> TextFormat:
         """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
         return replace(self, words=True, lists=lists, groups=groups)
 
@@ -63,18 +60,18 @@ class Workspace:
     """The arrays one block is parsed into, used again and again, growing to what the text needs."""
 
     ROW: ClassVar = {
-        "label": np.float32,
-        "importance": np.float32,
-        "base": np.float32,
-        "flags": np.uint8,
-        "line": np.uint32,
-        "tag_start": np.uint32,
-        "tag_end": np.uint32,
-        "row_seg": np.uint32,
+        "label": "f",
+        "importance": "f",
+        "base": "f",
+        "flags": "B",
+        "line": "I",
+        "tag_start": "I",
+        "tag_end": "I",
+        "row_seg": "I",
     }
-    SEGMENT: ClassVar = {"seg_char": np.uint8, "seg_hash": np.uint32, "seg_start": np.uint32}
-    FEATURE: ClassVar = {"feature_hash": np.uint32, "value": np.float32}
-    REMARK: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
+    SEGMENT: ClassVar = {"seg_char": "B", "seg_hash": "I", "seg_start": "I"}
+    FEATURE: ClassVar = {"feature_hash": "I", "value": "f"}
+    REMARK: ClassVar = {"bad_line": "I", "bad_at": "I", "bad_from": "I", "bad_code": "B"}
 
     def __init__(self, size: int, names: bool = False, like: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Room for ``size`` bytes of usual text, and for ``like``: the rows, segments and features of other text."""
@@ -92,13 +89,13 @@ class Workspace:
             (self.features, self.FEATURE),
             (self.remarks, self.REMARK),
         ):
-            for name, dtype in columns.items():
-                setattr(self, name, np.empty(room, dtype))
+            for name, kind in columns.items():
+                setattr(self, name, zeros(kind, room))
         self.seg_name = self.name = self.kind = None
         if self.names:
-            self.seg_name = np.empty((self.segments, 2), np.uint32)
-            self.name = np.empty((self.features, 4), np.uint32)
-            self.kind = np.empty((self.features, 2), np.uint8)
+            self.seg_name = zeros("I", self.segments, 2)
+            self.name = zeros("I", self.features, 4)
+            self.kind = zeros("B", self.features, 2)
 
     def grow(self, remarks: int = 0) -> None:
         """Make more room where text did not fit that had so many remarks."""

@@ -1,5 +1,7 @@
 """Writes predictions to a file, a pipe or standard output."""
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
@@ -8,9 +10,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import BinaryIO
 
-import numpy as np
-
 from vwlite._native.text import format_predictions
+from vwlite.arrays import np
 from vwlite.atomic import atomic_output
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import OutputError
@@ -126,7 +127,7 @@ class PredictionWriter:
             if raised is not error and not isinstance(raised, OSError):
                 raise
 
-    def __enter__(self) -> "PredictionWriter":
+    def __enter__(self) -> PredictionWriter:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:

@@ -1,11 +1,12 @@
 """The progress table, the summary and the progress bar: text for standard error."""
 
+from __future__ import annotations
+
+import math
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-
-import numpy as np
 
 from vwlite.counters import NO_HOLDOUT, Counters
 
@@ -48,8 +49,7 @@ def _shorten(text: str) -> str:
 
 
 def _ratio(total: float, weight: float) -> str:
-    with np.errstate(all="ignore"):
-        return f"{float(np.float64(total) / np.float64(weight)):.6f}"
+    return f"{total / weight if weight else total * math.inf:.6f}"
 
 
 def _losses(counters: Counters) -> tuple[str, str]:
@@ -154,7 +154,7 @@ class Bar:
         if self._bar is not None:
             self._bar.close()
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self) -> Bar:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,10 +1,11 @@
 """Queries: which rows are to be ranked against each other."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-import numpy as np
-
 from vwlite._native.queries import namespace_numbers, tag_numbers
+from vwlite.arrays import np
 from vwlite.batch import TAGGED, Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.expand import FeatureConfig

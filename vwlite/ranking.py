@@ -7,14 +7,15 @@ does not matter (LETOR takes them in that order). A query weighs the mean import
 importance are left out.
 """
 
+from __future__ import annotations
+
 import re
 from array import array
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.queries import Queries

@@ -1,12 +1,14 @@
 """Models as text, laid out as Vowpal Wabbit's ``--readable_model`` and ``--invert_hash``."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import mmh3
-import numpy as np
 
+from vwlite.arrays import np
 from vwlite.atomic import atomic_output
 from vwlite.counters import Counters
 from vwlite.errors import UsageError
@@ -22,7 +24,7 @@ OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "log_multi", "ect", "error")
 CHUNK = 1 << 16  # slots at a time
 
 
-def write_readable_file(path: str, saver: "Saver", names: Mapping[int, str] | None) -> None:
+def write_readable_file(path: str, saver: Saver, names: Mapping[int, str] | None) -> None:
     """Write the model of a run; see ``write_readable``. Raises OutputError."""
     config = saver.config
     counters = {**Counters().state(), **saver.kept_counts(), "current_pass": saver.passes}

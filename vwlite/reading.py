@@ -1,13 +1,14 @@
 """Parsed batches in input order, parsed in as many threads as asked for."""
 
+from __future__ import annotations
+
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-import numpy as np
-
 from vwlite.ahead import in_order
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.packing import Packed, pack_batch
 from vwlite.parsing import FULL, TextFormat, Workspace, parser_of

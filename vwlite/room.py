@@ -1,16 +1,17 @@
 """Room for numbers that need not all stay in memory."""
 
+from __future__ import annotations
+
 import mmap
 import os
 
-import numpy as np
-
+from vwlite.arrays import Array, zeros
 from vwlite.errors import OutputError
 
 SMALL = 1 << 26  # bytes that nobody misses
 
 
-def room_of(size: int) -> np.ndarray:
+def room_of(size: int) -> Array:
     """uint8[size]; a large one is a file without a name, which the system may write out when memory is short.
 
     Raises OutputError when neither disk nor memory has so much.
@@ -19,10 +20,10 @@ def room_of(size: int) -> np.ndarray:
 
     try:
         if size <= SMALL or not hasattr(os, "posix_fallocate"):
-            return np.empty(size, np.uint8)
+            return zeros("B", size)
         with tempfile.TemporaryFile(prefix="vwlite-") as file:
             os.posix_fallocate(file.fileno(), 0, size)  # a full disk must be known now, not at a write to memory
-            return np.frombuffer(mmap.mmap(file.fileno(), size), np.uint8)
+            return Array(mmap.mmap(file.fileno(), size), "B")
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or "not enough memory"
         raise OutputError(

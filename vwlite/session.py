@@ -1,5 +1,7 @@
 """One run: learner, inputs, counters and outputs, and what happens between batches."""
 
+from __future__ import annotations
+
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -7,8 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import partial
 from typing import Protocol
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import BLANK, INNER, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
@@ -87,7 +88,7 @@ class Session:
         self.sightings = Sightings(config.features, plan)
         self.closing = ExitStack()
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> Session:
         output = self.config.output
         with ExitStack() as opening:
             opening.callback(self.inputs.close)

@@ -1,7 +1,8 @@
 """A line of a group together with its shared line, for whoever needs it outside a kernel."""
 
-import numpy as np
+from __future__ import annotations
 
+from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, SHARED, Batch, Names, first_of_group
 
 NAMES_OF_SEGMENTS = ("seg_start", "seg_end")

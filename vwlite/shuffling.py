@@ -1,12 +1,13 @@
 """The rows of a cache in random order."""
 
+from __future__ import annotations
+
 import queue
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from vwlite._native.gather import COLUMNS, gather, shuffle
 from vwlite.ahead import in_order
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.parsing import FULL, Workspace
 
@@ -28,7 +29,7 @@ class Rows:
         self.batches = batches
         self.starts = np.cumsum([0, *map(len, batches)])
         self.address = np.array(
-            [[getattr(batch, name).__array_interface__["data"][0] for name in COLUMNS] for batch in batches], np.uint64
+            [[np.asarray(getattr(batch, name)).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
         ).reshape(len(batches), len(COLUMNS))
         features = sum(len(batch.value) for batch in batches)
         self.rows = max(min(ROWS, FEATURES * len(self) // max(features, 1)), 1)

@@ -31,7 +31,7 @@ class Sightings:
             f"{option} {value} never matched: no line has {needed(value)} {seen}"
             for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs(learner))
         ]
-        if self.plan.ignore[self.plan.redefine[list(self.met)]].all():
+        if all(self.plan.ignore[self.plan.redefine[letter]] for letter in self.met):
             option = "keep" if self.features.keep else "ignore"
             lines.append(f"--{option} {' '.join(getattr(self.features, option))} dropped every feature {seen}")
         return lines

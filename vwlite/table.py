@@ -1,5 +1,7 @@
 """The weight table: float32[slots, stride] whose pages exist only once they are written."""
 
+from __future__ import annotations
+
 import contextlib
 import math
 import mmap
@@ -9,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-import numpy as np
-
-from vwlite._native.table import touch_pages
+from vwlite import arrays
+from vwlite._native.table import are_there, touch_pages
+from vwlite.arrays import Array, np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 
@@ -32,7 +34,7 @@ class Table:
     names: tuple[str, ...]
 
 
-def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
+def zeros(slots: int, stride: int, *, huge: bool = True) -> Array:
     """A C-contiguous float32[slots, stride] of zeros, perhaps larger than the machine's memory.
 
     Pages are allocated by the kernel at the first write. With ``huge``, tables that fit easily use
@@ -42,8 +44,8 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
     nbytes = slots * stride * 4
     try:
         if nbytes < SMALL or not hasattr(mmap, "MAP_PRIVATE"):
-            return np.zeros((slots, stride), np.float32)
-        return np.frombuffer(_pages(nbytes, huge), np.float32).reshape(slots, stride)
+            return arrays.zeros("f", slots, stride)
+        return Array(_pages(nbytes, huge), "f", slots, stride)
     except (MemoryError, OSError, OverflowError, ValueError) as error:
         raise UsageError(
             f"the system refuses {_size(nbytes)} of address space for {slots} slots: "
@@ -60,8 +62,8 @@ class Pages:
     """
 
     def __init__(self, values: np.ndarray, size: int) -> None:
-        self.bits = values.view(np.uint32)
-        self.seen = np.zeros(values.nbytes // size, np.uint8)
+        self.bits = Array(values, "I", *values.shape)
+        self.seen = arrays.zeros("B", values.nbytes // size)
         self.begun, self.growing = size < HUGE_PAGE, True
 
     def __call__(self, batch: Batch) -> None:
@@ -88,13 +90,13 @@ def _pages(nbytes: int, huge: bool) -> mmap.mmap:
     return pages
 
 
-def stretches(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, int, np.ndarray | None]]:
+def stretches(values: Array, chunk: int = 1 << 16) -> Iterator[tuple[int, int, Array | None]]:
     """``(begin, end, pages)``: rows of an array, ``chunk`` at a time, those left out that were never written to.
 
     ``pages`` is uint8[n], 0 for each nth part of the stretch that never was; None where the system does not tell. To
     look at such a page would take no memory, but as much time as to look at one that was written.
     """
-    page, address, row = os.sysconf("SC_PAGE_SIZE"), values.__array_interface__["data"][0], values.strides[0]
+    page, address, row = os.sysconf("SC_PAGE_SIZE"), values.address, values.nbytes // len(values)
     odd = address % page or page % row or chunk * row % page or values.nbytes % page
     with contextlib.ExitStack() as closing:
         pagemap = None
@@ -108,11 +110,15 @@ def stretches(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, i
                 yield begin, end, pages
 
 
-def _written(pagemap: BinaryIO, first: int, count: int) -> np.ndarray | None:
+def _written(pagemap: BinaryIO, first: int, count: int) -> Array | None:
     """uint8[count]: whether pages are in memory or swapped out."""
     pagemap.seek(first * 8)
     told = pagemap.read(count * 8)
-    return (np.frombuffer(told, np.uint64) >> np.uint64(62) != 0).view(np.uint8) if len(told) == count * 8 else None
+    if len(told) != count * 8:
+        return None
+    pages = arrays.zeros("B", count)
+    are_there(Array(told, "Q"), pages)
+    return pages
 
 
 def _huge_limit() -> int:

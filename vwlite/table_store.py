@@ -4,15 +4,17 @@ Where that is smaller only the slots with a bit set are stored, and ``weights.sl
 Tables are looked at in chunks, so that saving one takes little memory besides it.
 """
 
-from collections.abc import Iterable, Iterator
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from vwlite._native.table import mark_rows, marked_rows
+from vwlite import arrays
+from vwlite._native.table import are_places, fill_column, mark_rows, marked_rows, take_column
 from vwlite.ahead import in_order
 from vwlite.archive import Source, Spec
 from vwlite.archive_reader import Archive
+from vwlite.arrays import Array
 from vwlite.errors import ModelError, UsageError
 from vwlite.table import Table, stretches, zeros
 
@@ -33,41 +35,32 @@ def pack(name: str, table: Table, finite: bool = False) -> tuple[dict, list[Sour
     Raises ValueError when ``table`` is not what its class promises. Where it is to be ``finite``, the data raise
     NotFinite when they are not.
     """
-    values, names = table.values, table.names
-    if values.dtype != np.float32 or values.ndim != 2 or not values.flags.c_contiguous:
+    view, names = memoryview(table.values), table.names
+    if view.format != "f" or view.ndim != 2 or not view.c_contiguous:
         raise ValueError(f"table {name} is no C-contiguous float32[slots, stride]")
-    if not (0 < len(values) <= MAX_SLOTS and 0 < len(names) <= values.shape[1]):
-        raise ValueError(f"table {name} has shape {values.shape} and columns {names}")
+    if not (0 < len(view) <= MAX_SLOTS and 0 < len(names) <= view.shape[1]):
+        raise ValueError(f"table {name} has shape {view.shape} and columns {names}")
     if len({SLOTS, *names}) != len(names) + 1:
         raise ValueError(f"table {name} has columns {names}")
+    values = Array(view, "f", *view.shape)
     rows = _SetRows(values, len(names))
     count = len(values) if rows.dense else rows.count
     sources = []
     for index, column in enumerate(names):
-        data = _dense(values, index) if rows.dense else _sparse(values, index, rows)
-        sources.append(_source(f"{name}.{column}", "<f4", count, _finite(data) if finite else data))
+        spec = Spec(f"{name}.{column}", "<f4", (count,))
+        sources.append((spec, _numbers(values, index, rows, finite)))
     if not rows.dense:
-        sources.append(_source(f"{name}.{SLOTS}", "<u4", count, rows))
+        sources.append((Spec(f"{name}.{SLOTS}", "<u4", (count,)), rows))
     return {"slots": len(values), "stride": values.shape[1], "columns": list(names)}, sources
 
 
-def _source(name: str, dtype: str, count: int, pieces: Iterable[np.ndarray]) -> Source:
-    return Spec(name, dtype, (count,)), (np.ascontiguousarray(piece, dtype) for piece in pieces)
-
-
-def _finite(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    for piece in pieces:
-        if not np.isfinite(piece).all():
+def _numbers(values: Array, column: int, rows: _SetRows, finite: bool) -> Iterator[Array]:
+    """A column in pieces: all of it or, where that is smaller, the numbers of set rows."""
+    for part, slots in rows.parts(values):
+        piece = arrays.zeros("f", len(part if slots is None else slots))
+        if not take_column(part, column, slots, piece) and finite:
             raise NotFinite("a number in the table is not finite")
         yield piece
-
-
-def _dense(values: np.ndarray, column: int) -> Iterator[np.ndarray]:
-    return (values[begin : begin + CHUNK, column] for begin in range(0, len(values), CHUNK))
-
-
-def _sparse(values: np.ndarray, column: int, rows: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    return (values[slots, column] for slots in rows)
 
 
 class _SetRows:
@@ -77,12 +70,12 @@ class _SetRows:
     nothing.
     """
 
-    def __init__(self, values: np.ndarray, columns: int):
-        bits = values.view(np.uint32)
+    def __init__(self, values: Array, columns: int):
+        bits = Array(values, "I", *values.shape)
         self._slots, self._columns, self.count = len(bits), columns, 0
-        self._marks = np.zeros(-(-len(bits) // 32), np.uint32)
+        self._marks = arrays.zeros("I", -(-len(bits) // 32))
 
-        def mark(stretch: tuple[int, int, np.ndarray | None]) -> int:
+        def mark(stretch: tuple[int, int, Array | None]) -> int:
             begin, end, pages = stretch
             return mark_rows(bits, begin, end, columns, self._marks, pages)
 
@@ -95,12 +88,19 @@ class _SetRows:
     def dense(self) -> bool:
         return self.count * (1 + self._columns) >= self._slots * self._columns
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        word, out = 0, np.empty(max(CHUNK, 32), np.uint32)  # filled again: what is given out is a copy
+    def parts(self, values: Array) -> Iterator[tuple[Array, Array | None]]:
+        """Rows of the table and which of them are meant; None: all."""
+        if self.dense:
+            return ((values[begin : begin + CHUNK], None) for begin in range(0, self._slots, CHUNK))
+        return ((values, slots) for slots in self)
+
+    def __iter__(self) -> Iterator[Array]:
+        word = 0
         while word < len(self._marks):
-            found, word = marked_rows(self._marks, word, out)
+            slots = arrays.zeros("I", max(CHUNK, 32))
+            found, word = marked_rows(self._marks, word, slots)
             if found:
-                yield out[:found].copy()
+                yield slots[:found]
 
 
 @dataclass(frozen=True)
@@ -149,39 +149,39 @@ def read_table(archive: Archive, place: Layout) -> Table:
     return Table(values, place.columns)
 
 
-def read_column(archive: Archive, place: Layout, name: str) -> np.ndarray:
+def read_column(archive: Archive, place: Layout, name: str) -> Array:
     """float32[slots] of one member: the mapped file where dense, its own array where sparse."""
     if not place.sparse:
         return archive.map(name)
     slots = _read_slots(archive, place)
     values = _zeros(archive, place, 1)
     _fill(archive, [name], slots, values)
-    return values.reshape(-1)
+    return Array(values, "f")
 
 
-def _read_slots(archive: Archive, place: Layout) -> np.ndarray | None:
+def _read_slots(archive: Archive, place: Layout) -> Array | None:
     if not place.sparse:
         return None
-    slots = archive.read(f"{place.name}.{SLOTS}")
-    if len(slots) and (slots[-1] >= place.slots or not (slots[1:] > slots[:-1]).all()):
+    slots, begin = arrays.zeros("I", place.rows), 0
+    data = memoryview(Array(slots, "B"))
+    for piece in archive.pieces(f"{place.name}.{SLOTS}"):
+        data[begin : begin + len(piece)] = piece
+        begin += len(piece)
+    if not are_places(slots, place.slots):
         raise archive.damaged(f"the slots of table {place.name}")
     return slots
 
 
-def _fill(
-    archive: Archive, names: list[str], slots: np.ndarray | None, values: np.ndarray
-) -> None:
+def _fill(archive: Archive, names: list[str], slots: Array | None, values: Array) -> None:
     begin = 0
     # All columns side by side, so that every page of a large table is touched once.
     for pieces in zip(*map(archive.pieces, names), strict=True):
-        end = begin + len(pieces[0])
-        rows = slice(begin, end) if slots is None else slots[begin:end]
         for column, piece in enumerate(pieces):
-            values[rows, column] = piece
+            end = fill_column(values, column, begin, slots, piece)
         begin = end
 
 
-def _zeros(archive: Archive, place: Layout, stride: int) -> np.ndarray:
+def _zeros(archive: Archive, place: Layout, stride: int) -> Array:
     """Zeros for a table; huge pages only where the stored rows would fill as many small ones."""
     try:
         huge = place.slots * stride * 4 <= max(place.rows * PAGE, HUGE_FREE)

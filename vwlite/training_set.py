@@ -1,8 +1,8 @@
 """A whole training set at random access: the cache unpacked, or a sample of a pipe; labels, queries."""
 
+from __future__ import annotations
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.badlines import BadLines
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.counters import Counters

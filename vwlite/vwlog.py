@@ -1,9 +1,10 @@
 """Vowpal Wabbit's manners with odd input: log a line, go on with what could be read."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.badlines import line_at
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.class_labels import ClassLabels

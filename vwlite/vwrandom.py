@@ -1,6 +1,8 @@
 """Vowpal Wabbit's random numbers: a linear congruential generator of 64 bits, of whose state 23 bits show."""
 
-import numpy as np
+from __future__ import annotations
+
+from vwlite.arrays import np
 
 MULTIPLIER, INCREMENT = 0xEECE66D5DEECE66D, 2147483647
 MASK = (1 << 64) - 1

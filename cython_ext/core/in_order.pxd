@@ -81,6 +81,6 @@ cdef inline int check_fit(state, const Plan *plan, const Rows *rows, size_t end,
     """Raises ValueError where a learner's table, a plan and a batch do not belong together, or nothing can be learned."""
     if <size_t>state.weights.shape[0] != <size_t>plan.mask + 1 or end > rows.size:
         raise ValueError("table, plan and batch do not belong together")
-    if learning and not state.weights.flags.writeable:
+    if learning and memoryview(state.weights).readonly:
         raise ValueError("a read-only table cannot learn")
     return 0

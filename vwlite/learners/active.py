@@ -1,12 +1,13 @@
 """Active learning (``--active``) and confidences; the kernel is ``cython_ext/learners/active.pyx``."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import active as kernel
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan

@@ -1,11 +1,13 @@
 """What all learners have in common: named scalars, a label range, a header in the model."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, fields
 from typing import Any, ClassVar
 
-import numpy as np
-
+from vwlite.arrays import np, to_float32, zeros
 from vwlite.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.expand import Plan
@@ -60,7 +62,7 @@ class Learner:
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
-        self.scalars = np.zeros(len(self.SCALARS))
+        self.scalars = zeros("d", len(self.SCALARS))
 
     def get(self, name: str) -> float:
         return float(self.scalars[self.SCALARS.index(name)])
@@ -126,7 +128,7 @@ class Learner:
         """
 
     def end_pass(self) -> None:
-        self.set(rate=float(np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate)))
+        self.set(rate=to_float32(to_float32(self.get("rate")) * to_float32(self.config.decay_learning_rate)))
 
     def has_learned_pair(self, number: int) -> bool:
         """Whether any row taught the latent vectors of pair ``number`` something."""
@@ -179,7 +181,7 @@ class Learner:
 
 def plain(value: float) -> float | str:
     """For JSON, which has no infinity and no NaN; ``float`` reads it."""
-    return value if np.isfinite(value) else str(value)
+    return value if math.isfinite(value) else str(value)
 
 
 def restored_config(kind: type, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:

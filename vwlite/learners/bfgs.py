@@ -1,13 +1,14 @@
 """L-BFGS over whole passes (Nocedal 1980), preconditioned by the diagonal of second derivatives, as Vowpal Wabbit's."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import bfgs as kernel
 from vwlite._native import gd as predictor
+from vwlite.arrays import np
 from vwlite.errors import UsageError
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import Gd, GdConfig

@@ -1,12 +1,13 @@
 """Dyadic models (``--dotproduct``): configuration, state arrays, calls into ``cython_ext/learners/dyadic.pyx``."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import dyadic as kernel
+from vwlite.arrays import np
 from vwlite.errors import UsageError
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code

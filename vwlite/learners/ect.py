@@ -1,12 +1,13 @@
 """Error-correcting tournaments (``--ect``); see ``cython_ext/learners/ect.pyx``."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import ect as kernel
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan

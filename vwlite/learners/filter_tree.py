@@ -6,12 +6,13 @@ learns depends on what the nodes below predicted, not on the other examples: so 
 the other, from the bottom up, with the very results of running its examples one by one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan

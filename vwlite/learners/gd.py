@@ -1,12 +1,13 @@
 """Gradient descent: configuration, state arrays, calls into the kernel ``cython_ext/learners/gd.pyx``."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import gd as kernel
+from vwlite.arrays import Array, np, to_float32
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
@@ -109,7 +110,7 @@ class GdConfig:
         if rate is None:
             rate = 0.5 if adaptive and normalized else 10.0
         if adaptive or normalized:
-            return float(np.float32(rate))
+            return to_float32(rate)
         return float(np.float32(rate) * np.float32(self.start_time) ** np.float32(self.power_t))
 
     @property
@@ -125,7 +126,7 @@ class KernelConfig(CommonConfig):
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
         self.lanes = 16  # terms or classes at a time, at most, where that can be done; 0 for one. Results are the same
-        self.l1, self.l2, self.sparse_l2 = map(float, np.float32((config.l1, config.l2, config.sparse_l2)))
+        self.l1, self.l2, self.sparse_l2 = map(to_float32, (config.l1, config.l2, config.sparse_l2))
         self.ftrl = config.ftrl
         self.ftrl_alpha = 0.5 if config.ftrl_alpha is None else config.ftrl_alpha
         self.ftrl_beta = 1.0 if config.ftrl_beta is None else config.ftrl_beta
@@ -157,7 +158,7 @@ class Gd(Learner):
         low, high = config.frozen_range or (config.loss.loss.initial_range if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
-        self.set(time=float(np.float32(config.start_time)), rate=config.start_rate)
+        self.set(time=to_float32(config.start_time), rate=config.start_rate)
         if config.initial_t and not config.ftrl:
             self.set(norm_sum=self.get("time"), norm_weight=self.get("time"))
 
@@ -167,7 +168,7 @@ class Gd(Learner):
         initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
         if not (initial_t or config.initial_weight or config.constant or config.random_weights):
             return
-        if not self.weights.flags.writeable:
+        if memoryview(self.weights).readonly:
             self.weights = np.array(self.weights)
         unset = ~self.weights.any(axis=1)
         if initial_t:
@@ -274,7 +275,7 @@ class Gd(Learner):
         elif self.stride > 1:
             self.weights[:, 0] = arrays["weights.w"]
         else:
-            self.weights = self.checked(arrays["weights.w"].reshape(-1, 1), 1)
+            self.weights = self.checked(Array(arrays["weights.w"], "f", len(arrays["weights.w"]), 1), 1)
             if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
                 self.weights = np.array(self.weights)
                 self.apply_shrinkage()

@@ -1,13 +1,14 @@
 """Label-dependent features: one set of weights scores the lines of a group, one a class; the least is the answer."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import ldf as kernel
 from vwlite._native.text import format_predictions
+from vwlite.arrays import np
 from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
 from vwlite.class_labels import Complain
 from vwlite.errors import UsageError

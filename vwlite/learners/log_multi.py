@@ -1,12 +1,13 @@
 """A tree of classes that grows with the examples (``--log_multi``); see ``cython_ext/learners/log_multi.pyx``."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import log_multi as kernel
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan

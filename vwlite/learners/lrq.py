@@ -1,13 +1,14 @@
 """Low-rank quadratic interactions (``--lrq``); the kernel is ``cython_ext/learners/lrq.pyx``."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import lrq as kernel
+from vwlite.arrays import np
 from vwlite.errors import UsageError
 from vwlite.interactions import decode_letters
 from vwlite.learners.base import restored_config

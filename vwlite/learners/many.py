@@ -1,12 +1,13 @@
 """Classes, sets of labels, costs: a set of weights for each class, all in one table as Vowpal Wabbit lays them out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import many as kernel
+from vwlite.arrays import Array, array, np, zeros
 from vwlite.batch import Batch
 from vwlite.class_labels import Classes, ClassLabels, Complain, ListLabels
 from vwlite.errors import UsageError
@@ -138,23 +139,24 @@ class Many(Gd):
         self.kernel = ManyKernelConfig(config, strict=strict, frozen=not learning)
         self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
-        self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
+        self.raw, self.score = zeros("f", 1, config.models), zeros("f", 1, config.models)
         # 1 for the features whose slots the kernel has turned, 0 between batches
-        self.met = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
+        self.met = zeros("B", 1 << bits >> self.kernel.shift if learning else 0)
         self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
-        self.order = permutation(config.random_seed, config.count)
-        self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities
+        self.order = permutation(config.random_seed, config.count) if config.oaa_subsample else zeros("I", config.count)
+        self.log_loss = zeros("d", 2, 2)  # sum and weight (rows) of rows not held out, and held out, with probabilities
 
     def set_scalars(self) -> None:
         super().set_scalars()
         first = self.config.classes.first
         self.set(first=-1 if first is None else first)
-        self.norms = np.tile(self.scalars[:NORMS], (self.config.models, 1))
-        self.norms[1:, :2] = 0  # vw starts those of the first class with initial_t only
+        norms, models = self.scalars.tolist()[:NORMS], self.config.models
+        others = [0.0, 0.0, norms[2]]  # vw starts those of the first class with initial_t only
+        self.norms = Array(array("d", norms + others * (models - 1)), "d", models, NORMS)
 
     @property
     def first_norms(self) -> tuple[float, float]:
-        return float(self.norms[0, 0]), float(self.norms[0, 1])
+        return (first := memoryview(self.norms))[0, 0], first[0, 1]
 
     def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
         """To vw's counters an example of which a sample of classes has learned is one without a label."""
@@ -186,7 +188,7 @@ class Many(Gd):
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         rows = len(results) if self.wants_scores else 1
         if len(self.raw) < rows:
-            self.raw, self.score = np.empty((2, rows, self.config.count), np.float32)
+            self.raw, self.score = zeros("f", rows, self.config.count), zeros("f", rows, self.config.count)
         super().run(batch, plan, results, begin, end)
         if self.config.oaa_subsample and not self.strict:
             self.hide_labels(batch, begin, end)

@@ -1,12 +1,13 @@
 """Classes in vwlite's own layout: softmax, one against all, hinge; see ``cython_ext/learners/multiclass.pyx``."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from vwlite._native import multiclass as kernel
+from vwlite.arrays import np
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, restored_config
 from vwlite.learners.gd import GdConfig

@@ -1,10 +1,11 @@
 """What learners have in common that find an example's class by contests of two-class sets of weights."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-import numpy as np
-
+from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.learners.gd import GdConfig
