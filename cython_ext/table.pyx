@@ -4,7 +4,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from core.bytescan cimport first_bit
+from core.bytescan cimport first_bit, prefetch
 
 cdef extern from *:
     """
@@ -193,3 +193,16 @@ def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsig
                 new += 1
                 touch_word(&bits[<Py_ssize_t>page << shift, 0])
     return new
+
+
+def ask_for(const float[:, ::1] values, const unsigned int[::1] slots):
+    """Have the slots brought into the caches that other threads share; they are taken modulo the number of rows, a power of
+    two.
+    """
+    cdef Py_ssize_t i
+    cdef unsigned int mask = <unsigned int>(values.shape[0] - 1)
+    if not values.shape[0] or not values.shape[1] or values.shape[0] & (values.shape[0] - 1):
+        raise IndexError("the slots do not fit the table")
+    with nogil:
+        for i in range(slots.shape[0]):
+            prefetch(&values[slots[i] & mask, 0])

@@ -5,6 +5,7 @@ import json
 import os
 import zlib
 from contextlib import closing, suppress
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vwlite._native.packing import pack, unpack, unpack_bytes, unpack_offsets
+from vwlite._native.packing import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
 from vwlite._native.shapes import spread_shapes
 from vwtext import lines
 
@@ -86,7 +87,8 @@ def test_words_of_which_many_differ_early_stand_for_themselves_where_there_is_ro
 
 @given(st.lists(st.integers(0, 255), max_size=100), st.lists(st.integers(0, 1000), max_size=100))
 def test_bytes_and_lengths_come_back_one_after_the_other(small, lengths):
-    data = pack(np.array(small, np.uint32)) + pack(np.array(lengths, np.uint32))
+    data = pack_bytes(np.array(small, np.uint8)) + pack_offsets(np.cumsum([0, *lengths], dtype=np.uint32))
+    assert data == pack(np.array(small, np.uint32)) + pack(np.array(lengths, np.uint32))
     out, offsets = np.zeros(len(small), np.uint8), np.zeros(len(lengths) + 1, np.uint32)
     end = unpack_bytes(data, 0, out)
     assert unpack_offsets(data, end, offsets, sum(lengths)) == len(data)
@@ -94,6 +96,24 @@ def test_bytes_and_lengths_come_back_one_after_the_other(small, lengths):
     assert offsets.tolist() == np.cumsum([0, *lengths]).tolist()
     with pytest.raises(ValueError, match="lengths"):
         unpack_offsets(data, end, offsets, sum(lengths) + 1)
+
+
+PIECES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20)
+
+
+@given(st.binary(min_size=30, max_size=30), PIECES)
+def test_pieces_are_joined(text, pieces):
+    start, end = np.array(pieces, np.uint32).reshape(-1, 2).T.copy()
+    offsets = np.zeros(len(pieces) + 1, np.uint32)
+    expected = [text[a:b] for a, b in pieces]
+    assert join_pieces(text, start, end, offsets) == b"".join(expected)
+    assert offsets.tolist() == list(accumulate(map(len, expected), initial=0))
+
+
+@pytest.mark.parametrize(("start", "end", "room"), [([1], [31], 2), ([1, 2], [3], 3), ([1], [3], 1), ([1], [3], 3)])
+def test_pieces_must_be_there(start, end, room):
+    with pytest.raises(IndexError):
+        join_pieces(bytes(30), np.uint32(start), np.uint32(end), np.zeros(room, np.uint32))
 
 
 @given(WORDS, st.data())
@@ -182,6 +202,14 @@ def test_batches_in_order_whole_or_one_by_one(path, monkeypatch):
         assert [batch.value.tobytes() for batch in cache.whole()] == expected
         assert [batch.first_line for batch in cache.whole()] == [0, 1, 51, 151]
         assert cache.whole()[3].tag(5) == b"t5"
+
+
+def test_only_another_thread_asks_for_slots(path):
+    for threads in (1, 2, 3):
+        asked: list[int] = []
+        with closing(Cache(path)) as cache:
+            sizes = [len(batch) for batch in cache.read(threads, lambda batch, asked=asked: asked.append(len(batch)))]
+        assert sorted(asked) == ([] if threads == 1 else sorted(sizes)) and len(sizes) == 4
 
 
 def test_a_byte_changed_is_noticed(path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.table import mark_rows, marked_rows, touch_pages
+from vwlite._native.table import ask_for, mark_rows, marked_rows, touch_pages
 
 from vwlite import table, table_store
 from vwlite.config import OutputConfig, RunConfig
@@ -183,3 +183,25 @@ def test_a_large_table_learns_the_same(monkeypatch, tmp_path):
         train(RunConfig(input=input, features=FeatureConfig(bits=16), learner=GdConfig(), output=output))
         models.append((tmp_path / "model").read_bytes())
     assert models[0] == models[1] == models[2]
+
+
+def test_slots_asked_for_must_fit():
+    with pytest.raises(IndexError):
+        ask_for(np.zeros((12, 4), np.float32), np.zeros(1, np.uint32))
+    with pytest.raises(IndexError):
+        ask_for(np.zeros((0, 4), np.float32), np.zeros(1, np.uint32))
+
+
+def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
+    values, asked = table.zeros(1 << 18, 4), []
+    pages, batch = table.pages_of(values), SimpleNamespace(feature_hash=np.array([5, 2**32 - 1], np.uint32))
+    monkeypatch.setattr(table, "ask_for", lambda *arguments: asked.append(arguments))
+    pages.ask(batch)
+    assert not asked
+    monkeypatch.setattr(table, "FAR", values.nbytes)
+    pages.ask(batch)
+    assert len(asked) == 1 and asked[0][0] is values
+    monkeypatch.undo()
+    monkeypatch.setattr(table, "FAR", values.nbytes)
+    pages.ask(batch)
+    assert not values.any()

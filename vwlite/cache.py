@@ -11,8 +11,9 @@ import os
 import queue
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from itertools import accumulate
 from typing import Any, BinaryIO
 
@@ -30,6 +31,7 @@ from vwlite.stream import missing
 from vwlite.version import __version__
 
 FORMAT = 3
+AHEAD = 1  # batches, beside one for every thread: what is asked for earlier is gone from the caches when it is used
 MAGIC = b"vwlite cache\n\0\0\0"
 TAIL = struct.Struct("<QQI4s")
 END = b"vwlc"
@@ -192,14 +194,16 @@ class Cache:
         same_source = unchanged(then.pop("source", []) or [], now.pop("source"))
         return same_source and then == now and self.footer.get("examples") == limit
 
-    def read(self, threads: int = 1) -> Iterator[Batch]:
-        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use.
+    def read(self, threads: int = 1, ask: Callable[[Batch], None] | None = None) -> Iterator[Batch]:
+        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use, and then ``ask`` is told.
 
         ``release`` each when it is used up: its arrays are filled again.
         """
-        return in_order(iter(range(len(self.batches))), self.reused, min(threads, 2) - 1)
+        others = min(threads, 2) - 1
+        work = partial(self.reused, ask=ask if others else None)
+        return in_order(iter(range(len(self.batches))), work, others, AHEAD)
 
-    def reused(self, number: int) -> Batch:
+    def reused(self, number: int, ask: Callable[[Batch], None] | None = None) -> Batch:
         need = room_for(self.batches[number])
         try:
             room = self.free.get_nowait()
@@ -209,6 +213,8 @@ class Cache:
             room = zeros("B", need + need // 8)
         batch = self.unpacked(number, room)
         batch.release = lambda: self.free.put(room)
+        if ask:
+            ask(batch)
         return batch
 
     def whole(self) -> list[Batch]:

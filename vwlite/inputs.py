@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import BinaryIO
@@ -15,8 +15,9 @@ from vwlite.packing import pack_batch
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
 from vwlite.shuffling import Rows
-from vwlite.source import check_inputs, open_input
+from vwlite.source import BLOCK_SIZE, check_inputs, open_input
 from vwlite.stream import shown
+from vwlite.table import Pages
 
 ZIP = b"PK\3\4"  # how a model begins
 TEMPORARY = "of this run"  # stands for the path of a cache without a name
@@ -29,7 +30,7 @@ class InputConfig:
     paths: tuple[str, ...] = ("-",)
     kind: str = "vw"  # or "svmlight"
     threads: int = 1
-    block_size: int = 1 << 20
+    block_size: int = BLOCK_SIZE
     cache: str | None = None
     kill_cache: bool = False
     examples: int = 0  # lines read at most, 0 for all
@@ -50,7 +51,7 @@ class Inputs:
         check_inputs(config.paths)
         self.path = config.cache or (TEMPORARY if several_passes else None)
         self.cache: Cache | None = None
-        self.touch: Callable[[Batch], None] | None = None  # called with every batch by the thread that parsed it
+        self.pages: Pages | None = None  # of the learner's table, told of every batch by the thread that made it
         self.rows: Rows | None = None
         self.remade = ""  # why an existing cache was not used
         self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
@@ -127,7 +128,7 @@ class Inputs:
         left, size = config.examples or None, self.size()
         threads = 1 if size is not None and size <= config.block_size else config.threads
         packs = bool(self.path) and not self.format.groups
-        options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.touch}
+        options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:
@@ -143,7 +144,7 @@ class Inputs:
         """The cache's batches, to be released. Raises ModelError when it is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
-        return self.cache.read(self.config.threads)
+        return self.cache.read(self.config.threads, self.pages and self.pages.ask)
 
     def kept(self) -> list[Batch]:
         """The same to stay: all of them, none is to be released."""

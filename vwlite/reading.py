@@ -12,7 +12,7 @@ from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.packing import Packed, pack_batch
 from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
-from vwlite.source import Block, Buffers, blocks
+from vwlite.source import BLOCK_SIZE, Block, Buffers, blocks
 
 LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
 
@@ -112,7 +112,7 @@ def read(
     kind: str = "vw",
     *,
     threads: int = 1,
-    block_size: int = 1 << 20,
+    block_size: int = BLOCK_SIZE,
     packs: bool = False,
     touch: Callable[[Batch], None] | None = None,
 ) -> Iterator[Parsed]:

@@ -101,7 +101,7 @@ class Session:
             if self.bad_lines:
                 opening.enter_context(self.manners.keeping(self.bad_lines))
             self.closing = opening.pop_all()
-        self.inputs.touch = self.learner.pages()
+        self.inputs.pages = self.learner.pages()
         self.report.note(self.inputs.remade)
         self.report.start(self.inputs.size())
         self.report.header(self.learner, self.cache_line(), self.passes)

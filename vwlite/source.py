@@ -12,7 +12,7 @@ from vwlite.stream import missing, open_input, shown
 
 __all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "unchanged"]
 
-BLOCK_SIZE = 1 << 20
+BLOCK_SIZE = 1 << 19
 SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
 NEWLINE = 10
 SAMPLE, SAMPLES = 1 << 16, 16

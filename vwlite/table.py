@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from vwlite import arrays
-from vwlite._native.table import are_there, touch_pages
+from vwlite._native.table import are_there, ask_for, touch_pages
 from vwlite.arrays import Array, np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
@@ -20,6 +20,7 @@ from vwlite.errors import UsageError
 SMALL = 1 << 20  # bytes; below this an ordinary array is as good
 # A huge page is filled by its first weight, and few of a very large table's slots are ever written.
 HUGE_SHARE, HUGE_MOST = 4, 1 << 30  # only for tables below RAM / HUGE_SHARE and this many bytes
+FAR = 1 << 24  # bytes; smaller tables stay in the caches as it is
 HUGE_PAGE = 1 << 21  # bytes; where they are of another size they are only given too early or too late
 # Python names this flag only since 3.13; the number holds for Linux on these machines.
 _NORESERVE_HERE = 0x4000 if platform.machine() in ("x86_64", "aarch64", "riscv64") else 0
@@ -62,7 +63,7 @@ class Pages:
     """
 
     def __init__(self, values: np.ndarray, size: int) -> None:
-        self.bits = Array(values, "I", *values.shape)
+        self.values, self.bits = values, Array(values, "I", *values.shape)
         self.seen = arrays.zeros("B", values.nbytes // size)
         self.begun, self.growing = size < HUGE_PAGE, True
 
@@ -71,6 +72,12 @@ class Pages:
             self.begun = True
         elif self.growing:
             self.growing = touch_pages(self.bits, self.seen, batch.feature_hash) > 0
+
+
+    def ask(self, batch: Batch) -> None:
+        """Bring a batch's slots nearer shortly before it is learned: a large table is beyond a core's own caches."""
+        if self.values.nbytes >= FAR:
+            ask_for(self.values, batch.feature_hash)
 
 
 def pages_of(values: np.ndarray) -> Pages | None:

@@ -17,6 +17,7 @@ from vwlite.inputs import InputConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.restore import Restored
+from vwlite.source import BLOCK_SIZE
 from vwlite.training import BadLinesConfig, say, start
 
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale", "lp_power")
@@ -61,7 +62,7 @@ def input_config(options: dict[str, Any]) -> InputConfig:
         paths=paths,
         kind=options.get("kind", "vw"),
         threads=options.get("threads") or available_cores(),
-        block_size=options.get("block_size", 1 << 20),
+        block_size=options.get("block_size") or BLOCK_SIZE,
         cache=cache,
         kill_cache=bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
         examples=options.get("examples") or 0,

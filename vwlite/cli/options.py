@@ -60,7 +60,7 @@ data_options = family(
     ),
     count("--threads", help="Threads that parse; the result does not depend on it. [default: all cores]"),
     count("--examples", help="Read so many examples at most, 0 for all.", default=0),
-    count("--block-size", help="Bytes parsed at a time.", default=1 << 20, hidden=True),
+    count("--block-size", help="Bytes parsed at a time.", hidden=True),
 )
 cache_options = family(
     "Cache",

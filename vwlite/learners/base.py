@@ -15,7 +15,7 @@ from vwlite.fitting import check_types
 from vwlite.losses import LossConfig, link_code
 from vwlite.progress import value_text
 from vwlite.results import Results
-from vwlite.table import Table
+from vwlite.table import Pages, Table
 
 NO_MEMORY, UNSTABLE = 101, 102  # of core/status.pxd
 
@@ -89,8 +89,8 @@ class Learner:
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
 
-    def pages(self) -> Callable[[Batch], None] | None:
-        """What is done with a batch as soon as it is parsed, by whoever parsed it."""
+    def pages(self) -> Pages | None:
+        """What looks after the table's memory ahead of the learner, where that is worth while."""
         return None
 
     def counted(self, batch: Batch) -> Batch:

@@ -223,7 +223,6 @@ class Gd(Learner):
             results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
 
     def pages(self) -> Pages | None:
-        """What gives memory to the table's pages ahead of the learner, where that is worth while."""
         return pages_of(self.weights) if self.learning and self.layout == (0, 1) else None
 
     @property
