@@ -142,15 +142,16 @@ cdef bytes pack_words(const uint32_t *word, size_t n, size_t enough):
 cdef inline size_t mark_words(const uint32_t *word, size_t n, uint32_t marked, uint32_t *bits,
                               uint32_t *others) noexcept nogil:
     """A bit for every word that is not ``marked``, and these one after the other; returns how many there are."""
-    cdef size_t i, found = 0
-    cdef uint32_t other
-    for i in range(n):
-        other = word[i] != marked
-        if i % 32 == 0:
-            bits[i // 32] = 0
-        bits[i // 32] |= other << (i % 32)
-        others[found] = word[i]
-        found += other
+    cdef size_t first, found = 0
+    cdef uint32_t i, other, marks
+    for first in range(0, n, 32):
+        marks = 0
+        for i in range(<uint32_t>min(n - first, <size_t>32)):
+            other = word[first + i] != marked
+            marks |= other << i
+            others[found] = word[first + i]
+            found += other
+        bits[first // 32] = marks
     return found
 
 
