@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from vwlite.batch import Batch
 from vwlite.cache import Cache, CacheWriter, description
@@ -14,10 +14,12 @@ from vwlite.errors import DataError, InputMissing, OutputError
 from vwlite.packing import pack_batch
 from vwlite.parsing import TextFormat
 from vwlite.reading import Parsed, read
-from vwlite.shuffling import Rows
 from vwlite.source import BLOCK_SIZE, check_inputs, open_input
 from vwlite.stream import shown
 from vwlite.table import Pages
+
+if TYPE_CHECKING:
+    from vwlite.shuffling import Rows
 
 ZIP = b"PK\3\4"  # how a model begins
 TEMPORARY = "of this run"  # stands for the path of a cache without a name
@@ -156,9 +158,11 @@ class Inputs:
         """The cache's rows in the order of pass ``number``. Raises ModelError when it is damaged."""
         return self.at_random().shuffled(self.config.seed, number, self.config.threads)
 
-    def at_random(self) -> Rows:
+    def at_random(self) -> "Rows":
         """The cache's rows in any order. Raises ModelError when it is damaged."""
         if self.rows is None:
+            from vwlite.shuffling import Rows
+
             self.rows = Rows(self.kept())
         return self.rows
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from vwlite._native.parse import parse
-from vwlite._native.svmlight import parse as parse_svmlight
 from vwlite.arrays import array, np, zeros
 from vwlite.batch import Batch, Names
 from vwlite.errors import UsageError
 
 FULL = 100
-PARSERS: dict[str, Callable] = {"vw": parse, "svmlight": parse_svmlight}
+FORMATS = {"vw": "parse", "svmlight": "svmlight"}  # and the native modules that parse them
 
 
 def parser_of(format_name: str) -> Callable:
@@ -21,11 +21,9 @@ def parser_of(format_name: str) -> Callable:
 
     It returns ``(status, rows, segments, features, lines, remarks)``. Raises UsageError for an unknown format.
     """
-    try:
-        return PARSERS[format_name]
-    except KeyError:
-        known = ", ".join(PARSERS)
-        raise UsageError(f"unknown text format {format_name!r}; there are {known}") from None
+    if format_name not in FORMATS:
+        raise UsageError(f"unknown text format {format_name!r}; there are {', '.join(FORMATS)}")
+    return importlib.import_module(f"vwlite._native.{FORMATS[format_name]}").parse
 
 
 @dataclass(frozen=True, slots=True)
