@@ -1,5 +1,6 @@
 """What ``vwlite/arrays.py`` does without NumPy."""
 
+cimport cython
 from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_ND, PyBUF_SIMPLE, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
 )
@@ -18,6 +19,7 @@ def to_float32(double value):
     return <float>value
 
 
+@cython.no_gc  # an owner never leads back to it, and to be cleared would not give the owner's bytes back
 cdef class Numbers:
     """The bytes of ``owner`` from ``offset`` on as ``rows`` numbers, or rows of ``columns`` numbers; without one, zeros.
 

@@ -1,5 +1,6 @@
 """Arrays that do without NumPy give what NumPy's would."""
 
+import gc
 import io
 import mmap
 import operator
@@ -177,6 +178,18 @@ def test_memory_lives_as_long_as_anybody_looks():
     for thread in threads:
         thread.join()
     assert view[9] == 3 and piece[4] == 3 and view.sum() == 3
+
+
+def test_arrays_in_cycles_are_given_back():
+    """Whatever the collector of cycles clears first."""
+    data = bytearray(64)
+    for kind in ("B", "I", "d"):
+        made = Array(data, kind)
+        cycle = [made, made[1:], made.numpy()]
+        cycle.append(cycle)
+    del made, cycle
+    gc.collect()
+    data.append(1)  # nobody looks at it any more
 
 
 @pytest.mark.parametrize("options", ["-b 20 -f m", "-b 4 -f m", "--passes 2 -c -k", "-q ::", "--oaa 3", "--cubic abb"])
