@@ -20,7 +20,7 @@ else:
         def __getattr__(self, name: str) -> Any:
             import numpy
 
-            return getattr(numpy, name)
+            return self.__dict__.setdefault(name, getattr(numpy, name))
 
     np = _Later()
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 import mmh3
 
 from vwlite._native.kinds import are_whole, ends_of
-from vwlite.arrays import np
+from vwlite.arrays import np, to_float32
 from vwlite.batch import TAGGED, Batch
 from vwlite.errors import DataError
 from vwlite.labelbook import tag_of
@@ -154,7 +154,7 @@ class ListLabels(ClassLabels):
             number = self.classes.number(word)
             return None if colon or number > LARGEST else (number, math.inf)
         try:
-            value = float(np.float32(price))
+            value = to_float32(float(price))
         except ValueError:
             return None
         number = self.classes.number(name)
