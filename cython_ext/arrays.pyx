@@ -45,7 +45,7 @@ cdef class Numbers:
         else:
             try:
                 PyObject_GetBuffer(owner, &self.held, PyBUF_WRITABLE)
-            except (BufferError, TypeError):
+            except (BufferError, TypeError, ValueError):
                 PyObject_GetBuffer(owner, &self.held, PyBUF_SIMPLE)
         self.owner, self.offset, self.format = owner, offset, kind.encode()
         self.letter = self.format[0]
@@ -55,7 +55,7 @@ cdef class Numbers:
         room = self.held.len - offset
         if rows < 0 and room >= 0:
             rows = room // self.step[0]
-        if offset < 0 or rows < 0 or columns < 0 or rows > room // self.step[0]:
+        if offset < 0 or room < 0 or rows < 0 or columns < 0 or rows > room // self.step[0]:
             raise ValueError(f"{room} bytes are no {rows} rows of {self.step[0]}")
         self.extent[0] = rows
         self.data = <char *>self.held.buf + offset

@@ -110,10 +110,14 @@ def take_parts(batch, const uint32_t[::1] first, parts):
     cdef const uint32_t[::1] start = parts[0]
     cdef uint32_t[::1] part_hash = parts[1], part_size = parts[2]
     cdef uint8_t[::1] part_char = parts[3]
-    cdef size_t shape, i, at, most = min(seg_hash.shape[0], seg_char.shape[0], seg_start.shape[0] - 1)
+    cdef size_t shape, i, at, most = min(seg_hash.shape[0], seg_char.shape[0], max(seg_start.shape[0] - 1, 0))
     cdef size_t room = min(part_hash.shape[0], part_size.shape[0], part_char.shape[0])
+    if start.shape[0] <= first.shape[0]:
+        raise IndexError("there are not as many places as shapes")
     for shape in range(<size_t>first.shape[0]):
         at = start[shape]
+        if first[shape] + <size_t>1 >= <size_t>row_seg.shape[0]:
+            raise IndexError("the rows lie outside the batch")
         for i in range(row_seg[first[shape]], row_seg[first[shape] + 1]):
             if at >= room or i >= most:
                 raise IndexError("the segments lie outside the batch")

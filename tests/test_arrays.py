@@ -136,7 +136,7 @@ def test_other_bytes_are_read_and_written_in_place(tmp_path):
     assert mapped.tobytes() == data and memoryview(mapped).readonly
 
 
-@pytest.mark.parametrize("place", [(5, 0, 0), (2, 3, 0), (4, 0, 1), (1, 0, 17), (1, 0, -1), (1, -1, 0)])
+@pytest.mark.parametrize("place", [(5, 0, 0), (2, 3, 0), (4, 0, 1), (1, 0, 17), (1, 0, -1), (1, -1, 0), (0, 0, 17)])
 def test_what_is_not_there_is_no_array(place):
     """Rows, columns, offset."""
     with pytest.raises(ValueError):

@@ -28,9 +28,8 @@ __all__ = ["SIZES", "Array", "array", "np", "to_float32", "zeros"]
 
 
 class Array(Numbers):
-    """Numbers in one dimension or two. What is not done without NumPy is done as by a NumPy array of the same bytes.
-
-    But a number by its index is Python's, not NumPy's.
+    """Numbers in one dimension or two. A number by its index is Python's; other indices, operators and methods are
+    those of a NumPy array of the same bytes.
     """
 
     __slots__ = ()

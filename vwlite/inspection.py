@@ -9,6 +9,7 @@ from vwlite import model
 from vwlite.arrays import np
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
+from vwlite.learners.base import plain
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import ManyConfig
 from vwlite.namebook import book_from_arrays
@@ -33,7 +34,6 @@ class Inspection:
         """Plain facts about the model, as JSON data."""
         header, learner = self.restored.header, self.restored.learner
         counters = header["counters"]
-        weight = counters["labeled_weight"]
         return {
             "path": self.path,
             "learner": header["learner"],
@@ -44,7 +44,7 @@ class Inspection:
             "weights": int(np.count_nonzero(learner.weights[:, 0])),
             "examples": counters["example_number"],
             "passes": header["passes"],
-            "average_loss": counters["sum_loss"] / weight if weight else None,
+            "average_loss": average_loss(counters),
             "min_label": header["scalars"]["min_label"],
             "max_label": header["scalars"]["max_label"],
             "can_go_on": header["resumable"],
@@ -92,3 +92,9 @@ def require_names(inspection: Inspection) -> None:
     """Raises UsageError when the model was trained without names."""
     if not inspection.has_names:
         raise UsageError(f"{inspection.path} holds no names: train with --names to see them")
+
+
+def average_loss(counters: dict[str, Any]) -> float | str | None:
+    """As a model's counters tell it, in which numbers that are not finite are text or, NaN, None."""
+    loss, weight = counters["sum_loss"], counters["labeled_weight"]
+    return plain(float(loss) / float(weight)) if weight and loss is not None else None

@@ -87,8 +87,7 @@ def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
     firsts: dict[int, int] = {}  # segments, by their character as filed
     for character in set(met.translate(None, plan.known)):
         filed = plan.redefine[character]
-        if filed not in plan.seen and not plan.ignore[filed]:
-            firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
+        firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
     news: dict[int, list[int]] = {}
     for filed, segment in sorted(firsts.items()):
         news.setdefault(bisect_right(batch.row_seg, segment) - 1, []).append(filed)

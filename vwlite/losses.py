@@ -58,7 +58,8 @@ class Loss:
     about: str  # one line for --help
     meaning: str  # what a prediction estimates once `link` is applied
     label_rule: str  # which labels `accepts` takes; may name fields of LossConfig in braces
-    accepts: Callable[[np.ndarray, LossConfig], np.ndarray] = any_number  # labels -> bool[n]
+    # labels, or one of them -> bool[n]; unless for two_classes, it takes whatever lies between two labels that it takes
+    accepts: Callable[[Any, LossConfig], Any] = any_number
     link: str = "identity"  # the link that makes `meaning` true; never applied unasked
     parameters: tuple[str, ...] = ()  # the fields of LossConfig it reads
     initial_range: tuple[float, float] = (0.0, 0.0)  # label range before the first label
@@ -191,7 +192,7 @@ class LossConfig:
             logistic_min=self.logistic_min, logistic_max=self.logistic_max
         )
 
-    def accepts(self, labels: np.ndarray) -> np.ndarray:
+    def accepts(self, labels: Any) -> Any:
         """Which labels, float32[n] or a number, the loss is made for: bool[n]; NaN (unlabelled) is accepted."""
         return self.loss.accepts(labels, self) | (labels != labels)
 

@@ -49,7 +49,7 @@ def _shorten(text: str) -> str:
 
 
 def _ratio(total: float, weight: float) -> str:
-    return f"{total / weight if weight else total * math.inf:.6f}"
+    return f"{total / weight if weight else total * math.copysign(math.inf, weight):.6f}"
 
 
 def _losses(counters: Counters) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from vwlite.batch import BLANK, INNER, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
 from vwlite.curriculum import Curriculum
-from vwlite.errors import DataError, Diverged
+from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.expand import Plan
 from vwlite.holdout import Holdout
 from vwlite.inputs import Inputs
@@ -65,6 +65,8 @@ class Session:
         self.fresh = model is None
         if model and config.strict:
             self.saver.go_on_from(model)
+        if config.output.audit and not learner.tells_terms:
+            raise UsageError(f"--audit does not go with --{learner.asked_by or learner.name}")
         learner.watch(config.passes, self.report.say, self.held_out_loss)
         self.check_outputs()
         text = config.features.text_format(strict=config.strict, names=config.wants_names)

@@ -31,7 +31,7 @@ MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
 class Table:
     """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns."""
 
-    values: np.ndarray
+    values: np.ndarray | Array
     names: tuple[str, ...]
 
 
@@ -62,7 +62,7 @@ class Pages:
     with a batch that has no new ones.
     """
 
-    def __init__(self, values: np.ndarray, size: int) -> None:
+    def __init__(self, values: Array, size: int) -> None:
         self.values, self.bits = values, Array(values, "I", *values.shape)
         self.seen = arrays.zeros("B", values.nbytes // size)
         self.begun, self.growing = size < HUGE_PAGE, True
@@ -73,14 +73,13 @@ class Pages:
         elif self.growing:
             self.growing = touch_pages(self.bits, self.seen, batch.feature_hash) > 0
 
-
     def ask(self, batch: Batch) -> None:
         """Bring a batch's slots nearer shortly before it is learned: a large table is beyond a core's own caches."""
         if self.values.nbytes >= FAR:
             ask_for(self.values, batch.feature_hash)
 
 
-def pages_of(values: np.ndarray) -> Pages | None:
+def pages_of(values: Array) -> Pages | None:
     """None for a small table."""
     size = HUGE_PAGE if values.nbytes <= _huge_limit() else os.sysconf("SC_PAGE_SIZE")
     return Pages(values, size) if values.nbytes >= max(size, SMALL) and hasattr(mmap, "MAP_PRIVATE") else None

@@ -155,3 +155,28 @@ def test_labels_may_be_any_bytes_and_numbers_any_length(vwlite, write):
     write("d", b"\xff\xfe:1 2:0 |a x\n" + b"9" * 5000 + b":1 |a x\n")
     assert "[warning]" in vwlite("vw", "d", "--csoaa", "2", "-p", "-").stdout
     assert "d:2: bad label word" in vwlite("train", "d", "--csoaa", "2", "-f", "m", status=65).stderr
+
+
+def test_a_class_that_is_none_is_shown_with_the_score_it_is_given(vwlite, write, tmp_path):
+    """In vw's manners that of the first class, counted from 0, and of the last from 1; whatever was scored before."""
+    for first, shown in ((0, 0), (1, 3)):
+        costs = " ".join(f"{first + place}:{place * place + 1}" for place in range(4))
+        write("d", f"{costs} |a x\n" * 20)
+        write("e", f"|a x {'a' * 80}\n" + f"9:1 |a x {'a' * 80}\n" * 2)
+        vwlite("vw", "-d", "d", "--csoaa", "4", "-f", "m", "--quiet")
+        for size in ("64", "1000000"):
+            vwlite("vw", "-t", "-i", "m", "-d", "e", "-r", "r", "--threads", "1", "--quiet", "--block-size", size)
+            scores, *others = (tmp_path / "r").read_text().splitlines()
+            assert others == ["9:" + scores.split()[shown].partition(":")[2]] * 2
+
+
+@pytest.mark.parametrize("option", ["--oaa", "--multiclass", "--log_multi", "--ect"])
+def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
+    found = vwlite("vw", write("d", "inf |a x\n1 |a x\n"), option, "3")
+    assert "unknown" in found.stderr
+
+
+@pytest.mark.parametrize(("named", "value"), [("dotproduct", "ab"), ("filter_tree", "3"), ("multiclass", "3")])
+def test_what_has_no_audit_says_so(vwlite, write, named, value):
+    found = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
+    assert f"--audit does not go with --{named}" in found.stdout

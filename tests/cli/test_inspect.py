@@ -108,6 +108,13 @@ def test_a_model_of_nothing(vwlite, write):
     assert re.search(r"^average_loss +n\.a\.$", vwlite("inspect", "nothing").stdout, re.M)
 
 
+@pytest.mark.parametrize(("labels", "loss"), [(["3e38", "-3e38"], "inf"), (["0", "0"], 0)])
+def test_losses_beyond_all_numbers_and_none(vwlite, write, labels, loss):
+    vwlite("vw", write("odd", "".join(f"{label} |a x\n" for label in labels)), "-f", "m", "--quiet")
+    assert json.loads(vwlite("inspect", "m", "--json", "-").stdout)["average_loss"] == loss
+    assert re.search(rf"^average_loss +{loss}", vwlite("inspect", "m").stdout, re.M)
+
+
 @pytest.mark.parametrize(
     ("name", "status", "said"),
     [

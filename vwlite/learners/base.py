@@ -51,6 +51,8 @@ class Learner:
     weights: np.ndarray
     kernel: Any  # the configuration in the words of the kernel
     tells_flips = False  # fills Results.flip
+    asked_by = ""  # the option, where it has another name than the learner
+    tells_terms = False  # has ``audited`` and what else --audit shows
     drops_pairs = False  # namespaces of dot products have no linear terms
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     simple_labels = True  # labels are numbers to be summed

@@ -113,6 +113,7 @@ class Dyadic(Learner):
     """
 
     name = "dyadic"
+    asked_by = "dotproduct"
     SCALARS = SCALARS
     native = kernel
     tells_flips = True

@@ -136,6 +136,7 @@ class Gd(Learner):
     """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch."""
 
     name = "gd"
+    tells_terms = True
     SCALARS = SCALARS
     native = kernel
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -151,7 +152,7 @@ class Many(Gd):
         first = self.config.classes.first
         self.set(first=-1 if first is None else first)
         norms, models = self.scalars.tolist()[:NORMS], self.config.models
-        others = [0.0, 0.0, norms[2]]  # vw starts those of the first class with initial_t only
+        others = [*[0.0] * (NORMS - 1), norms[-1]]  # vw starts those of the first class with initial_t only
         self.norms = Array(array("d", norms + others * (models - 1)), "d", models, NORMS)
 
     @property
@@ -218,7 +219,7 @@ class Many(Gd):
         if self.config.kind == "multilabel_oaa":
             start = batch.lists.start
             return ",".join(map(self.config.classes.shown, batch.lists.named[start[row] : start[row + 1]].tolist()))
-        return self.config.classes.shown(int(label)) or "unknown"
+        return (self.config.classes.shown(int(label)) if math.isfinite(label) else "") or "unknown"
 
     def prediction_text(self, results: Results, row: int) -> str:
         if self.config.kind == "multilabel_oaa":
@@ -247,8 +248,9 @@ class Many(Gd):
         return config.classes.shown(int(results.prediction[row]))
 
     def pairs_text(self, values: np.ndarray, first: int, numbers: Iterable[int]) -> str:
-        shown, last = self.config.classes.shown, self.config.count - 1
-        places = ((number, min(max(number - first, 0), last)) for number in numbers)
+        shown, count = self.config.classes.shown, self.config.count
+        other = count - 1 if first else 0  # as in the kernel
+        places = ((number, number - first if 0 <= number - first < count else other) for number in numbers)
         return " ".join(f"{shown(number)}:{values[place]:g}" for number, place in places)
 
     @property

@@ -71,6 +71,7 @@ class Multiclass(Many):
     """
 
     name = "multiclass"
+    tells_terms = False
     SCALARS = SCALARS
     native = kernel
 
