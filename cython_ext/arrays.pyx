@@ -86,9 +86,6 @@ cdef class Numbers:
         buffer.strides = self.step if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
         buffer.suboffsets = buffer.internal = NULL
 
-    def __releasebuffer__(self, Py_buffer *buffer):
-        pass
-
     def __len__(self):
         return self.extent[0]
 
