@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vwlite._native.kinds import are_whole, ends_of, lower_zeros
 
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
@@ -46,3 +47,16 @@ def test_like_one_row_after_the_other(batches, negative):
             return
         np.testing.assert_array_equal(check.check(batch_of(labels)), np.array(made, np.float32))
         assert check.negative == negative
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 7.0, float("nan"), float("inf")]), max_size=6))
+def test_kernels_see_labels_as_numpy_does(values):
+    labels = np.array(values, np.float32)
+    there, lowered = labels[~np.isnan(labels)], np.full(len(labels), 9, np.float32)
+    low, high = ends_of(labels)
+    assert (low, high) == (there.min(), there.max()) if len(there) else np.isnan([low, high]).all()
+    assert are_whole(labels) == (there == np.floor(there)).all()
+    lower_zeros(labels, lowered)
+    assert np.array_equal(lowered, np.where(labels == 0, np.float32(-1), labels), equal_nan=True)
+    with pytest.raises(ValueError, match="too few"):
+        lower_zeros(np.zeros(len(labels) + 1, np.float32), lowered)

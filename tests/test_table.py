@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.table import ask_for, mark_rows, marked_rows, touch_pages
+from vwlite._native.table import are_places, ask_for, fill_column, mark_rows, marked_rows, take_column, touch_pages
 
 from vwlite import table, table_store
 from vwlite.config import OutputConfig, RunConfig
@@ -205,3 +205,36 @@ def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
     monkeypatch.setattr(table, "FAR", values.nbytes)
     pages.ask(batch)
     assert not values.any()
+
+
+@pytest.mark.parametrize("slots", [None, np.array([0, 2, 5], np.uint32)])
+def test_columns_are_taken_and_filled(slots):
+    values = np.arange(24, dtype=np.float32).reshape(6, 4)
+    rows = np.arange(3) if slots is None else slots
+    out = np.zeros(3, np.float32)
+    assert take_column(values, 2, slots, out) and (out == values[rows, 2]).all()
+    target = np.zeros_like(values)
+    assert fill_column(target, 1, 1, slots, out[1:].tobytes()) == 3
+    assert target[rows[1:], 1].tolist() == out[1:].tolist() and np.count_nonzero(target) == 2
+    values[rows[1], 2] = np.inf
+    assert not take_column(values, 2, slots, out)
+
+
+OUTSIDE = [(4, None, 1), (-1, None, 1), (0, None, 7), (0, [1], 2), (0, [6], 1)]
+
+
+@pytest.mark.parametrize(("column", "slots", "n"), OUTSIDE)
+def test_columns_and_rows_must_be_there(column, slots, n):
+    values, slots = np.zeros((6, 4), np.float32), None if slots is None else np.uint32(slots)
+    with pytest.raises(IndexError):
+        take_column(values, column, slots, np.zeros(n, np.float32))
+    with pytest.raises(IndexError):
+        fill_column(values, column, 0, slots, bytes(4 * n))
+    with pytest.raises(IndexError):
+        fill_column(values, 0, -1, None, bytes(4))
+
+
+@given(st.lists(st.integers(0, 9), max_size=4), st.integers(0, 10))
+def test_slots_ascend_below_the_number_of_slots(slots, room):
+    expected = slots == sorted(set(slots)) and all(slot < room for slot in slots)
+    assert are_places(np.array(slots, np.uint32), room) == expected

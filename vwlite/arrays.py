@@ -1,6 +1,6 @@
 """Arrays that need NumPy only once somebody calculates with them.
 
-To import NumPy takes as long as the rest of a short run, and nearly as much memory. But a run only hands its arrays
+To import NumPy takes as long as the rest of a short run, and half as much memory. But a run only hands its arrays
 from one kernel to the next, which read them as buffers: so they are ``Array``, and ``np`` is imported once it is used.
 """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from vwlite._native.parse import parse
-from vwlite.arrays import array, np, zeros
+from vwlite.arrays import Array, array, zeros
 from vwlite.batch import Batch, Names
 from vwlite.errors import UsageError
 
@@ -41,9 +41,9 @@ class TextFormat:
     words: bool = False  # labels are names (see vwlite/labelbook.py)
     lists: bool = False  # they are any number of words (see vwlite/class_labels.py)
     groups: bool = False  # blank lines end groups of lines (see vwlite/line_groups.py)
-    affix: np.ndarray = field(default_factory=lambda: zeros("Q", 256))  # uint64[256], packed specifications
-    spelling: np.ndarray = field(default_factory=lambda: zeros("B", 256))  # uint8[256]
-    redefine: np.ndarray = field(default_factory=lambda: array("B", range(256)))  # uint8[256]
+    affix: Array = field(default_factory=lambda: zeros("Q", 256))  # uint64[256], packed specifications
+    spelling: Array = field(default_factory=lambda: zeros("B", 256))  # uint8[256]
+    redefine: Array = field(default_factory=lambda: array("B", range(256)))  # uint8[256]
 
     def of_words(self, lists: bool = False, groups: bool = False) -> TextFormat:
         """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
