@@ -58,57 +58,42 @@ cdef inline Py_ssize_t mark_some(const unsigned int[:, ::1] bits, Py_ssize_t beg
     return found
 
 
-cdef Py_ssize_t part_of(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
-                        const unsigned char[::1] pages) except -1:
-    """Rows of a page; 1 when there are no rows. Raises IndexError for what does not fit the table."""
-    cdef Py_ssize_t rows = end - begin
-    if not (0 <= begin <= end <= bits.shape[0] and 0 < columns <= bits.shape[1] and end <= <Py_ssize_t>1 << 32):
-        raise IndexError("the rows or columns to scan lie outside the table")
-    if pages is None or not rows:
-        return rows if rows else 1
-    if not pages.shape[0] or rows % pages.shape[0]:
-        raise IndexError("the pages do not fit the rows")
-    return rows // pages.shape[0]
+def mark_rows(const unsigned int[:, ::1] bits, Py_ssize_t columns, unsigned int[::1] marks, const unsigned char[::1] pages=None):
+    """Set the bits of the rows that have a bit set in the first ``columns`` columns; returns how many.
 
-
-def mark_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns, unsigned int[::1] marks,
-              const unsigned char[::1] pages=None):
-    """Set the bits of the rows in [begin, end) that have a bit set in the first ``columns`` columns; returns how many.
-
-    ``bits`` is uint32[slots, stride] with stride >= columns; ``marks`` is uint32[at least slots / 32]: bit r % 32 of word
+    ``bits`` is uint32[rows, stride] with stride >= columns; ``marks`` is uint32[at least rows / 32]: bit r % 32 of word
     r // 32 is row r's. ``pages``, uint8[n], cuts the rows into n parts of one size; those with 0 are passed over. Bits are
-    tested, so -0.0 counts as set. Raises IndexError when the range, the columns, the pages or ``marks`` do not fit.
+    tested, so -0.0 counts as set. Raises IndexError when the columns, the pages or ``marks`` do not fit.
     """
-    cdef Py_ssize_t found = 0, rows = part_of(bits, begin, end, columns, pages), first, page
-    if end > marks.shape[0] << 5:
-        raise IndexError("the marks have no room")
+    cdef Py_ssize_t found = 0, rows = bits.shape[0], parts = 1 if pages is None else pages.shape[0], page
+    if not 0 < columns <= bits.shape[1] or rows > marks.shape[0] << 5:
+        raise IndexError("the columns lie outside the table or the marks have no room")
+    if not parts or rows % parts:
+        raise IndexError("the pages do not fit the rows")
+    rows //= parts
     with nogil:
-        for page in range((end - begin) // rows):
+        for page in range(parts):
             if pages is None or pages[page]:
-                first = begin + page * rows
-                found += mark_some(bits, first, first + rows, columns, marks)
+                found += mark_some(bits, page * rows, (page + 1) * rows, columns, marks)
     return found
 
 
-def marked_rows(const unsigned int[::1] marks, Py_ssize_t word, unsigned int[::1] out):
-    """The numbers of marked rows from a word of ``marks`` on, ascending, as many whole words of them as ``out`` has room for.
+def marked_rows(const unsigned int[::1] marks, uint64_t first, unsigned int[::1] out):
+    """Write the numbers of marked rows, ascending; the first bit's row is number ``first``. Returns how many there are.
 
-    Returns how many there are and the word that comes next. Raises IndexError when ``word`` is none or the room is for less
-    than 32.
+    ``out`` is uint32[n] with room for all of them. Raises IndexError when it has none.
     """
-    cdef Py_ssize_t found = 0
+    cdef Py_ssize_t word, found = 0
     cdef uint32_t left
-    if not 0 <= word <= marks.shape[0] <= <Py_ssize_t>1 << 27 or out.shape[0] < 32:
-        raise IndexError("the numbers have no room, or there are no such rows")
-    with nogil:
-        while word < marks.shape[0] and found + 32 <= out.shape[0]:
-            left = marks[word]
-            while left:
-                out[found] = <unsigned int>((word << 5) + first_bit(left))
-                left &= left - 1
-                found += 1
-            word += 1
-    return found, word
+    for word in range(marks.shape[0]):
+        left = marks[word]
+        if found + count_bits(left) > out.shape[0]:
+            raise IndexError("the numbers have no room")
+        while left:
+            out[found] = <unsigned int>(first + (word << 5) + first_bit(left))
+            left &= left - 1
+            found += 1
+    return found
 
 
 def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned int[::1] slots, float[::1] out):

@@ -49,13 +49,9 @@ def test_what_the_system_refuses_is_said(monkeypatch):
 WORDS = [0, 0, 0, 1, 0x80000000, 0x7F7FFFFF, 0x7F800000, 0xFFC00000]  # the last two are not finite
 
 
-def rows_of(marks, room=32):
-    """All marked rows, as many at a time as there is room for."""
-    found, word, out = [], 0, np.empty(room, np.uint32)
-    while word < len(marks):
-        count, word = marked_rows(marks, word, out)
-        found += out[:count].tolist()
-    return found
+def rows_of(marks, first=0):
+    out = np.empty(32 * len(marks), np.uint32)
+    return out[: marked_rows(marks, first, out)].tolist()
 
 
 @given(
@@ -66,27 +62,23 @@ def rows_of(marks, room=32):
 def test_rows_are_scanned(rows, stride, data):
     columns = data.draw(st.integers(1, stride))
     bits = np.ascontiguousarray(np.array(rows, np.uint32).reshape(-1, 5)[:, :stride])
-    begin = data.draw(st.integers(0, len(rows)))
-    end = data.draw(st.integers(begin, len(rows)))
+    first = data.draw(st.integers(0, 2**32 - 200))
     marks = np.zeros(len(rows) // 32 + 1, np.uint32)
-    found = mark_rows(bits, begin, end, columns, marks)
-    expected = begin + np.flatnonzero(bits[begin:end, :columns].any(axis=1))
-    assert rows_of(marks, data.draw(st.integers(32, 70))) == expected.tolist() and found == len(expected)
+    found = mark_rows(bits, columns, marks)
+    expected = first + np.flatnonzero(bits[:, :columns].any(axis=1))
+    assert rows_of(marks, first) == expected.tolist() and found == len(expected)
 
 
-@pytest.mark.parametrize(
-    ("begin", "end", "columns", "words"),
-    [(-1, 2, 1, 2), (0, 41, 1, 2), (3, 2, 1, 2), (0, 33, 1, 1), (0, 4, 0, 2), (0, 4, 3, 2), (0, 1, 1, 0)],
-)
-def test_marking_stays_inside(begin, end, columns, words):
+@pytest.mark.parametrize(("columns", "words"), [(1, 1), (0, 2), (3, 2), (-1, 2), (1, 0)])
+def test_marking_stays_inside(columns, words):
     with pytest.raises(IndexError):
-        mark_rows(np.zeros((40, 2), np.uint32), begin, end, columns, np.zeros(words, np.uint32))
+        mark_rows(np.zeros((40, 2), np.uint32), columns, np.zeros(words, np.uint32))
 
 
-@pytest.mark.parametrize(("word", "room"), [(-1, 32), (3, 32), (0, 31), (0, 0)])
-def test_marked_rows_stay_inside(word, room):
+@pytest.mark.parametrize("room", [0, 63])
+def test_marked_rows_stay_inside(room):
     with pytest.raises(IndexError):
-        marked_rows(np.full(2, 0xFFFFFFFF, np.uint32), word, np.empty(room, np.uint32))
+        marked_rows(np.full(2, 0xFFFFFFFF, np.uint32), 0, np.empty(room, np.uint32))
 
 
 @given(pages=st.lists(st.booleans(), min_size=1, max_size=6), size=st.integers(1, 5), data=st.data())
@@ -96,10 +88,28 @@ def test_pages_never_written_are_passed_over(pages, size, data):
     bits = np.array(data.draw(st.lists(kinds, min_size=2 * rows, max_size=2 * rows)), np.uint32).reshape(-1, 2)
     mask, marks = np.array(pages, np.uint8), np.zeros(1, np.uint32)
     seen = np.repeat(mask, size).astype(bool)
-    mark_rows(bits, 0, rows, 1, marks, mask)
+    mark_rows(bits, 1, marks, mask)
     assert rows_of(marks) == np.flatnonzero(bits[:, 0] * seen).tolist()
-    with pytest.raises(IndexError):
-        mark_rows(bits, 0, rows, 1, marks, np.ones(rows + 1, np.uint8))
+    for count in (0, rows + 1):
+        with pytest.raises(IndexError):
+            mark_rows(bits, 1, marks, np.ones(count, np.uint8))
+
+
+@given(st.lists(st.sampled_from([0, 1, 7, 8, 63, 64, 200, 256]), min_size=1, max_size=40), st.integers(0, 9))
+def test_slots_are_stored_whether_few_or_many_are_set(chunks, seed):
+    """In chunks of 256 slots: 32 bytes of bits, as much as the numbers of eight."""
+    draw, values = np.random.default_rng(seed), np.zeros((256 * len(chunks), 4), np.float32)
+    for number, count in enumerate(chunks):
+        values[256 * number + draw.permutation(256)[:count], draw.integers(0, 2)] = 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_store, "CHUNK", 256)
+        _, sources = table_store.pack("weights", Table(values, ("w", "adaptive")))
+        found = {spec.name: np.concatenate([*pieces, np.empty(0, spec.dtype)]) for spec, pieces in sources}
+    expected = np.flatnonzero(values.any(axis=1))
+    assert len(sources) == 2 or (found["weights.slots"] == expected).all()
+    assert (len(sources) == 2) == (3 * len(expected) >= 2 * len(values))
+    rows = expected if len(sources) == 3 else slice(None)
+    assert (found["weights.w"] == values[rows, 0]).all() and (found["weights.adaptive"] == values[rows, 1]).all()
 
 
 def test_stretches_hold_whatever_was_written():

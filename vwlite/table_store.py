@@ -67,22 +67,25 @@ class _SetRows:
     """Iterates, as often as asked, over ascending chunks of the slots with a bit set in a column.
 
     ``count`` of them, unless ``dense``: then counting stopped where storing only these would save
-    nothing.
+    nothing. A chunk of the table where few are set is kept as their numbers, another as a bit for each slot, as in
+    Roaring bitmaps (Chambi, Lemire, Kaser, Godin 2016).
     """
 
     def __init__(self, values: Array, columns: int):
         bits = Array(values, "I", *values.shape)
         self._slots, self._columns, self.count = len(bits), columns, 0
-        self._marks = arrays.zeros("I", -(-len(bits) // 32))
+        self._chunks: list[_Few | _Many] = []
 
-        def mark(stretch: tuple[int, int, Array | None]) -> int:
+        def mark(stretch: tuple[int, int, Array | None]) -> _Many:
             begin, end, pages = stretch
-            return mark_rows(bits, begin, end, columns, self._marks, pages)
+            marks = arrays.zeros("I", -(-(end - begin) // 32))
+            return _Many(begin, marks, mark_rows(bits[begin:end], columns, marks, pages))
 
         for found in in_order(stretches(bits, CHUNK), mark, int(bits.nbytes >= SHARED)):
-            self.count += found
+            self.count += found.count
             if self.dense:
                 break
+            self._keep(found)
 
     @property
     def dense(self) -> bool:
@@ -95,12 +98,48 @@ class _SetRows:
         return ((values, slots) for slots in self)
 
     def __iter__(self) -> Iterator[Array]:
-        word = 0
-        while word < len(self._marks):
-            slots = arrays.zeros("I", max(CHUNK, 32))
-            found, word = marked_rows(self._marks, word, slots)
-            if found:
-                yield slots[:found]
+        return (chunk.slots() for chunk in self._chunks)
+
+    def _keep(self, found: _Many) -> None:
+        if 4 * found.count >= found.marks.nbytes:
+            self._chunks.append(found)
+        elif found.count:
+            if not (self._chunks and self._chunks[-1].has_room(found.count)):
+                self._chunks.append(_Few())
+            self._chunks[-1].add(found)
+
+
+class _Many:
+    """Slots from ``first`` on: bit i of ``marks`` is slot ``first`` + i; ``count`` are set."""
+
+    def __init__(self, first: int, marks: Array, count: int):
+        self.first, self.marks, self.count = first, marks, count
+
+    def has_room(self, count: int) -> bool:
+        return False
+
+    def slots(self) -> Array:
+        slots = arrays.zeros("I", self.count)
+        marked_rows(self.marks, self.first, slots)
+        return slots
+
+
+class _Few:
+    """Slots by their numbers, from several chunks that have few."""
+
+    def __init__(self) -> None:
+        self._numbers, self._count = arrays.zeros("I", CHUNK), 0
+
+    def has_room(self, count: int) -> bool:
+        return self._count + count <= len(self._numbers)
+
+    def add(self, found: _Many) -> None:
+        end = self._count + found.count
+        marked_rows(found.marks, found.first, self._numbers[self._count : end])
+        self._count = end
+
+    def slots(self) -> Array:
+        return self._numbers[: self._count]
 
 
 @dataclass(frozen=True)
