@@ -14,9 +14,8 @@ import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from mmh3 import mmh3_x64_128
 
@@ -33,8 +32,7 @@ HEADER_LIMIT = 16 << 20  # bytes; parsed JSON takes up to 25 times as much
 DTYPES = frozenset(["|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"])
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What files of one kind call themselves, what people call them, and their newest format."""
 
     name: str
@@ -42,8 +40,7 @@ class Kind:
     format: int
 
 
-@dataclass(frozen=True)
-class Spec:
+class Spec(NamedTuple):
     """A member as the header describes it; ``crc32`` and ``digest`` cover its whole npy file."""
 
     name: str
@@ -123,7 +120,7 @@ def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable, flusher: Flusher
         crc = zlib.crc32(piece, crc)
     if left:
         raise ValueError(f"the pieces of {spec.name} do not add up to {spec.shape}")
-    return replace(spec, crc32=f"{crc:08x}", digest=hashed.digest().hex())
+    return spec._replace(crc32=f"{crc:08x}", digest=hashed.digest().hex())
 
 
 def _placed(pieces: Iterable[Any], place: int) -> Iterator[tuple[Any, int]]:
@@ -142,7 +139,7 @@ def _put(descriptor: int, given: tuple[Any, int]) -> Any:
 
 
 def _encode(kind: Kind, head: dict, specs: list[Spec]) -> bytes:
-    arrays = [asdict(spec) for spec in specs]
+    arrays = [spec._asdict() for spec in specs]
     own = {"kind": kind.name, "format": kind.format, "writer": __version__, "arrays": arrays}
     return json.dumps(own | head, indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
 

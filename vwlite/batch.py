@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vwlite._native.kinds import union_of
@@ -14,7 +14,7 @@ BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
 SHARED, INNER = 8, 16
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Names:
     """Where the names of a batch's features stand in its text; kept only on request.
 
@@ -32,7 +32,7 @@ class Names:
     seg_end: np.ndarray  # uint32[nseg]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Batch:
     """``n`` examples in compressed sparse rows. The constant feature is not stored; the expander adds it.
 
@@ -60,7 +60,7 @@ class Batch:
     path: str = ""  # where the rows come from; empty for a cache
     first_line: int = 0  # number of the block's first line within its file, from 0; of the first row in a cache
     lists: Any = None  # vwlite.class_labels.Lists where labels are lists of classes
-    release: Any = field(default=None, repr=False)  # called when the arrays may be reused
+    release: Any = None  # called when the arrays may be reused
 
     def __len__(self) -> int:
         return len(self.label)

@@ -1,6 +1,9 @@
 """A run's options, validated once; nothing below the command line sees how they were typed."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from vwlite.counters import ProgressRule
 from vwlite.curriculum import CurriculumConfig
@@ -8,8 +11,10 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
-from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
+
+if TYPE_CHECKING:
+    from vwlite.learners.dyadic import DyadicConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite._native.tally import COUNT, INDEX, see_labels, tally
 from vwlite.arrays import np, to_float32, zeros
@@ -30,8 +29,7 @@ _LIMIT = 2**64
 _DAMAGED = "the model's performance counters are damaged"
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressRule:
+class ProgressRule(NamedTuple):
     """Progress rows are due every ``step`` of importance, or at totals growing by that factor."""
 
     additive: bool = False

@@ -56,7 +56,7 @@ class Waiting:
         apart = self.find_ends(batch)
         size = len(batch) if ends else int(np.flatnonzero(apart)[-1]) + 1 if apart.any() else 0
         text = memoryview(batch.text)[: part.block.size]
-        remarks = [replace(remark, row=remark.row + before) for remark in part.remarks]
+        remarks = [remark._replace(row=remark.row + before) for remark in part.remarks]
         gaps = [*self.gaps, *(remark.row for remark in remarks)]
         tail = [piece_of(batch, size, len(batch), text)] if size < len(batch) else []
         if size and not before:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.errors import UsageError
 
@@ -49,8 +49,7 @@ def between_limits(labels: np.ndarray, config: LossConfig) -> np.ndarray:
     return (labels >= config.logistic_min) & (labels <= config.logistic_max)
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(NamedTuple):
     """One row of the table."""
 
     name: str
@@ -207,8 +206,7 @@ class LossConfig:
         return array("f", (self.quantile_tau, q, *limits, *label_range, *shape))
 
 
-@dataclass(frozen=True, slots=True)
-class LabelSummary:
+class LabelSummary(NamedTuple):
     """What a run remembers of its labels."""
 
     first: float | None  # first label seen

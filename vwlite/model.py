@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vwlite import table_store
 from vwlite.archive import DTYPES, Kind, Source, Spec, write
@@ -20,8 +20,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 CHUNK = 1 << 18  # items of an array written at once
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """The learner's ``header``, the arrays by name, and the version of vwlite that wrote them."""
 
     header: dict

@@ -6,8 +6,7 @@ Segments are packed by shape: each kind of row once, see ``cython_ext/shapes.pyx
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite._native.packing import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
 from vwlite._native.shapes import find_shapes, number_rows, place_parts, spread_shapes, take_parts
@@ -36,8 +35,7 @@ COUNTS = ("rows", "segments", "features", "text", "shapes", "parts")
 MADE = (("line", "rows", 0), ("row_seg", "rows", 1), ("seg_hash", "segments", 0), ("seg_start", "segments", 1))
 
 
-@dataclass(slots=True)
-class Packed:
+class Packed(NamedTuple):
     """A batch as bytes; ``counts`` has how many of ``COUNTS`` are in it, ``crc`` is the CRC-32 of ``data``."""
 
     counts: dict[str, int]

@@ -26,7 +26,7 @@ def parser_of(format_name: str) -> Callable:
     return importlib.import_module(f"vwlite._native.{FORMATS[format_name]}").parse
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TextFormat:
     """How names become hashes and which lines are refused.
 

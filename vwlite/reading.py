@@ -6,6 +6,7 @@ import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from vwlite.ahead import in_order
 from vwlite.arrays import np
@@ -17,8 +18,7 @@ from vwlite.source import BLOCK_SIZE, Block, Buffers, blocks
 LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """Something the parser had to say about a line; offsets count from the block's first byte."""
 
     line: int  # number of the line within its block, from 0
@@ -28,7 +28,7 @@ class Remark:
     row: int  # the batch's row it would be or is
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Parsed:
     """One block of text and the batch it holds."""
 

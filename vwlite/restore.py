@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vwlite.namebook import NameBook
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Restored:
     """A model's learner and everything a run has to know of it."""
 

@@ -20,7 +20,7 @@ NEWLINE = 10
 SAMPLE, SAMPLES = 1 << 16, 16
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Block:
     """Whole lines of one file: ``data[:size]`` ends with a newline, 64 zero bytes follow it."""
 

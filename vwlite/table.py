@@ -6,10 +6,9 @@ import contextlib
 import math
 import mmap
 import os
-import platform
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from vwlite import arrays
 from vwlite._native.table import are_there, ask_for, touch_pages
@@ -23,12 +22,11 @@ HUGE_SHARE, HUGE_MOST = 4, 1 << 30  # only for tables below RAM / HUGE_SHARE and
 FAR = 1 << 24  # bytes; smaller tables stay in the caches as it is
 HUGE_PAGE = 1 << 21  # bytes; where they are of another size they are only given too early or too late
 # Python names this flag only since 3.13; the number holds for Linux on these machines.
-_NORESERVE_HERE = 0x4000 if platform.machine() in ("x86_64", "aarch64", "riscv64") else 0
+_NORESERVE_HERE = 0x4000 if os.uname().machine in ("x86_64", "aarch64", "riscv64") else 0
 MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns."""
 
     values: np.ndarray | Array
@@ -87,7 +85,7 @@ def pages_of(values: Array) -> Pages | None:
 
 def _pages(nbytes: int, huge: bool) -> mmap.mmap:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    if platform.system() == "Linux":
+    if sys.platform == "linux":
         flags |= MAP_NORESERVE
     pages = mmap.mmap(-1, nbytes, flags=flags)
     if huge and hasattr(mmap, "MADV_HUGEPAGE") and nbytes <= _huge_limit():

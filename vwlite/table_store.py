@@ -7,7 +7,7 @@ Tables are looked at in chunks, so that saving one takes little memory besides i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vwlite import arrays
 from vwlite._native.table import are_places, fill_column, mark_rows, marked_rows, take_column
@@ -142,8 +142,7 @@ class _Few:
         return self._numbers[: self._count]
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Where a table's data are: ``rows`` values per column, numbered by a member if sparse."""
 
     name: str

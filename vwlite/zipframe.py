@@ -6,7 +6,7 @@ form; no times, hosts or users. Data begin at multiples of 64 bytes, where array
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ALIGN = 64
 LOCAL, CENTRAL, END64, LOCATOR, END = 0x04034B50, 0x02014B50, 0x06064B50, 0x07064B50, 0x06054B50
@@ -17,8 +17,7 @@ PADDING_ID = 0xD935  # the alignment field that zipalign writes
 LOCAL_FORM, EXTRA_FORM = "<IHHHHHIIIHH", "<HHQQ"
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """One file of the archive: ASCII name, bytes of data, CRC-32 of the data."""
 
     name: str

@@ -1,8 +1,10 @@
 """From parsed options to the configurations of the library."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +16,13 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
-from vwlite.learners.dyadic import DyadicConfig
-from vwlite.learners.gd import GdConfig
 from vwlite.restore import Restored
 from vwlite.source import BLOCK_SIZE
 from vwlite.training import BadLinesConfig, say, start
+
+if TYPE_CHECKING:
+    from vwlite.learners.dyadic import DyadicConfig
+    from vwlite.learners.gd import GdConfig
 
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale", "lp_power")
 

@@ -1,19 +1,24 @@
 """Which learner the options ask for, and its configuration."""
 
+from __future__ import annotations
+
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.cli.build import loss_changes, pick
 from vwlite.cli.options import HEADINGS, OF_CLASSES
 from vwlite.errors import UsageError
-from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.losses import LossConfig
+
+if TYPE_CHECKING:
+    from vwlite.learners.dyadic import DyadicConfig
 
 # Sections of --help.
 OWN_OPTIONS = (
     *("Batch optimisation", "Classes", "Groups of lines", "Low-rank quadratic interactions", "Active learning"),
 )
+OF_VECTORS = "Dot products of latent vectors"
 OF_TREES = ("filter_tree", "costs", "named_labels", "indexing")
 Kinds = dict[type[GdConfig], tuple[str, ...]]
 
@@ -45,10 +50,19 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     }
 
 
+def dyadic_kind() -> type[DyadicConfig]:
+    from vwlite.learners.dyadic import DyadicConfig
+
+    return DyadicConfig
+
+
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of any learner that were typed."""
     changes: dict[str, Any] = {}
-    for kind in (GdConfig, DyadicConfig, *linear_kinds(options)):
+    kinds = [GdConfig, *linear_kinds(options)]
+    if any(HEADINGS.get(name) == OF_VECTORS for name in options):
+        kinds.append(dyadic_kind())
+    for kind in kinds:
         changes |= pick(kind, options)
     if options.get("multiclass") and "loss_function" in options:
         changes["class_loss"] = options["loss_function"]
@@ -61,7 +75,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         return tree_config(options, defaults)
     loss = LossConfig(**loss_changes(options))
     pairs = len(options.get("dotproduct", ()))
-    kind = DyadicConfig if pairs else kind_of(options)
+    kind = dyadic_kind() if pairs else kind_of(options)
     if kind.learner != "multiclass" and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
