@@ -1,6 +1,7 @@
 """Work ahead of its turn: the results of ``map``, no more of them than asked for, and errors in their places."""
 
 import itertools
+import queue
 import threading
 import time
 
@@ -48,6 +49,53 @@ def test_no_more_is_made_than_there_are_places(threads):
     results.close()
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_do_not_wait_for_the_source(threads):
+    """Nor does whoever leaves while somebody waits for it."""
+    more = threading.Event()
+
+    def source():
+        yield from (1, 2)
+        more.wait(20)
+        yield 3
+        more.wait(20)
+
+    begin = time.perf_counter()
+    results = in_order(source(), str, threads)
+    assert [next(results), next(results)] == ["1", "2"] and not more.is_set()
+    more.set()
+    assert next(results) == "3"
+    more.clear()
+    results.close()
+    assert time.perf_counter() - begin < 10
+    more.set()
+
+
+def test_the_source_is_gone_through_by_helpers():
+    """One at a time, and never by the caller, who would miss results meanwhile."""
+    inside, who = threading.Lock(), set()
+
+    def source():
+        for number in range(200):
+            assert inside.acquire(blocking=False)
+            who.add(threading.current_thread().name)
+            time.sleep(number % 3 / 5000)
+            inside.release()
+            yield number
+
+    assert list(in_order(source(), int, 3)) == list(range(200))
+    assert who == {"ahead"}
+
+
+def test_an_empty_queue_of_the_source_is_its_own_matter():
+    def source():
+        yield 1
+        raise queue.Empty
+
+    with pytest.raises(queue.Empty):
+        list(in_order(source(), str, 2))
+
+
 def test_whoever_waits_works():
     """The only helper is busy until the caller has worked on the next piece."""
     free = threading.Event()
@@ -84,7 +132,7 @@ def test_a_source_without_end_is_left():
         if threading.active_count() <= before:
             break
         time.sleep(0.01)
-    assert threading.active_count() <= before  # an earlier feeder may have left, too
+    assert threading.active_count() <= before  # an earlier helper may have left, too
 
 
 @pytest.mark.parametrize("most", range(4))

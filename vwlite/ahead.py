@@ -9,12 +9,16 @@ AHEAD = 4  # results made before they are asked for, beside one for every thread
 
 
 def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int, ahead: int = AHEAD) -> Iterator[Any]:
-    """``map(work, source)``, worked in ``threads`` beside the caller's, and one more that goes through ``source``.
+    """``map(work, source)``, where ``threads`` beside the caller's go through ``source``, one at a time, and work.
 
-    The caller's thread works too where it would wait. At most ``threads + ahead`` results are made ahead of it. An
-    exception of the source comes after the results before it, one of the work in its place.
+    The caller's thread works too where it would wait, but never waits for the source while there is a result. At most
+    ``threads + ahead`` results are made ahead of it. An exception of the source comes after the results before it, one
+    of the work in its place. Whoever leaves early leaves no thread at work, at most one that waits for the source.
     """
-    return _ahead(source, work, threads, ahead) if threads else map(work, source)
+    if not threads:
+        return map(work, source)
+    crew = Crew(source, work, threads + ahead)
+    return crew.results(threads)
 
 
 class Task:
@@ -36,74 +40,112 @@ class Task:
         self.done.release()
 
 
-def _ahead(source: Iterator[Any], work: Callable[[Any], Any], threads: int, ahead: int) -> Iterator[Any]:
-    tasks: SimpleQueue[Task | BaseException | None] = SimpleQueue()  # in order, then how the source ended
-    todo: SimpleQueue[Task | None] = SimpleQueue()  # those that nobody has begun
-    places: SimpleQueue[None] = SimpleQueue()  # one for every result that may be made
-    stopped = threading.Event()
+class Crew:
+    """Helpers that read and work; whoever has read a piece is the one in whose caches it is."""
 
-    def feed() -> None:
-        last: BaseException | None = None
+    def __init__(self, source: Iterator[Any], work: Callable[[Any], Any], places: int) -> None:
+        self.source, self.work = iter(source), work
+        self.tasks: SimpleQueue[Task | BaseException | None] = SimpleQueue()  # in order, then how the source ended
+        self.todo: SimpleQueue[Task] = SimpleQueue()  # those that nobody has begun
+        self.places: SimpleQueue[None] = SimpleQueue()  # one for every result that may be made
+        self.reading = threading.Lock()  # held by who goes through the source
+        self.ended = self.left = False  # the source; the caller
+        for _ in range(places):
+            self.places.put(None)
+
+    def results(self, threads: int) -> Iterator[Any]:
+        helpers = self.hire(threads)
+        if not helpers:  # the system gives no more threads
+            yield from map(self.work, self.source)
+            return
         try:
-            for given in source:
-                places.get()
-                if stopped.is_set():
-                    return
-                task = Task(given)
-                todo.put(task)
-                tasks.put(task)
+            while isinstance(task := self.tasks.get(), Task):
+                self.wait(task)
+                if task.error is not None:
+                    raise task.error
+                yield task.result
+                self.places.put(None)
+            if task is not None:
+                raise task
+        finally:
+            self.left = self.ended = True
+            for _, working in helpers:
+                self.places.put(None)
+                with working:
+                    pass
+
+    def hire(self, threads: int) -> list[tuple[threading.Thread, threading.Lock]]:
+        """As many as the system gives, each with the lock that it holds while it works."""
+        helpers = []
+        for _ in range(threads):
+            working = threading.Lock()
+            thread = threading.Thread(target=self.help_out, args=(working,), name="ahead", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                break
+            helpers.append((thread, working))
+        return helpers
+
+    def wait(self, task: Task) -> None:
+        """Until it is done; meanwhile, others are worked on."""
+        while not task.done.acquire(blocking=False):
+            try:
+                other = self.todo.get_nowait()
+            except Empty:
+                task.done.acquire()
+                return
+            other.run(self.work)
+            if other.error is not None and not isinstance(other.error, Exception):
+                raise other.error  # an interrupt, whoever's turn it is
+
+    def help_out(self, working: threading.Lock) -> None:
+        """While a piece is worked on here, the next one is there for the caller."""
+        while not self.ended:
+            if self.todo.qsize() > 1 or not self.read():
+                self.work_once(working)
+        while self.work_once(working):
+            pass
+
+    def read(self) -> bool:
+        """Go on with the source; False where that cannot be now, and there is something to work on."""
+        wait = self.todo.empty()
+        if not self.reading.acquire(blocking=wait):
+            return False
+        try:
+            if not self.take_place(wait):
+                return False
+            if not self.ended:
+                self.read_piece()
+            return True
+        finally:
+            self.reading.release()
+
+    def take_place(self, wait: bool) -> bool:
+        try:
+            self.places.get(block=wait)
+        except Empty:
+            return False
+        return True
+
+    def read_piece(self) -> None:
+        """Or the source's end."""
+        try:
+            task = Task(next(self.source))
         except BaseException as error:
-            last = error
-        tasks.put(last)
+            self.ended = True
+            self.tasks.put(None if isinstance(error, StopIteration) else error)
+        else:
+            self.todo.put(task)  # first, so that it is there for whoever waits for it
+            self.tasks.put(task)
 
-    def help_out() -> None:
-        while (task := todo.get()) is not None:
-            task.run(work)
-
-    helpers = [threading.Thread(target=help_out, name="ahead") for _ in range(threads)]
-    for _ in range(threads + ahead):
-        places.put(None)
-    started: list[threading.Thread] = []
-    try:
-        for thread in (*helpers, threading.Thread(target=feed, name="feed", daemon=True)):
-            thread.start()
-            started.append(thread)
-    except RuntimeError:  # the system gives no more threads; nobody has gone through the source yet
-        for _ in started:
-            todo.put(None)
-        yield from map(work, source)
-        return
-    try:
-        while isinstance(task := tasks.get(), Task):
-            while not task.done.acquire(blocking=False):
-                try:
-                    other = todo.get_nowait()
-                except Empty:
-                    task.done.acquire()
-                    break
-                other.run(work)
-                if other.error is not None and not isinstance(other.error, Exception):
-                    raise other.error  # an interrupt, whoever's turn it is
-            if task.error is not None:
-                raise task.error
-            yield task.result
-            places.put(None)
-        if task is not None:
-            raise task
-    finally:
-        stopped.set()
-        places.put(None)
-        _discard(todo)
-        for _ in helpers:
-            todo.put(None)
-        for thread in helpers:
-            thread.join()
-
-
-def _discard(queue: SimpleQueue) -> None:
-    """What nobody has begun need not be done."""
-    try:
-        while True:
-            queue.get_nowait()
-    except Empty:
-        return
+    def work_once(self, working: threading.Lock) -> bool:
+        with working:
+            if self.left:
+                return False
+            try:
+                task = self.todo.get_nowait()
+            except Empty:
+                return False
+            task.run(self.work)
+            return True
