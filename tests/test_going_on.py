@@ -73,6 +73,29 @@ def test_options_that_contradict_the_model(options, run_here, files):
     assert (files / "model").read_bytes() == before
 
 
+OF_SHAPE = {
+    "--oaa 3": ("--oaa 4", "--oaa 4 contradicts model, which was made with --oaa 3"),
+    "--oaa 4": ("--csoaa 3", "--csoaa 3 contradicts model, which was made without it"),
+    "--multiclass 3": ("--multiclass 5", "--multiclass 5 contradicts model, which was made with --multiclass 3"),
+    "--filter_tree 3": ("--filter_tree 4", "--filter_tree 4 contradicts model, which was made with --filter_tree 3"),
+    "--ect 3": ("--ect 3 --error 2", "--error 2 contradicts model, which was made without it"),
+    "-b 10": ("--filter_tree 3", "--filter_tree is no option of the model's learner, gd"),
+    "-b 11": ("--dotproduct ui", "--dotproduct ui contradicts model, which was made without it"),
+    "--dotproduct ui": ("--dotproduct uu", "--dotproduct uu contradicts model, which was made with --dotproduct ui"),
+}
+
+
+@pytest.mark.parametrize("options", OF_SHAPE)
+def test_a_model_keeps_its_shape(options, run_here, files):
+    """In vw's manners, too."""
+    (files / "c.vw").write_text("".join(f"{n % 3 + 1} |user u{n % 5} |item i{n % 3}\n" for n in range(12)))
+    run_here("train", "c.vw", "-f", "model", *options.split())
+    other, message = OF_SHAPE[options]
+    assert message in run_here("train", "c.vw", "-i", "model", *other.split(), status=2).stderr
+    assert message in run_here("vw", "c.vw", "-i", "model", *other.split(), status=1).stdout
+    run_here("vw", "c.vw", "-i", "model", *options.split())
+
+
 NIGHTLY = (
     "--loss_function logistic --link logistic -q ui --cubic uii -b 17 --power_t 0.4 --ignore z -l 0.3 --initial_t 2 "
     "--min_prediction -3 --decay_learning_rate 0.9 --passes 2 --holdout_off"

@@ -13,6 +13,9 @@ SETTLED = (
     *("rank", "dot_init", "dot_init_kind", "dot_offset", "no_dot_linear", "random_seed"),
 )  # options of the learner that are settled when a model is begun
 
+# Options that say how many sets of weights there are, and of what.
+SHAPE = ("oaa", "csoaa", "multilabel_oaa", "multiclass", "log_multi", "ect", "error", "filter_tree", "costs")
+
 
 def check_features(path: str, features: FeatureConfig, typed: Mapping[str, Any]) -> None:
     """Raises UsageError when ``typed``, fields of ``FeatureConfig``, differ from those of the model ``path``."""
@@ -25,6 +28,13 @@ def check_learner(path: str, config: Any, typed: Mapping[str, Any]) -> None:
     for name, value in typed.items():
         if name in SETTLED and hasattr(config, name):
             check(path, name, value, getattr(config, name))
+
+
+def check_shape(path: str, config: Any, typed: Mapping[str, Any]) -> None:
+    """The same for options that no model can do with another value of, whoever learns on with it."""
+    for name in SHAPE:
+        if name in typed and hasattr(config, name):
+            check(path, name, typed[name], getattr(config, name) or False)
 
 
 def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:

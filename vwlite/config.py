@@ -67,13 +67,14 @@ class RunConfig:
             raise UsageError("--shuffle and --curriculum do not go with labels that are names or lists")
         if self.curriculum.order and (self.input.shuffle or self.output.predictions or self.output.raw_predictions):
             raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, -p and -r")
-        if self.learner.learner in ("log_multi", "ect") and self.output.raw_predictions and self.strict:
+        if self.learner.learner in ("log_multi", "ect", "filter_tree") and self.output.raw_predictions and self.strict:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
         if self.input.class_weights and self.learner.learner == "ldf":
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
         as_text = self.output.readable_model or self.output.invert_hash
-        if self.learner.learner in ("dyadic", "filter_tree") and as_text:
-            raise UsageError("--readable_model and --invert_hash show linear models: see 'vwlite inspect --factors'")
+        if self.learner.learner in ("dyadic", "filter_tree", "multiclass") and as_text:
+            name = "dotproduct" if self.learner.learner == "dyadic" else self.learner.learner
+            raise UsageError(f"--readable_model and --invert_hash do not go with --{name}: see 'vwlite inspect --help'")
 
     @property
     def wants_names(self) -> bool:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite import model
-from vwlite.agreement import check_features, check_learner, check_loss
-from vwlite.errors import ModelError, UsageError
+from vwlite.agreement import SHAPE, check, check_features, check_learner, check_loss, check_shape
+from vwlite.errors import ModelError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.fitting import check_types
 from vwlite.learners import learner_class
@@ -63,6 +63,8 @@ def restore(
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
+        if not learner_changes.keys().isdisjoint(SHAPE):
+            check_shape(path, kind.config_from(header["config"], {}), learner_changes)
         if strict and learning:
             stored = kind.config_from(header["config"], {})
             check_features(path, features, feature_changes)
@@ -102,10 +104,9 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any],
     default = FeatureConfig()
     for name, value in changes.items():
         old = getattr(features, name)
-        kept = strict or name == "bits" or old != getattr(default, name)
-        if name in ("bits", "hash", "hash_seed") and value != old and kept:
-            option = "-b" if name == "bits" else f"--{name}"
-            raise UsageError(f"{option} {value} contradicts {path}, which was made with {option} {old}")
+        kept = strict or name in ("bits", "dotproduct") or old != getattr(default, name)
+        if name in ("bits", "hash", "hash_seed", "dotproduct") and kept:
+            check(path, name, value, old)
     return replace(features, **changes)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from vwlite.cli.options import OF_CLASSES
 from vwlite.errors import UsageError
 from vwlite.losses import LOSSES
 
@@ -57,6 +58,7 @@ def check_effects(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> Non
 def check_loss(typed: Mapping[str, Any]) -> None:
     """Parameters of another loss."""
     loss = typed.get("loss_function", "squared")
+    loss = OF_CLASSES.get(loss, loss)
     for other in LOSSES.values():
         for name in other.parameters:
             if name in typed and name not in LOSSES[loss].parameters:

@@ -13,6 +13,7 @@ from vwlite.losses import LossConfig
 
 if TYPE_CHECKING:
     from vwlite.learners.dyadic import DyadicConfig
+    from vwlite.learners.filter_tree import FilterTreeConfig
 
 # Sections of --help.
 OWN_OPTIONS = (
@@ -56,12 +57,20 @@ def dyadic_kind() -> type[DyadicConfig]:
     return DyadicConfig
 
 
+def tree_kind() -> type[FilterTreeConfig]:
+    from vwlite.learners.filter_tree import FilterTreeConfig
+
+    return FilterTreeConfig
+
+
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of any learner that were typed."""
     changes: dict[str, Any] = {}
     kinds = [GdConfig, *linear_kinds(options)]
     if any(HEADINGS.get(name) == OF_VECTORS for name in options):
         kinds.append(dyadic_kind())
+    if options.get("filter_tree") or options.get("costs"):
+        kinds.append(tree_kind())
     for kind in kinds:
         changes |= pick(kind, options)
     if options.get("multiclass") and "loss_function" in options:
@@ -95,11 +104,9 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
 
 def tree_config(options: dict[str, Any], defaults: dict[str, Any]) -> GdConfig:
     """Of ``--filter_tree``: all options but its own are those of the nodes."""
-    from vwlite.learners.filter_tree import FilterTreeConfig
-
     own = {name: options[name] for name in OF_TREES if name in options}
     base = learner_config({name: value for name, value in options.items() if name not in OF_TREES}, **defaults)
-    return FilterTreeConfig(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
+    return tree_kind()(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
 
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig]:

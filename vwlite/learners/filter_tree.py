@@ -65,7 +65,7 @@ class FilterTree(Many):
     """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
 
     name = "filter_tree"
-    tells_terms = False
+    tells_terms = shows_raw = False
     SCALARS = SCALARS
 
     def __init__(

@@ -246,7 +246,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     A learner that vw does not have keeps all of them.
     """
     kept = model_file.read_header(path)
-    if kept.get("learner") not in LINEAR:
+    if kept.get("learner") not in LINEAR or config.learner.learner not in LINEAR:
         typed_changes = learners.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
