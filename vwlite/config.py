@@ -11,6 +11,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.holdout import HoldoutConfig
 from vwlite.inputs import InputConfig
+from vwlite.learners import check_as_text
 from vwlite.learners.gd import GdConfig
 
 if TYPE_CHECKING:
@@ -71,10 +72,8 @@ class RunConfig:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
         if self.input.class_weights and self.learner.learner == "ldf":
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
-        as_text = self.output.readable_model or self.output.invert_hash
-        if self.learner.learner in ("dyadic", "filter_tree", "multiclass") and as_text:
-            name = "dotproduct" if self.learner.learner == "dyadic" else self.learner.learner
-            raise UsageError(f"--readable_model and --invert_hash do not go with --{name}: see 'vwlite inspect --help'")
+        if self.output.readable_model or self.output.invert_hash:
+            check_as_text(self.learner.learner)
 
     @property
     def wants_names(self) -> bool:

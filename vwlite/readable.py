@@ -11,9 +11,9 @@ import mmh3
 from vwlite.arrays import np
 from vwlite.atomic import atomic_output
 from vwlite.counters import Counters
-from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.interactions import decode_letters
+from vwlite.learners import check_as_text
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.version import __version__
 
@@ -50,10 +50,9 @@ def write_readable(
     ``counters`` is ``Counters.state()``, to which ``current_pass`` may be added (else 1).
     ``predict_only`` leaves out what only further learning needs. ``names``, by slot, make it an
     ``--invert_hash`` file. Weights are written as they stand in the table, outstanding L1 and L2
-    shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError.
+    shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError, UsageError.
     """
-    if learner.name == "dyadic":
-        raise UsageError("only linear models are written as text: see 'vwlite inspect --factors'")
+    check_as_text(learner.name)
     head = "".join(f"{line}\n" for line in header(learner, features, predict_only))
     checksum = mmh3.hash(head.encode("utf-8", "surrogateescape"), signed=False)
     head += f"Checksum: {checksum}\n:{int(not predict_only)}\n"

@@ -60,8 +60,8 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--multiclass 3 --oaa 3", "--oaa and --multiclass do not go together"),
         ("--multiclass 3 --l2 0.1", "--l2 does not go with --multiclass"),
         ("--costs", "--costs needs --filter_tree"),
-        ("--filter_tree 3 --readable_model t", "do not go with --filter_tree"),
-        ("--multiclass 3 --invert_hash t", "do not go with --multiclass"),
+        ("--filter_tree 3 --readable_model t", "models of --filter_tree are not written"),
+        ("--multiclass 3 --invert_hash t", "models of --multiclass are not written"),
         ("--filter_tree 3 -r r", "has but its answers"),
         ("--filter_tree 3 --loss_function multinomial --expectile_q 0.3", "--expectile_q does nothing without"),
         ("--filter_tree 3 --oaa 3", "--filter_tree plays with learners of two classes"),
@@ -71,3 +71,12 @@ def test_a_filter_tree_of_costs(vwlite, write):
 def test_what_is_refused(options, message, vwlite, write):
     write("d", TEXT)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
+
+
+@pytest.mark.parametrize("learner", ["--multiclass 3", "--filter_tree 3", "--dotproduct ab --rank 2"])
+def test_only_linear_models_of_vw_are_written_as_its_text(learner, vwlite, write):
+    write("d", "1 |a x |b y\n1 |a z |b w\n")
+    vwlite("train", "d", "-f", "m", *learner.split())
+    assert "are not written as vw's text" in vwlite("inspect", "m", "--readable_model", "t", status=2).stderr
+    said = vwlite("vw", "d", *learner.split(), "--output_feature_regularizer_text", "t", status=1).stdout
+    assert "are not written as vw's text" in said

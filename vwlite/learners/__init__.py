@@ -6,7 +6,7 @@ To add one: a module here with a ``Learner`` class named in ``CLASSES``, and a k
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from vwlite.errors import ModelError
+from vwlite.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner
@@ -30,6 +30,15 @@ ELSEWHERE = {  # learners of other commands
     "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",
     "aso-theta": "a Theta is for vwlite aso train and vwlite aso inspect",
 }
+
+
+NOT_AS_TEXT = {"dyadic": "dotproduct", "filter_tree": "filter_tree", "multiclass": "multiclass"}  # learner, its option
+
+
+def check_as_text(name: str) -> None:
+    """Raises UsageError for a learner whose models have no place in vw's text of a model."""
+    if name in NOT_AS_TEXT:
+        raise UsageError(f"models of --{NOT_AS_TEXT[name]} are not written as vw's text: see 'vwlite inspect'")
 
 
 def learner_class(name: Any) -> "type[Learner]":

@@ -15,7 +15,7 @@ from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
 from vwlite.errors import UsageError, VwliteError
 from vwlite.expand import FeatureConfig, Plan
-from vwlite.learners import learner_class
+from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
 from vwlite.loop import run as run_loop
@@ -105,6 +105,8 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     for option in ("l1_state", "l2_state", "feature_mask"):
         if arguments[option] is not None:
             require_gd(learner, option)
+    if arguments["output_feature_regularizer_text"]:
+        check_as_text(learner.name)
     if not model:
         learner.set(**outstanding(typed))
     if arguments["feature_mask"]:
