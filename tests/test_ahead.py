@@ -150,3 +150,20 @@ def test_without_threads_the_caller_does_the_work(most, monkeypatch):
     for thread in started:
         thread.join(5)
         assert not thread.is_alive()
+
+
+def test_an_interrupt_while_threads_start_leaves_none(monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def interrupted(thread):
+        start(thread)
+        started.append(thread)
+        if len(started) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(in_order(itertools.count(), str, 3))
+    for thread in started:
+        thread.join(5)
+        assert not thread.is_alive()

@@ -54,11 +54,12 @@ class Crew:
             self.places.put(None)
 
     def results(self, threads: int) -> Iterator[Any]:
-        helpers = self.hire(threads)
-        if not helpers:  # the system gives no more threads
-            yield from map(self.work, self.source)
-            return
+        helpers: list[threading.Lock] = []  # each one's, held while it works
         try:
+            self.hire(threads, helpers)
+            if not helpers:  # the system gives no more threads
+                yield from map(self.work, self.source)
+                return
             while isinstance(task := self.tasks.get(), Task):
                 self.wait(task)
                 if task.error is not None:
@@ -69,23 +70,22 @@ class Crew:
                 raise task
         finally:
             self.left = self.ended = True
-            for _, working in helpers:
+            for working in helpers:
                 self.places.put(None)
                 with working:
                     pass
 
-    def hire(self, threads: int) -> list[tuple[threading.Thread, threading.Lock]]:
-        """As many as the system gives, each with the lock that it holds while it works."""
-        helpers = []
+    def hire(self, threads: int, helpers: list[threading.Lock]) -> None:
+        """As many as the system gives."""
         for _ in range(threads):
             working = threading.Lock()
             thread = threading.Thread(target=self.help_out, args=(working,), name="ahead", daemon=True)
+            helpers.append(working)
             try:
                 thread.start()
             except RuntimeError:
-                break
-            helpers.append((thread, working))
-        return helpers
+                helpers.pop()
+                return
 
     def wait(self, task: Task) -> None:
         """Until it is done; meanwhile, others are worked on."""

@@ -66,9 +66,10 @@ def tree_kind() -> type[FilterTreeConfig]:
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of any learner that were typed."""
     changes: dict[str, Any] = {}
-    kinds = [GdConfig, *linear_kinds(options)]
+    kinds: list[type] = [GdConfig]
     if any(HEADINGS.get(name) == OF_VECTORS for name in options):
         kinds.append(dyadic_kind())
+    kinds += linear_kinds(options)
     if options.get("filter_tree") or options.get("costs"):
         kinds.append(tree_kind())
     for kind in kinds:
