@@ -21,7 +21,8 @@ def family(heading: str, *options: Decorator) -> Decorator:
         for option in reversed(options):
             function = option(function)
             if heading:
-                HEADINGS[function.__click_params__[-1].name] = heading  # type: ignore[attr-defined]
+                param = function.__click_params__[-1]  # type: ignore[attr-defined]
+                param.heading = HEADINGS[param.name] = heading
         return function
 
     return decorate

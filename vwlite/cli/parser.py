@@ -97,14 +97,12 @@ class Command(click.Command):
         return parser
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from vwlite.cli.options import HEADINGS
-
         sections: dict[str, list[tuple[str, str]]] = {}
         heading = "Options"
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and not isinstance(param, click.Argument):
-                heading = HEADINGS.get(param.name or "", "Options")
+                heading = getattr(param, "heading", "Options")
                 sections.setdefault(heading, []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
