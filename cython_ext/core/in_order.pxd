@@ -10,7 +10,7 @@ from core.scratch cimport Scratch, close_scratch, open_scratch
 from core.status cimport OK, UNSTABLE
 from core.view cimport Results
 
-# Called for a row as soon as its terms are made, while the one before it is still to be worked on: to move them to their
+# Called for a row as soon as its terms are made, while others before it are still to be worked on: to move them to their
 # slots, and to send for the table's lines.
 ctypedef void (*Prepare)(void *learner, Scratch *s) noexcept nogil
 # Predicts the row and learns it; UNSTABLE where a number is not finite.
@@ -20,6 +20,8 @@ ctypedef int (*Visit)(void *learner, const Rows *rows, size_t row, Scratch *s, R
 cdef enum:
     FAR = 256              # numbers ahead
     ROWS_FAR = 64          # rows ahead
+    MADE = 2               # rows whose terms are made beside the one at work: to fetch a line may take longer than one short row
+    RING = 4               # a power of two, room for these
 
 
 cdef inline void ask_for_rows(const Rows *rows, size_t row) noexcept nogil:
@@ -44,11 +46,11 @@ cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint str
     cdef size_t next = row[0]
     cdef int status = OK
     while row[0] < end and status == OK:
-        while next < end and next < row[0] + 2 and status == OK:
+        while next < end and next <= row[0] + MADE and status == OK:
             ask_for_rows(rows, next)
-            status = expand(rows, next, plan, &scratch[next & 1])
+            status = expand(rows, next, plan, &scratch[next & (RING - 1)])
             if status == OK:
-                prepare(learner, &scratch[next & 1])
+                prepare(learner, &scratch[next & (RING - 1)])
             next += 1
         if status != OK:
             break
@@ -56,7 +58,7 @@ cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint str
             out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
             out.features[row[0]] = 0
         else:
-            status = visit(learner, rows, row[0], &scratch[row[0] & 1], out, learning)
+            status = visit(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
             if status == UNSTABLE and not strict:
                 status = OK
         row[0] += 1
@@ -66,14 +68,15 @@ cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint str
 cdef inline int visit_in_order(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
                                Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
     """Rows ``[row, end)``; ``row`` ends behind the last one. Answers OK, NO_MEMORY or, if ``strict``, UNSTABLE."""
-    cdef Scratch scratch[2]
-    cdef int status
-    open_scratch(&scratch[0])
-    open_scratch(&scratch[1])
-    scratch[0].near = scratch[1].near = are_near(rows, plan, row[0], end)
+    cdef Scratch scratch[RING]
+    cdef bint near = are_near(rows, plan, row[0], end)
+    cdef int status, i
+    for i in range(RING):
+        open_scratch(&scratch[i])
+        scratch[i].near = near
     status = visit_rows(learner, prepare, visit, strict, rows, plan, out, row, end, learning, scratch)
-    close_scratch(&scratch[0])
-    close_scratch(&scratch[1])
+    for i in range(RING):
+        close_scratch(&scratch[i])
     return status
 
 
