@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from vwlite.batch import BLANK, SAVE, TAGGED
 from vwlite.counters import (
     COUNT,
-    FLT_MAX,
     INDEX,
     NO_HOLDOUT,
     Counters,
@@ -19,6 +18,7 @@ from vwlite.counters import (
     parse_progress,
 )
 from vwlite.errors import ModelError, UsageError
+from vwlite.limits import LARGEST
 
 NAN = float("nan")
 
@@ -231,7 +231,7 @@ def test_reset_keeps_only_the_rule():
     assert counters.example_number == 9
     counters.reset()
     np.testing.assert_array_equal(counters.array, fresh)
-    assert (counters.dump_interval, counters.holdout_best_loss) == (5.0, FLT_MAX)
+    assert (counters.dump_interval, counters.holdout_best_loss) == (5.0, LARGEST)
 
 
 @pytest.mark.parametrize(

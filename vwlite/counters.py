@@ -10,10 +10,10 @@ from vwlite._native.tally import COUNT, INDEX, see_labels, tally
 from vwlite.arrays import np, to_float32, zeros
 from vwlite.batch import Batch
 from vwlite.errors import ModelError, UsageError
+from vwlite.limits import LARGEST
 from vwlite.losses import LabelSummary
 
-FLT_MAX = (2 - 2**-23) * 2.0**127  # the largest float32
-NO_HOLDOUT = FLT_MAX / 2  # the average loss of a pass that held nothing out
+NO_HOLDOUT = LARGEST / 2  # the average loss of a pass that held nothing out
 
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
 _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
@@ -85,7 +85,7 @@ class Counters:
         for name in _SAVED:
             setattr(self, name, 0.0)
         self.first_label = self.second_label = _UNSET_LABEL
-        self.holdout_best_loss = FLT_MAX
+        self.holdout_best_loss = LARGEST
         self.row_due = 0.0
         self.dump_interval = self.progress_step if self.progress_additive else 1.0
 

@@ -18,6 +18,7 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners.base import NO_MEMORY, UNSTABLE
 from vwlite.learners.gd import Gd, GdConfig
+from vwlite.limits import LARGEST
 from vwlite.losses import LOSSES, LossConfig
 from vwlite.pairs import BOTH
 from vwlite.queries import QueryConfig
@@ -26,7 +27,6 @@ from vwlite.training_set import TrainingSet
 LOSS_NAMES = ("squared", "logistic", "hinge")
 RATES = ("inverse", "invsqrt", "constant")
 CHUNK = 1 << 17  # steps between looks at signals
-WIDEST = float(np.finfo(np.float32).max)  # predictions are not clipped: that would undo rankings
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def train(
         raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
     learner.set(time=float(config.steps))
     if loss.name != "logistic":
-        learner.set(min_label=-WIDEST, max_label=WIDEST)
+        learner.set(min_label=-LARGEST, max_label=LARGEST)  # to clip predictions would undo rankings
     return learner, {**facts(config), "examples": len(people.row), "queries": data.queries, "pairs": people.candidates}
 
 

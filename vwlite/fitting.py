@@ -7,8 +7,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from vwlite.arrays import np
-
-LARGEST = 3e38  # kernels take numbers as float32
+from vwlite.limits import LARGEST
 
 
 def check_types(values: Any) -> Any:
@@ -30,7 +29,7 @@ def fits(value: Any, declared: Any) -> bool:
     if declared in (None, type(None)):
         return value is None
     if declared is float:
-        return type(value) in (int, float) and abs(value) < LARGEST
+        return type(value) in (int, float) and abs(value) <= LARGEST
     if is_dataclass(declared):
         return isinstance(value, declared) and bool(check_types(value))
     return type(value) is declared

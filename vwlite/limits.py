@@ -1,12 +1,16 @@
-"""``--min_prediction`` and ``--max_prediction`` in vwlite's manners: a bound that is not given is free."""
+"""The largest number; ``--min_prediction`` and ``--max_prediction`` in vwlite's manners, where either may be free."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.errors import UsageError
-from vwlite.losses import LossConfig
 
-LARGEST = 3.4028234663852886e38  # of float32
+if TYPE_CHECKING:
+    from vwlite.losses import LossConfig
+
+LARGEST = (2 - 2**-23) * 2.0**127  # of float32, as which kernels take numbers: no option is beyond it
 
 
 def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, Any]:

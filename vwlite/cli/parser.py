@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
+from vwlite.limits import LARGEST
+
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
 
 
 class Finite(click.ParamType):
-    """A number; ``nan`` and ``inf`` are none."""
+    """A number of single precision; ``nan`` and ``inf`` are none."""
 
     name = "number"
 
@@ -21,6 +23,8 @@ class Finite(click.ParamType):
             number = math.nan
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
+        if abs(number) > LARGEST:
+            self.fail(f"{value!r} is beyond the numbers of single precision, up to {LARGEST:.7g}", param, ctx)
         return number
 
 
