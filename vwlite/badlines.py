@@ -25,9 +25,9 @@ class BadLines:
     """Shows the first malformed lines, keeps them all in ``keep``, and ends the run when they are too many.
 
     ``say`` prints a line to the user; None: only what ends the run is said, with the first malformed line.
-    ``max_ratio`` is the share of malformed lines that is put up with, checked
-    from the thousandth line on and at the end. With ``strict`` the first one ends the run. ``labels`` None: labels do
-    not matter.
+    ``max_ratio`` is the share of malformed lines that is put up with, checked from the thousandth line on and at the
+    end. With ``strict`` the first one ends the run. With ``to_the_end`` a larger share does not, it is said: the caller
+    calls ``check_ratio`` when everything is written. ``labels`` None: labels do not matter.
     """
 
     def __init__(
@@ -37,12 +37,14 @@ class BadLines:
         *,
         max_ratio: float = 0.01,
         strict: bool = False,
+        to_the_end: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
         self.labels, self.class_weights = labels, class_weights
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
-        self.max_ratio, self.strict = max_ratio, strict
+        self.max_ratio, self.strict, self.to_the_end = max_ratio, strict, to_the_end
+        self.warned = False
         self.keep: BinaryIO | None = None
         self.lines = self.bad = 0
         self.first = ""  # what is wrong with the first malformed line, and where
@@ -60,7 +62,7 @@ class BadLines:
         """The part's batch, its labels checked. Raises DataError."""
         for remark in part.remarks:
             self.add(part, remark)
-            self.check_ratio(self.lines + remark.line + 1, GRACE)
+            self.watch_ratio(self.lines + remark.line + 1)
         self.lines += part.lines
         batch = part.batch
         batch.gaps = tuple(remark.row for remark in part.remarks) if part.gaps is None else part.gaps
@@ -100,17 +102,32 @@ class BadLines:
         if self.bad == SHOWN:
             self.say("further bad lines are counted, not shown (--bad-lines FILE keeps them all)")
 
-    def check_ratio(self, lines: int, grace: int = 0) -> None:
-        if lines >= grace and self.bad > self.max_ratio * lines:
+    def watch_ratio(self, lines: int) -> None:
+        """After every malformed line. Raises DataError unless the run goes ``to_the_end``."""
+        if lines < GRACE or self.warned:
+            return
+        if not self.to_the_end:
+            self.check_ratio(lines)
+        elif complaint := self.complaint(lines):
+            self.say(f"{complaint}; the run goes on, and its exit status will be 65")
+            self.warned = True
+
+    def check_ratio(self, lines: int) -> None:
+        """Raises DataError when too many of so many lines are malformed."""
+        if complaint := self.complaint(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
-            raise DataError(
-                f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows{first}"
-            )
+            raise DataError(complaint + first)
+
+    def complaint(self, lines: int) -> str:
+        if self.bad <= self.max_ratio * lines:
+            return ""
+        return f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
 
     def finish(self) -> None:
-        """Raises DataError when too many lines were malformed."""
-        if self.bad:
+        """Raises DataError when too many lines were malformed, unless the run goes ``to_the_end``."""
+        if not self.to_the_end:
             self.check_ratio(self.lines)
+        if self.bad and not self.complaint(self.lines):
             self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
 
 

@@ -17,6 +17,8 @@ from vwlite.progress import tell
 from vwlite.restore import Restored, restore
 from vwlite.session import Session
 
+NOT_FINITE = "1 prediction is not a finite number"
+
 if TYPE_CHECKING:
     from vwlite.checkpoint import Checkpoints
     from vwlite.class_labels import ClassLabels
@@ -131,9 +133,10 @@ def predict(
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
     ``confidence`` adds the importance that would flip the prediction's sign. Raises UsageError when the model, which is
-    to be started for it, cannot tell.
+    to be started for it, cannot tell. DataError (too many lines were malformed) and Diverged (a prediction was not a
+    finite number) are raised only at the end, when all predictions are written.
     """
-    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=False)
+    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, predicting=True)
     if confidence:
         if not model.learner.tells_flips:
             raise UsageError(
@@ -142,8 +145,13 @@ def predict(
             )
         session.results.want_flips()
     session.fill_gaps = True
+    model.learner.answer_all()
     with session:
         run(session)
+    session.manners.check_ratio(session.manners.lines)
+    if odd := model.learner.odd:
+        several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE
+        raise Diverged(f"{several}; the first: {odd[0]}")
     return session
 
 
@@ -173,9 +181,14 @@ def evaluate(
 
 
 def open_session(
-    config: RunConfig, model: Restored | None, bad_lines: BadLinesConfig, quiet: bool, check_labels: bool = True
+    config: RunConfig,
+    model: Restored | None,
+    bad_lines: BadLinesConfig,
+    quiet: bool,
+    check_labels: bool = True,
+    predicting: bool = False,
 ) -> Session:
-    """A session in vwlite's manners, ready to run."""
+    """A session in vwlite's manners, ready to run. ``predicting``: labels do not matter, every line has an answer."""
     if model:
         learner, plan = model.learner, model.plan
     else:
@@ -183,6 +196,7 @@ def open_session(
         learner = kind(config.learner, config.features.bits, learning=config.learning, strict=True)
         plan = Plan(config.features, drop_pairs=learner.drops_pairs)
     labels: LabelCheck | ClassLabels | None = None
+    check_labels = check_labels and not predicting
     if check_labels and learner.simple_labels:
         labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
     elif check_labels or learner.grouped:  # whose labels say what can be predicted
@@ -192,6 +206,7 @@ def open_session(
         None if quiet else say,
         max_ratio=bad_lines.max_ratio,
         strict=bad_lines.strict,
+        to_the_end=predicting,
         class_weights=config.input.class_weights,
     )
     session = Session(config, learner, plan, manners, Counters(config.output.progress, learner.simple_labels), model)

@@ -40,6 +40,11 @@ CASES = {
     "a line without a bar": data("1 a b c\n1 |a\n"),
     "negative importance": data("1 -2 |a b\n1 |a\n"),
     "5% of lines are malformed": data(TEXT + "x |a\n" * 50),
+    "5% of lines are malformed, predicted in a pipe": typed(
+        "cat bad.vw | {predict} -d /dev/stdin > answers; s=$?; "
+        "[ $(grep -c . answers) = 1050 ] || echo error: answers are missing; exit $s",
+        **{"bad.vw": TEXT + "x |a\n" * 50},
+    ),
     "an empty file": data(""),
     "only empty lines": data("\n\n\n"),
     "no line has a label": data("|a b\n|a c\n"),

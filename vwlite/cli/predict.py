@@ -32,8 +32,10 @@ def command(**arguments: Any) -> int:
     head -1000 more.vw | vwlite predict -i model -
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
-    A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines. Empty lines
-    have none. Labels do not matter. A model of labels by name predicts these: for sequences the most likely one
+    A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines; however many
+    there are, all others have their answers, in pipes and in files, and the exit status tells at the end: 65 beyond
+    --max-bad-ratio (70 where features were so large that a prediction is not a finite number). Empty lines have none.
+    Labels do not matter. A model of labels by name predicts these: for sequences the most likely one
     (Viterbi), whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in
     sequences).
     """

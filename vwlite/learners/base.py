@@ -65,6 +65,11 @@ class Learner:
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
         self.scalars = zeros("d", len(self.SCALARS))
+        self.odd: list[str] | None = None  # where predictions are not finite numbers; None: the first ends the run
+
+    def answer_all(self) -> None:
+        """From now on go on where a prediction is not a finite number, and note in ``odd`` where that was."""
+        self.odd = []
 
     def get(self, name: str) -> float:
         return float(self.scalars[self.SCALARS.index(name)])
@@ -80,9 +85,16 @@ class Learner:
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
 
-        Raises Diverged (strict only) when a prediction or an update is not finite, MemoryError.
+        Raises Diverged (strict only, and not when ``answer_all`` was called) when a prediction or an update is not
+        finite, MemoryError.
         """
-        status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, (end, self.learning))
+        mode = (end, self.learning)
+        status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
+        while status == UNSTABLE and self.odd is not None:
+            self.odd.append(batch.place(row - 1))
+            if self.simple_labels:
+                results.prediction[row - 1] = results.raw[row - 1] = math.nan
+            status, row = self.native.run_rows(self, self.kernel, plan, batch, results, row, mode)
         if status == UNSTABLE:
             raise Diverged(
                 f"{batch.place(row - 1)}: the prediction or the update is not a finite number; "

@@ -91,6 +91,11 @@ class FilterTree(Many):
         stack = self.nodes[0].described[0]
         return (*stack, "filter_tree"), "CS" if self.config.costs else "MULTICLASS", "MULTICLASS"
 
+    def answer_all(self) -> None:
+        super().answer_all()
+        for node in self.nodes:
+            node.odd = self.odd
+
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         rows, count = slice(begin, end), self.config.count
         if len(self.inner) < len(results):

@@ -92,10 +92,11 @@ def check(arguments: dict[str, Any], more: tuple[str, ...] = ()) -> None:
     check_outputs(wanted, (*paths_of(arguments), *more))
 
 
-def read(arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False) -> Corpus:
-    tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
+def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = False) -> Corpus:
+    """``predicting``: every line is to have an answer, with its tag."""
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"], "to_the_end": predicting}
     manners = BadLines(None, None if arguments["quiet"] else say, **tolerance)
-    corpus = Corpus(manners, tags=tags)
+    corpus = Corpus(manners, tags=predicting)
     with manners.keeping(arguments["bad_lines"]):
         return corpus.read(paths)
 

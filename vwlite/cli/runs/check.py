@@ -21,14 +21,13 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError(f"-b takes {SMALLEST} to {LARGEST} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
     census, tell = Census(), None if arguments["quiet"] else say
-    manners = BadLines(None, tell, max_ratio=1, strict=tolerance.strict)
+    manners = BadLines(None, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
     read(census, manners, arguments, tolerance)
     report = {"lines": manners.lines, "bad_lines": manners.bad, **census.report()}
     if arguments["json_path"] != "-":
         print("\n".join(table(report, bits)))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
-    manners.max_ratio = tolerance.max_ratio
     manners.check_ratio(manners.lines)
     if census.examples == census.unlabelled:
         raise DataError("there is no labelled example to learn from")

@@ -23,7 +23,7 @@ def predict(arguments: dict[str, Any]) -> int:
     target = files.load_target(arguments["initial"])
     outputs = [arguments["predictions"], arguments["raw_predictions"]]
     check_outputs(outputs, paths_of(arguments))
-    corpus = read(arguments, paths_of(arguments), tags=True)
+    corpus = read(arguments, paths_of(arguments), predicting=True)
     scores = target.scores(corpus)
     broken = False
     for path, show in zip(outputs, (chosen_names, shown_scores), strict=True):
@@ -34,6 +34,7 @@ def predict(arguments: dict[str, Any]) -> int:
             with PredictionWriter(path) as writer:
                 writer.write_bytes(b"".join(line + b"\n" for line in lines))
             broken = broken or writer.broken
+    corpus.manners.check_ratio(corpus.manners.lines)
     return 141 if broken else 0
 
 

@@ -16,22 +16,24 @@ from vwlite.predictions import PredictionWriter
 from vwlite.training import say
 
 
-def open_tagger(arguments: dict[str, Any], closing: ExitStack) -> Tagger:
-    """Raises UsageError for options that mean nothing here."""
+def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> Tagger:
+    """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer."""
     refuse("raw_predictions")
     model = store.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
-    manners = BadLines(None, None if arguments["quiet"] else say, max_ratio=config.max_ratio, strict=config.strict)
+    tolerance = {"max_ratio": config.max_ratio, "strict": config.strict, "to_the_end": predicting}
+    manners = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     closing.enter_context(manners.keeping(config.keep))
     return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), manners)
 
 
 def predict(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
-        tagger = open_tagger(arguments, closing)
+        tagger = open_tagger(arguments, closing, predicting=True)
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in texts(tagger, arguments["probabilities"]):
             writer.write_bytes(lines)
+    tagger.manners.check_ratio(tagger.manners.lines)
     return 141 if writer.broken else 0
 
 
