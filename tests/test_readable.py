@@ -106,7 +106,8 @@ def test_file_of_a_run(tmp_path, predict_only):
     output = SimpleNamespace(predict_only_model=predict_only, hexfloat_weights=False)
     config = SimpleNamespace(features=FeatureConfig(), output=output)
     saver = SimpleNamespace(learner=learner, kept_counts=counters.state, config=config, passes=3)
-    write_readable_file(str(tmp_path / "m.txt"), saver, {77: "a^x"})
+    with open(tmp_path / "m.txt", "wb") as file:
+        write_readable_file(file, saver, {77: "a^x"})
     lines = (tmp_path / "m.txt").read_text().splitlines()
     assert lines[-1] == "a^x:77:2" + ("" if predict_only else " 0 0")
     assert ("current_pass 3" in lines) is not predict_only

@@ -21,7 +21,7 @@ from mmh3 import mmh3_x64_128
 
 from vwlite import zipframe
 from vwlite.ahead import in_order
-from vwlite.atomic import atomic_output
+from vwlite.atomic import Opened, atomic_output
 from vwlite.errors import OutputError
 from vwlite.flushing import Flusher
 from vwlite.version import __version__
@@ -75,7 +75,12 @@ Hasher = mmh3_x64_128
 
 
 def write(
-    path, kind: Kind, head: dict, sources: Iterable[Source], announce: Callable[[str], None] | None = None
+    path,
+    kind: Kind,
+    head: dict,
+    sources: Iterable[Source],
+    announce: Callable[[str], None] | None = None,
+    opened: Opened = atomic_output,
 ) -> None:
     """Write an archive whose bytes depend only on ``head``, the arrays and the version of vwlite.
 
@@ -92,7 +97,7 @@ def write(
             f"{os.fspath(path)}: the header takes {len(blank)} bytes, at most {HEADER_LIMIT} fit"
         )
     places = zipframe.frame(members(blank, specs), b"")
-    with atomic_output(path, mode="wb") as file:
+    with opened(path) as file:
         done, flusher = [], Flusher(file)
         try:
             for (spec, pieces), (offset, record) in zip(sources, places[1:-1], strict=True):

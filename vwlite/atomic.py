@@ -6,13 +6,14 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from vwlite.errors import OutputError
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+Opened = Callable[[str], contextlib.AbstractContextManager[IO[Any]]]  # ``atomic_output``, or what stands in for it
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # file systems that cannot lock
 
 
@@ -87,19 +88,46 @@ def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
         with _explained(path), _open_direct(path, mode) as file:
             yield file
         return
-    descriptor, temporary = _create(path)
+    waiting = Waiting(path)
     try:
-        with _explained(path), open(descriptor, mode, closefd=False, **_text(mode)) as file:
+        with waiting.open(mode) as file:
+            yield file
+        waiting.take_name()
+    finally:
+        waiting.drop()
+
+
+class Waiting:
+    """A file beside its target ``path``, which it may replace once it is whole. ``drop`` it in any case."""
+
+    def __init__(self, path: str) -> None:
+        """Raises OutputError."""
+        self.path = path
+        self.descriptor, self.temporary = _create(path)  # kept open: the lock keeps _sweep away
+
+    @contextlib.contextmanager
+    def open(self, mode: str = "wb") -> Iterator[IO[Any]]:
+        """The file to be written, on the disk once the block ends. Raises OutputError."""
+        with _explained(self.path), open(self.descriptor, mode, closefd=False, **_text(mode)) as file:
             yield file
             file.close()
-            os.fsync(descriptor)
-        _rename(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    finally:
-        os.close(descriptor)  # late: its lock keeps _sweep away
+            os.fsync(self.descriptor)
+
+    def take_name(self, name: str | None = None) -> None:
+        """Replace the target or what stands at ``name``, in the same folder. Raises OutputError."""
+        rename(self.temporary, name or os.path.realpath(self.path))
+        self._close()
+
+    def drop(self) -> None:
+        """Remove the file if it has not taken a name."""
+        if self.descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.unlink(self.temporary)
+            self._close()
+
+    def _close(self) -> None:
+        os.close(self.descriptor)
+        self.descriptor = -1
 
 
 def _text(mode: str) -> dict[str, str]:
@@ -126,14 +154,14 @@ def _explained(path: str) -> Iterator[None]:
         raise output_error(path, error) from error
 
 
-def _rename(temporary: str, path: str) -> None:
-    target = os.path.realpath(path)
+def rename(old: str, new: str) -> None:
+    """Let a file replace the file or link ``new``, lastingly. Raises OutputError."""
     try:
-        os.replace(temporary, target)
+        os.replace(old, new)
     except OSError as error:
-        raise output_error(path, error) from None
+        raise output_error(new, error) from None
     with contextlib.suppress(OSError):  # folders that cannot be read or synced
-        folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(os.path.dirname(new), os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
         finally:

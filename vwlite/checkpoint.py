@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vwlite import model
+from vwlite.best_pass import remove_kept
 from vwlite.config import RunConfig
 from vwlite.counters import Counters, ProgressRule
 from vwlite.errors import ModelError, UsageError
@@ -45,6 +46,7 @@ class Checkpoints:
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
         self.session: Session | None = None
         self.partials: list[Partial] = []
+        self.targets: list[str] = []  # files that the run writes at its end
         self.written = False
         self.last = time.monotonic()
 
@@ -68,7 +70,7 @@ class Checkpoints:
 
     def attach(self, session: Session) -> None:
         """Look after a session that has been entered."""
-        self.session = session
+        self.session, self.targets = session, session.saver.targets
         session.undisturbed, session.between = self.interrupts.undisturbed, self.look
         self.partials = [Partial(writer) for writer in (session.predictions, session.raw) if writer]
         if not self.run:
@@ -109,6 +111,8 @@ class Checkpoints:
             os.unlink(self.path)
         for partial in self.partials:
             partial.remove()
+        for path in self.targets:
+            remove_kept(path)
 
 
 def state_of(session: Session) -> dict[str, Any]:
@@ -125,6 +129,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "sightings": list(session.sightings.met),
         "matched": [list(one) for one in session.plan.matching()],
         "known": saver.ledger.known if saver.ledger else [],
+        "best": saver.best.keep(),
     }
 
 
@@ -138,6 +143,7 @@ def go_on(session: Session, run: dict[str, Any]) -> None:
         session.saver.totals = Counters(ProgressRule(True, LARGEST))
         session.saver.totals.restore(run["totals"])
     session.sightings.met = bytes(run["sightings"])
+    session.saver.best.go_on(run["best"], session.saver.targets)
     plan, matched = session.plan, set(map(tuple, run["matched"]))
     for place, one in enumerate(plan.interactions):
         plan.matched[place] = one in matched

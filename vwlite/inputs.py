@@ -96,7 +96,7 @@ class Inputs:
             yield from self.parts()
             return
         with ExitStack() as closing:
-            file = temporary_file() if self.path == TEMPORARY else None
+            file = temporary_file("make a temporary cache for several passes") if self.path == TEMPORARY else None
             if file:
                 closing.callback(file.close)
             writer = CacheWriter(self.path, self.made_from, self.config.examples, file)
@@ -188,11 +188,11 @@ def head(part: Parsed, rows: int) -> Parsed:
     return replace(part, batch=part.batch.head(rows), lines=lines, remarks=remarks, packed=None)
 
 
-def temporary_file() -> BinaryIO:
+def temporary_file(purpose: str) -> BinaryIO:
     """A file without a name, which no way to die leaves behind. Raises OutputError."""
     import tempfile
 
     try:
         return tempfile.TemporaryFile(prefix="vwlite-")
     except OSError as error:
-        raise OutputError(f"cannot make a temporary cache for several passes: {error.strerror}") from error
+        raise OutputError(f"cannot {purpose}: {error.strerror}") from error

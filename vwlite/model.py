@@ -11,6 +11,7 @@ from vwlite import table_store
 from vwlite.archive import DTYPES, Kind, Source, Spec, write
 from vwlite.archive_reader import Archive
 from vwlite.arrays import np
+from vwlite.atomic import Opened, atomic_output
 from vwlite.errors import ModelError
 from vwlite.table import Table
 from vwlite.table_store import Layout
@@ -35,12 +36,13 @@ def save(
     announce: Callable[[str], None] | None = None,
     *,
     finite: bool = False,
+    opened: Opened = atomic_output,
 ) -> None:
     """Write a model; the same content gives the same bytes. ``announce`` is told its digest before it has its name.
 
     ``header`` is JSON data without NaN or infinity; arrays are integers or float32/64 of any shape,
     or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
-    a model cannot hold, NotFinite for tables that are to be ``finite`` and are not.
+    a model cannot hold, NotFinite for tables that are to be ``finite`` and are not. ``opened`` makes the file.
     """
     path, tables, sources = os.fspath(path), {}, []
     for name, value in arrays.items():
@@ -53,7 +55,7 @@ def save(
             sources += members
         else:
             sources.append(_source(name, value))
-    write(path, MODEL, {"model": header, "tables": tables}, sources, announce)
+    write(path, MODEL, {"model": header, "tables": tables}, sources, announce, opened)
 
 
 def read_header(path) -> dict:

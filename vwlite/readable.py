@@ -24,15 +24,14 @@ OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "log_multi", "ect", "error")
 CHUNK = 1 << 16  # slots at a time
 
 
-def write_readable_file(path: str, saver: Saver, names: Mapping[int, str] | None) -> None:
-    """Write the model of a run; see ``write_readable``. Raises OutputError."""
+def write_readable_file(file: BinaryIO, saver: Saver, names: Mapping[int, str] | None) -> None:
+    """Write the model of a run; see ``write_readable``."""
     config = saver.config
     counters = {**Counters().state(), **saver.kept_counts(), "current_pass": saver.passes}
     predict_only = config.output.predict_only_model
-    with atomic_output(path) as file:
-        state = saver.learner, config.features, counters
-        options = {"predict_only": predict_only, "names": names, "hexfloat": config.output.hexfloat_weights}
-        write_readable(file, *state, **options)
+    state = saver.learner, config.features, counters
+    options = {"predict_only": predict_only, "names": names, "hexfloat": config.output.hexfloat_weights}
+    write_readable(file, *state, **options)
 
 
 def write_readable(

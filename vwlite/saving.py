@@ -5,12 +5,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from vwlite import model
+from vwlite.atomic import Opened, atomic_output
 from vwlite.batch import Batch
+from vwlite.best_pass import BestPass
 from vwlite.config import RunConfig
 from vwlite.counters import Counters, ProgressRule
 from vwlite.errors import Diverged
 from vwlite.expand import Plan
 from vwlite.learners.base import Learner
+from vwlite.ledger import model_digest
 from vwlite.limits import LARGEST
 from vwlite.restore import Restored
 from vwlite.results import Results
@@ -43,6 +46,7 @@ class Saver:
         self.manners = manners
         self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
         self.ledger: Ledger | None = None
+        self.best = BestPass()
         self.passes = 0  # finished in all, this run's and those before
         self.names = new_name_book(learner) if config.output.invert_hash or config.output.names else None
 
@@ -67,18 +71,37 @@ class Saver:
         if self.names is not None:
             self.names.add(batch, self.plan, begin, end)
 
-    def write_all(self) -> None:
+    @property
+    def targets(self) -> list[str]:
+        """The files that a run writes at its end."""
+        output = self.config.output
+        return [path for path in (output.model, output.readable_model, output.invert_hash) if path]
+
+    def write_all(self, opened: Opened = atomic_output) -> None:
         output = self.config.output
         if output.model:
-            self.write_model(output.model)
+            self.write_model(output.model, opened=opened)
         if output.readable_model:
-            self.write_text(output.readable_model, None)
+            self.write_text(output.readable_model, None, opened)
         if output.invert_hash and self.names:
-            self.write_text(output.invert_hash, self.names.names)
+            self.write_text(output.invert_hash, self.names.names, opened)
 
-    def write_model(self, path: str, run: dict[str, Any] | None = None) -> None:
+    def keep_best(self) -> None:
+        """This pass is the best so far: its files wait for the end of the run."""
+        self.best.drop()
+        self.write_all(self.best.output)
+
+    def name_best(self) -> None:
+        """The run ends, and an earlier pass was better. Raises OutputError, ModelError."""
+        model = self.config.output.model
+        if self.ledger is not None and model:
+            self.ledger.write(model_digest(self.best.place(model)))
+        self.best.take_names()
+
+    def write_model(self, path: str, run: dict[str, Any] | None = None, opened: Opened = atomic_output) -> None:
         """``run``: the state of a run that is to go on with this model, as JSON data.
 
+        The ledger is written before the model has its name, unless ``opened`` lets it wait for that.
         Raises Diverged for a model of which nothing good can come.
         """
         learner, output = self.learner, self.config.output
@@ -100,11 +123,12 @@ class Saver:
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
         if named is not None:
             arrays |= named.arrays()
-        final = self.ledger is not None and path == output.model and run is None
+        final = self.ledger is not None and path == output.model and run is None and opened is atomic_output
         try:
             if not _is_finite(header):
                 raise NotFinite
-            model.save(path, header, arrays, self.ledger.write if final else None, finite=self.config.strict)
+            announce = self.ledger.write if final else None
+            model.save(path, header, arrays, announce, finite=self.config.strict, opened=opened)
         except NotFinite:
             raise Diverged(
                 "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
@@ -115,7 +139,8 @@ class Saver:
         """What the model says of its examples; in vwlite's manners, nothing that depends on where a run stopped."""
         return (self.totals or self.counters).totals() if self.config.strict else self.counters.state()
 
-    def write_text(self, path: str, names: dict[int, str] | None) -> None:
+    def write_text(self, path: str, names: dict[int, str] | None, opened: Opened) -> None:
         from vwlite.readable import write_readable_file
 
-        write_readable_file(path, self, names)
+        with opened(path) as file:
+            write_readable_file(file, self, names)

@@ -94,6 +94,7 @@ class Session:
         output = self.config.output
         with ExitStack() as opening:
             opening.callback(self.inputs.close)
+            opening.callback(self.saver.best.drop)
             self.predictions = open_predictions(opening, output.predictions)
             self.raw = open_predictions(opening, output.raw_predictions)
             if not self.learner.shows_raw:
@@ -289,7 +290,7 @@ class Session:
         if self.counters.end_pass(number):
             self.failures = 0
             if number < self.passes and not finished:
-                self.saver.write_all()
+                self.saver.keep_best()
             return finished
         self.failures += 1
         self.stopped_early = self.failures >= self.config.holdout.early_terminate
@@ -308,8 +309,11 @@ class Session:
             raise DataError(f"there is no labelled example to learn from in {self.inputs.described}{kept}")
 
     def finish(self) -> None:
-        """The model and its texts, unless early termination left the best pass's in place; then the summary."""
-        if not self.stopped_early:
+        """The model and its texts, of the best pass where early termination ended the run; then the summary."""
+        if self.stopped_early:
+            self.saver.name_best()
+        else:
+            self.saver.best.drop()
             self.saver.write_all()
         if self.config.strict and self.config.learning:
             for complaint in (*self.sightings.complaints(self.learner), *self.learner.complaints()):

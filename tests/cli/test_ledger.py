@@ -117,7 +117,6 @@ def test_skip_seen_needs_a_model_to_go_on_with(vwlite):
 
 
 def test_a_resumed_run_skips_what_the_stopped_one_skipped(vwlite, tmp_path, monkeypatch):
-    """Even where the stopped one had given the model its name after a pass, with what it was learning."""
     from vwlite.interrupts import Interrupted, Interrupts
 
     vwlite("train", "mon.vw", "-f", "before")
