@@ -7,6 +7,7 @@ import zipfile
 
 from tool import TEXT
 
+HOSTILE = "open('ran', 'w').close()\n"
 HALF_GZ = gzip.compress(TEXT.encode(), mtime=0)[:-500]
 NOISE = random.Random(1).randbytes(100_000)
 
@@ -110,5 +111,10 @@ CASES = {
     ),
     "the same file learned again": typed(
         "{train} -d good.vw -f out --quiet; {train} -d good.vw -i out -f out"
+    ),
+    "code beside the data, named like a library": typed(
+        "{tool} tune good.vw --test good.vw --vary '-l 0.1|1' --trials 1 --passes 1; s=$?; "
+        "[ ! -e ran ] || echo error: the code has run; exit $s",
+        **{f"{name}.py": HOSTILE for name in ("click", "json", "numpy")},
     ),
 }

@@ -13,7 +13,7 @@ NOISE = re.compile(r"^(Traceback|  |Exception ignored|\^)|only testing|best cons
 
 
 class Tool:
-    """``name`` is vwlite or vw. Commands are shell text with {train}, {predict} (which needs no -i) in it.
+    """``name`` is vwlite or vw. Commands are shell text with {train}, {predict} (which needs no -i), {tool} in it.
 
     Each runs in a folder with good.vw, a model of it, ``model``, and ``files`` of the case.
     """
@@ -28,8 +28,10 @@ class Tool:
     @property
     def words(self) -> dict[str, str]:
         if self.name == "vw":
-            return {"train": self.command, "predict": f"{self.command} -t -i model -p stdout --quiet"}
-        return {"train": f"{self.command} train", "predict": f"{self.command} predict -i model"}
+            words = {"train": self.command, "predict": f"{self.command} -t -i model -p stdout --quiet"}
+        else:
+            words = {"train": f"{self.command} train", "predict": f"{self.command} predict -i model"}
+        return {**words, "tool": self.command}
 
     def fresh(self) -> Path:
         """A new folder to run in."""

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import vwlite
 from vwlite.atomic import atomic_copy
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
@@ -21,6 +22,7 @@ from vwlite.training import say
 from vwlite.tuning import Dimension, Trial, draw, search
 
 OURS = ("-f", "--final_regressor", "--passes", "-i", "--initial_regressor", "-p", "-c", "--cache", "--cache_file")
+PYTHON = (sys.executable, "-P", "-m", "vwlite")  # -P: the current folder is no place to import from
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -100,9 +102,17 @@ class Bench:
 
 
 def call(arguments: list[str]) -> str:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "vwlite", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    """What a process of its own prints. Raises RuntimeError with the last of what it says when it fails."""
+    done = subprocess.run([*PYTHON, *arguments], capture_output=True, text=True, env=environment())
     if done.returncode:
         raise RuntimeError(done.stderr.strip().rpartition("\n")[2] or f"exit status {done.returncode}")
     return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """In which the same package and libraries are found as here, and none in the current folder, beside the data."""
+    package = str(Path(vwlite.__file__).resolve().parent.parent)
+    places = [place for place in sys.path if os.path.isabs(place)]
+    if package not in places:
+        places.insert(0, package)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
