@@ -24,6 +24,12 @@ def data(text: str | bytes, options: str = "", name: str = "odd.vw") -> dict:
     return {"files": {name: text}, "run": f"{{train}} -d {name} -f out {options}"}
 
 
+def noisy(seed: int) -> str:
+    """Labels that one feature tells of; with every pass more of eight others is learned by heart."""
+    words = [" ".join(f"x{(n * n * k + seed * n) % 61}" for k in range(1, 9)) for n in range(80)]
+    return "".join(f"{(n * 37 + seed) % 11 - 5 + 4 * (n % 2)} |a s{n % 2} {words[n]}\n" for n in range(80))
+
+
 def typed(command: str, **files: str | bytes) -> dict:
     return {"run": command, "files": files}
 
@@ -116,5 +122,10 @@ CASES = {
         "{tool} tune good.vw --test good.vw --vary '-l 0.1|1' --trials 1 --passes 1; s=$?; "
         "[ ! -e ran ] || echo error: the code has run; exit $s",
         **{f"{name}.py": HOSTILE for name in ("click", "json", "numpy")},
+    ),
+    "`tune` where more passes overfit": typed(
+        "{tool} tune odd.vw --test held.vw --metric mse --vary '-l 1..4' --trials 3 --passes 3 -f out | "
+        "sed 's/^/vwlite: /'",
+        **{"odd.vw": noisy(1), "held.vw": noisy(7)},
     ),
 }

@@ -8,9 +8,12 @@ from contextlib import suppress
 
 import pytest
 
+from vwlite.class_metrics import NAMES
 from vwlite.errors import UsageError
 from vwlite.estimation import estimated
-from vwlite.tuning import Dimension, Trial, draw, rungs, search
+from vwlite.metrics import METRICS
+from vwlite.ranking import ALL
+from vwlite.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
 
@@ -58,10 +61,62 @@ def test_the_best_third_goes_on():
         return abs(trial.number - 4) + 1 / passes
 
     trials = [Trial(number, [f"-{number}"]) for number in range(1, 10)]
-    best = search([trials[:4], trials[4:]], 9, 9, "mse", run)
-    assert best.number == 4 and best.passes == 9 and trials[4].failure == "diverged"
-    assert [passes for _, passes in made] == [1] * 9 + [3] * 2 + [9]
-    assert search([[Trial(1, []), Trial(2, [])]], 2, 1, "auc", lambda trial, passes: trial.number).number == 2
+    search = Search([trials[:4], trials[4:]], 9, 9, "mse", run)
+    assert search.best() == (trials[3], 9) and trials[4].failure == "diverged"
+    assert [passes for number, passes in made if number] == [1] * 9 + [3] * 2 + [9]
+    assert {passes for number, passes in made if not number} == {1, 3, 9} == set(search.defaults.scores)
+    assert Search([[Trial(1, []), Trial(2, [])]], 2, 1, "auc", lambda trial, passes: trial.number).best()[0].number == 2
+
+
+@pytest.mark.parametrize(
+    ("score", "number", "passes"),
+    [
+        (lambda trial, passes: 1 + passes, 0, 1),  # more passes overfit, no option changes anything
+        (lambda trial, passes: trial.number + 10 / passes, 0, 9),
+        (lambda trial, passes: 1 + passes - trial.number, 9, 1),
+        (lambda trial, passes: (passes - 3) ** 2 - trial.number, 9, 3),
+        (lambda trial, passes: {0: 1, 5: 2}.get(trial.number, 3) + passes / 10, 0, 1),
+    ],
+)
+def test_the_best_of_all_is_returned(score, number, passes):
+    said = []
+    trials = [Trial(place, [f"-{place}"]) for place in range(1, 10)]
+    search = Search([trials], 9, 9, "loss", score, say=said.append)
+    best, steps = search.best()
+    assert (best.number, steps) == (number, passes)
+    assert best.scores[steps] == min(value for trial in search.trials for value in trial.scores.values())
+    assert ("nothing did better than the defaults: loss" in said[-1]) == (number == 0)
+    assert f"{search.defaults.scores[1]:.6g} after 1 pass, {search.defaults.scores[3]:.6g} after 3 passes" in said[-1]
+
+
+def test_trials_that_fail_later_are_told_and_keep_their_scores():
+    said = []
+
+    def run(trial, passes):
+        if passes > 1 or trial.number in (0, 2):
+            raise RuntimeError(f"{trial.number} diverged after {passes}")
+        return 1 / trial.number
+
+    points = [Trial(number, [f"-{number}"]) for number in range(1, 10)]
+    best, passes = Search([points], 9, 9, "mse", run, say=said.append).best()
+    assert (best.number, passes) == (9, 1)
+    assert said == [
+        "1 pass: 8 trials, best mse 0.111111 with -9; 1 failed, the first: 2 diverged after 1",
+        "3 passes: 0 trials; 2 failed, the first: 9 diverged after 3",
+        "best mse 0.111111 after 1 pass with -9",
+        "the defaults: mse no score: 0 diverged after 1",
+    ]
+
+
+def test_every_metric_says_which_of_two_is_better_or_is_refused():
+    neither = {"mean_label", "mean_prediction", "calibration", "calibration_bins", "best_constant_log_loss"}
+    assert better_when_larger("auc") and better_when_larger("ndcg@10") and not better_when_larger("rmse")
+    for name in {*METRICS, *(name for names in NAMES.values() for name in names), *ALL} - {"examples", "weight"}:
+        if name in neither:
+            with pytest.raises(UsageError, match="does not say which of two models is better"):
+                better_when_larger(name)
+        else:
+            better_when_larger(name)
 
 
 def test_estimated_points_draw_near_the_best():
@@ -88,7 +143,7 @@ def noted(portions, run):
     for portion in portions:
         for trial in portion:
             with suppress(RuntimeError):
-                trial.scores[1], trial.passes = run(trial, 1), 1
+                trial.scores[1] = run(trial, 1)
         yield portion
 
 
@@ -108,19 +163,55 @@ def test_it_finds_a_rate_and_says_the_command(vwlite, write, tmp_path):
     words = shlex.split(found.stdout)
     assert words[:4] == ["vwlite", "train", "train.vw", "--noconstant"] and words[-2:] == ["-f", "best"]
     report = json.loads((tmp_path / "all.json").read_text())
-    last = {trial["trial"]: trial["scores"].get("3") for trial in report["trials"] if "3" in trial["scores"]}
-    assert len(report["trials"]) == 6 and len(last) == 2 and last[report["best"]] == min(last.values())
+    scores = {(trial["trial"], passes): s for trial in report["trials"] for passes, s in trial["scores"].items()}
+    assert len(report["trials"]) == 7 and report["trials"][0]["options"] == ""
+    assert {passes for number, passes in scores if number == 0} == {"1", "3"}
+    assert scores[report["best"], str(report["passes"])] == report["score"] == min(scores.values())
     vwlite(*words[1:-1], "again", "--quiet", "--threads", "1")
     measured = (vwlite("evaluate", "-i", model, "test.vw", "--json", "-").stdout for model in ("best", "again"))
     one, other = (json.loads(text)["mse"] for text in measured)
-    assert one == other == last[report["best"]]
+    assert one == other == report["score"]
     alone = vwlite("tune", "train.vw", "--test", "test.vw", *options, "--jobs", "1", "--seed", "0", "--quiet")
     assert alone.stdout.replace("-f model", "-f best") == found.stdout and alone.stderr == ""
+
+
+def noisy(seed):
+    """Labels that one feature tells of, and eight at random beside it."""
+    for n in range(80):
+        words = " ".join(f"x{(n * n * k + seed * n) % 61}" for k in range(1, 9))
+        yield f"{(n * 37 + seed) % 11 - 5 + 4 * (n % 2)} |a s{n % 2} {words}\n"
+
+
+def test_more_passes_that_overfit_are_not_recommended(vwlite, write, tmp_path):
+    write("train.vw", "".join(noisy(1))), write("test.vw", "".join(noisy(7)))
+    options = ("--metric", "mse", "--trials", "3", "--passes", "3", "--vary", "-l 1..4", "--json", "all.json")
+    found = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best")
+    report = json.loads((tmp_path / "all.json").read_text())
+    assert report["passes"] < 3 and ["--passes", str(report["passes"])] == shlex.split(found.stdout)[-5:-3]
+    seen = [score for trial in report["trials"] for score in trial["scores"].values()]
+    assert json.loads(vwlite("evaluate", "-i", "best", "test.vw", "--json", "-").stdout)["mse"] == min(seen)
+    assert "the defaults" in found.stderr
+
+
+def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
+    text = "".join(f"{(n * 7 % 11) / 5} |u a{n % 7} |i b{n % 5}\n" for n in range(80))
+    options = ("--with", "--dotproduct ui --shuffle", "--vary", "-l 0.1|0.2|0.3", "--trials", "3", "--passes", "3")
+    found = vwlite("tune", write("train.vw", text), "--test", "train.vw", *options, "-f", "best", "--quiet")
+    words = shlex.split(found.stdout)
+    assert words[-5:-2] == ["--passes", "3", "--holdout_off"]
+    vwlite(*words[1:-1], "again", "--quiet", "--threads", "1")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "best").read_bytes()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ("d --test d --vary '--passes 1|2'", "--passes is not for tune to vary"),
+        ("d --test d --vary 'cache-file x|y'", "--cache-file is not for tune to vary"),
+        ("d --test d --vary '-l 1..2' --with --final-regressor=m", "--final-regressor=m is not for tune"),
+        ("d --test d --vary '-l 1..2' --metric calibration", "does not say which of two models is better"),
+        ("d --test d --vary 'loss_function squared|hinge'", "losses of different --loss_function do not compare"),
+        ("d --test d --vary 'ftrl off'", "nothing to try but the defaults"),
         ("- --test t --vary '-l 1..2'", "name files, not standard input"),
         ("d --test d --vary '-l 1'", "every trial failed"),
         ("d --test d --vary '-l 1..2' --with '-f m'", "-f is not for tune"),

@@ -14,12 +14,12 @@ from vwlite.cli.parser import Command
 @click.option("--metric", metavar="NAME", default="loss", show_default=True, help="What 'vwlite evaluate' calls it.")
 @click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
 @click.option("--with", "fixed", metavar="'OPTIONS'", default="", help="Options of 'vwlite train' for every trial.")
-@options.count("--trials", help="Points of the space to try.", default=27, show_default=True)
+@options.count("--trials", help="Points of the space to try, beside the defaults.", default=27, show_default=True)
 @click.option(
     "--sampler", type=click.Choice(["random", "tpe"]), default="random", show_default=True,
     help="Where points come from: at random, or by optuna's Parzen estimator from those before (extra 'tune').",
 )
-@options.count("--passes", help="Passes of the best; most trials make fewer.", default=9, show_default=True)
+@options.count("--passes", help="Passes at most; most trials make fewer.", default=9, show_default=True)
 @options.count("--jobs", help="Trials at a time. [default: all cores]")
 @options.count("--seed", help="Seed of the points.", default=0)
 @click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Keep the best model there.")
@@ -34,8 +34,10 @@ def command(**arguments: Any) -> int:
 
     Options of 'vwlite train' may be named with or without their dashes. Values are drawn at random: low..high by
     the logarithm (whole numbers evenly), a|b|c one of them; 'off' leaves an option out, 'on' is a flag. All trials
-    make a few passes, the best third of them goes on with three times as many, and so forth. The same seed gives
-    the same answer, whatever the number of jobs.
+    make a few passes, the best third of them is trained with three times as many, and so forth. What is printed did
+    best of all that was tried, with these options and so many passes; the defaults (what --with leaves untouched) are
+    tried too, with one pass and with any number the others make. The same seed gives the same answer, whatever the
+    number of jobs.
     """
     from vwlite.cli.runs.tune import run
 

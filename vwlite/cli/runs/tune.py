@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import vwlite
@@ -19,10 +20,11 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.source import check_inputs
 from vwlite.training import say
-from vwlite.tuning import Dimension, Trial, draw, search
+from vwlite.tuning import Dimension, Outcome, Search, Trial, better_when_larger, draw
 
 OURS = ("-f", "--final_regressor", "--passes", "-i", "--initial_regressor", "-p", "-c", "--cache", "--cache_file")
 PYTHON = (sys.executable, "-P", "-m", "vwlite")  # -P: the current folder is no place to import from
+OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale")
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -34,37 +36,51 @@ def run(arguments: dict[str, Any]) -> int:
             raise UsageError(f"--{name} takes 1 or more, not {arguments[name]}")
     fixed = read_fixed(arguments["fixed"])
     points, count = points_of(arguments)
-    trials: list[Trial] = []
+    better_when_larger(arguments["metric"])  # or it is refused before anything is tried
     check_inputs((*files, *arguments["tests"]))
     jobs = arguments["jobs"] or build.available_cores()
     tell = (lambda line: None) if arguments["quiet"] else say
     with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
         bench = Bench(Path(folder), files, list(arguments["tests"]), fixed, arguments["metric"])
-        noted = (trials.extend(portion) or portion for portion in points)
-        best = search(noted, count, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
+        search = Search(points, count, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
+        best, passes = search.best()
         if arguments["model"]:
-            atomic_copy(bench.model(best), arguments["model"])
-    report = [
-        {"trial": trial.number, "options": trial.text, "scores": trial.scores, "failure": trial.failure}
-        for trial in trials
-    ]
+            atomic_copy(bench.model, arguments["model"])
     if arguments["json_path"]:
-        write_json(arguments["json_path"], {"metric": arguments["metric"], "best": best.number, "trials": report})
+        found = {"metric": arguments["metric"], "best": best.number, "passes": passes, "score": best.scores[passes]}
+        write_json(arguments["json_path"], {**found, "trials": [entry(trial) for trial in search.trials]})
     if arguments["json_path"] != "-":
-        words = ["vwlite", "train", *files, *fixed, *best.options, "--passes", str(best.passes), "--holdout_off"]
+        words = ["vwlite", "train", *files, *fixed, *best.options, "--passes", str(passes), "--holdout_off"]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
     return 0
+
+
+def entry(trial: Trial) -> dict[str, Any]:
+    scores = dict(sorted(trial.scores.items()))
+    return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": trial.failure}
 
 
 def points_of(arguments: dict[str, Any]) -> tuple[Iterable[list[Trial]], int]:
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
     dimensions = [Dimension.read(text) for text in arguments["vary"]]
+    for option in (dimension.option for dimension in dimensions):
+        if spelled(option) in OURS:
+            raise UsageError(f"--vary: {option} is not for tune to vary")
+        if arguments["metric"] == "loss" and spelled(option) in OF_LOSS:
+            raise UsageError(f"--vary: losses of different {option} do not compare; measure by another --metric")
     if arguments["sampler"] == "random":
         trials = draw(dimensions, arguments["trials"], arguments["seed"])
+        if not trials:
+            raise UsageError("--vary leaves nothing to try but the defaults: give an option more than one value")
         return [trials], len(trials)
     from vwlite.estimation import estimated
 
     return estimated(dimensions, arguments["trials"], arguments["seed"], arguments["metric"]), arguments["trials"]
+
+
+def spelled(option: str) -> str:
+    """``-`` within a long option's name is ``_``."""
+    return "--" + option[2:].replace("-", "_") if option.startswith("--") else option
 
 
 def read_fixed(text: str) -> list[str]:
@@ -74,31 +90,42 @@ def read_fixed(text: str) -> list[str]:
     except ValueError as error:
         raise UsageError(f"--with: {error}") from error
     for word in words:
-        if word.partition("=")[0] in OURS:
+        if spelled(word.partition("=")[0]) in OURS:
             raise UsageError(f"--with: {word} is not for tune to hand on")
     return words
 
 
 class Bench:
-    """Trains and measures; every trial has a model, which goes on where it stopped."""
+    """Trains and measures; keeps the best model, ``model``.
+
+    Every score is that of one training from the start: not all learners go on as if they had never stopped.
+    """
 
     def __init__(self, folder: Path, files: list[str], tests: list[str], fixed: list[str], metric: str) -> None:
         self.folder, self.files, self.tests, self.fixed, self.metric = folder, files, tests, fixed, metric
-
-    def model(self, trial: Trial) -> str:
-        return str(self.folder / f"{trial.number}.model")
+        self.model = str(folder / "best.model")
+        self.best: Outcome | None = None
+        self.choosing = Lock()
 
     def run(self, trial: Trial, passes: int) -> float:
         """Raises RuntimeError when a process fails or the metric is no number."""
-        model = self.model(trial)
-        learn = ["train", *self.files, "-f", model, "--passes", str(passes - trial.passes), "--holdout_off"]
-        learn += ["-i", model] if trial.passes else [*self.fixed, *trial.options]
-        call([*learn, "--quiet", "--threads", "1"])
+        model = str(self.folder / f"{trial.number}-{passes}.model")
+        learn = ["train", *self.files, *self.fixed, *trial.options, "--passes", str(passes), "--holdout_off"]
+        call([*learn, "-f", model, "--quiet", "--threads", "1"])
         measure = ["evaluate", "-i", model, *self.tests, "--metric", self.metric]
         score = json.loads(call([*measure, "--json", "-", "--quiet"]))[self.metric]
         if not isinstance(score, int | float) or not math.isfinite(score):
             raise RuntimeError(f"{self.metric} is {score}")
+        self.keep(model, Outcome.of(self.metric, float(score), passes, trial.number))
         return float(score)
+
+    def keep(self, model: str, outcome: Outcome) -> None:
+        with self.choosing:
+            if self.best is None or outcome < self.best:
+                self.best = outcome
+                os.replace(model, self.model)
+            else:
+                os.unlink(model)
 
 
 def call(arguments: list[str]) -> str:
