@@ -33,7 +33,7 @@ def output_error(path: str, error: OSError | ValueError) -> OutputError:
     return OutputError(f"cannot write {path}: {reasons.get(getattr(error, 'errno', None), text)}")
 
 
-def _descriptor(path: str) -> int | None:
+def descriptor_of(path: str) -> int | None:
     """The number of the open file that ``path`` is a name of, such as 1 for /dev/stdout."""
     if match := _DESCRIPTOR.fullmatch(path):
         return int(match[1])
@@ -61,7 +61,7 @@ def _status(path: str) -> os.stat_result | None:
 
 def is_replaceable(path: str) -> bool:
     """Whether ``path`` is, or would be, a regular file: no device, pipe or open descriptor."""
-    if _descriptor(path) is not None:
+    if descriptor_of(path) is not None:
         return False
     status = _status(path)
     return status is None or stat.S_ISREG(status.st_mode)
@@ -70,7 +70,7 @@ def is_replaceable(path: str) -> bool:
 def check_writable(path: str) -> None:
     """Raise OutputError now if ``path`` cannot be written later; a trial file comes and goes."""
     if is_replaceable(path):
-        descriptor, temporary = _create(path)
+        descriptor, temporary = _create(path, os.path.realpath(path), path)
         os.close(descriptor)
         os.unlink(temporary)
 
@@ -97,13 +97,31 @@ def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
         waiting.drop()
 
 
+@contextlib.contextmanager
+def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]]:
+    """As ``atomic_output``, for a regular file whose name follows from that of the file ``like``.
+
+    It has the permission bits of that one, and replaces a symbolic link that has its name: whoever can guess a name
+    must not choose what is written over.
+    """
+    waiting = Waiting(path, like)
+    try:
+        with waiting.open(mode) as file:
+            yield file
+        waiting.take_name()
+    finally:
+        waiting.drop()
+
+
 class Waiting:
     """A file beside its target ``path``, which it may replace once it is whole. ``drop`` it in any case."""
 
-    def __init__(self, path: str) -> None:
-        """Raises OutputError."""
+    def __init__(self, path: str, like: str | None = None) -> None:
+        """``like``: as ``beside_output`` has it. Raises OutputError."""
         self.path = path
-        self.descriptor, self.temporary = _create(path)  # kept open: the lock keeps _sweep away
+        self.target = os.path.realpath(path) if like is None else unfollowed(path)
+        # kept open: the lock keeps _sweep away
+        self.descriptor, self.temporary = _create(path, self.target, path if like is None else like)
 
     @contextlib.contextmanager
     def open(self, mode: str = "wb") -> Iterator[IO[Any]]:
@@ -115,7 +133,7 @@ class Waiting:
 
     def take_name(self, name: str | None = None) -> None:
         """Replace the target or what stands at ``name``, in the same folder. Raises OutputError."""
-        rename(self.temporary, name or os.path.realpath(self.path))
+        rename(self.temporary, name or self.target)
         self._close()
 
     def drop(self) -> None:
@@ -136,7 +154,7 @@ def _text(mode: str) -> dict[str, str]:
 
 def _open_direct(path: str, mode: str) -> IO[Any]:
     try:
-        number = _descriptor(path)
+        number = descriptor_of(path)
         # A copy of the descriptor goes on where the shell's redirection stands; opening would not.
         return open(path if number is None else os.dup(number), mode, **_text(mode))
     except OSError as error:
@@ -168,11 +186,17 @@ def rename(old: str, new: str) -> None:
             os.close(folder)
 
 
-def _create(path: str) -> tuple[int, str]:
-    """A locked new file beside the target of ``path``: descriptor and name."""
-    folder, name = os.path.split(os.path.realpath(path))
+def unfollowed(path: str) -> str:
+    """Where the name ``path`` itself stands, be it a link or not."""
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def _create(path: str, target: str, like: str) -> tuple[int, str]:
+    """A locked new file beside ``target``, with the permission bits of ``like``: descriptor and name."""
+    folder, name = os.path.split(target)
     stem = os.path.join(folder, f".{name[:50]}.")
-    status = _status(path)
+    status = _status(like)
     mode = 0o666 if status is None else stat.S_IMODE(status.st_mode)
     try:
         _sweep(folder, os.path.basename(stem))

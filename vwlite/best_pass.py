@@ -13,6 +13,7 @@ from mmh3 import mmh3_x64_128
 
 from vwlite.atomic import Waiting, atomic_output, is_replaceable, rename
 from vwlite.errors import ModelError, UsageError
+from vwlite.outputs import BEST
 
 PIECE = 1 << 20  # bytes looked at together
 
@@ -108,7 +109,7 @@ class Spooled:
 
 
 def kept_path(path: str) -> str:
-    return f"{os.path.realpath(path)}.ckpt.best"
+    return os.path.realpath(path) + BEST
 
 
 def digest_of(path: str) -> str:

@@ -13,12 +13,14 @@ from dataclasses import asdict
 from typing import Any
 
 from vwlite import model
+from vwlite.atomic import beside_output
 from vwlite.best_pass import remove_kept
 from vwlite.config import RunConfig
 from vwlite.counters import Counters, ProgressRule
 from vwlite.errors import ModelError, UsageError
 from vwlite.interrupts import Interrupts
 from vwlite.limits import LARGEST
+from vwlite.outputs import CHECKPOINT
 from vwlite.partial import Partial
 from vwlite.restore import Restored, restore
 from vwlite.session import Session
@@ -97,7 +99,8 @@ class Checkpoints:
             return self.written
         partials = [partial.save() for partial in self.partials]
         run = {"told": self.told, "inputs": self.inputs, "partials": partials, **state_of(session)}
-        session.saver.write_model(self.path, run)
+        model_path = session.config.output.model
+        session.saver.write_model(self.path, run, lambda path: beside_output(path, like=model_path))
         self.written, self.last = True, time.monotonic()
         return True
 
@@ -159,7 +162,7 @@ def known_then(config: RunConfig) -> list[dict[str, Any]] | None:
 
 
 def checkpoint_path(config: RunConfig) -> str:
-    return f"{config.output.model}.ckpt"
+    return f"{config.output.model}{CHECKPOINT}"
 
 
 def told(config: RunConfig) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import json
 import os
 from typing import Any
 
-from vwlite.atomic import atomic_output
+from vwlite.atomic import beside_output
 from vwlite.errors import ModelError
+from vwlite.outputs import LEDGER
 from vwlite.source import fingerprint
 
 FORMAT = 1
@@ -20,7 +21,7 @@ Entry = dict[str, Any]  # path, size, digest (of samples: ``vwlite.source.finger
 
 
 def ledger_path(model: str) -> str:
-    return f"{model}.ledger"
+    return f"{model}{LEDGER}"
 
 
 def model_digest(path: str) -> str:
@@ -84,7 +85,7 @@ class Ledger:
         except ModelError:
             before = None
         models = {digest: entries, **({standing: before} if before and standing != digest else {})}
-        with atomic_output(path, "w") as file:
+        with beside_output(path, "w", like=self.model) as file:
             file.write(json.dumps({"format": FORMAT, "models": models}, indent=1) + "\n")
 
 

@@ -3,13 +3,17 @@
 import contextlib
 import fcntl
 import os
+import re
+import stat
 import time
 from collections.abc import Iterator
 
 from vwlite.atomic import claim, is_replaceable, output_error
-from vwlite.errors import Locked
+from vwlite.errors import Locked, OutputError
+from vwlite.outputs import LOCK
 
 LONGEST_PAUSE = 0.2  # seconds between two tries
+OWN = re.compile(rb"(\d+\n)?")  # what is in a lock
 
 
 @contextlib.contextmanager
@@ -23,7 +27,7 @@ def lock(path: str, wait: float = 0.0) -> Iterator[None]:
     if not is_replaceable(path):
         yield
         return
-    name = os.path.realpath(path) + ".lock"
+    name = os.path.realpath(path) + LOCK
     descriptor = _acquire(path, name, wait)
     try:
         yield
@@ -53,18 +57,40 @@ def _try(path: str, name: str) -> int | None:
     while True:
         descriptor = -1
         try:
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+            check_own(descriptor, name)
             if claim(descriptor, name, fcntl.LOCK_EX | fcntl.LOCK_NB):
-                os.ftruncate(descriptor, 0)
-                os.write(descriptor, b"%d\n" % os.getpid())
+                fill(descriptor, name)
                 return descriptor
             os.close(descriptor)
-        except OSError as error:
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException as error:
             if descriptor >= 0:
                 os.close(descriptor)
-            if isinstance(error, BlockingIOError):
-                return None
-            raise output_error(name, error) from None
+            if isinstance(error, OSError):
+                raise output_error(name, error) from None
+            raise
+
+
+def check_own(descriptor: int, name: str) -> None:
+    """Raises OutputError for another file that happens to have the name, by a link or in itself."""
+    status = os.fstat(descriptor)
+    own = stat.S_ISREG(status.st_mode) and status.st_nlink < 2 and OWN.fullmatch(os.pread(descriptor, 64, 0))
+    if not own:
+        raise OutputError(f"cannot write {name}: the file is there and is no lock of a model; give -f another name")
+
+
+def fill(descriptor: int, name: str) -> None:
+    """Say whose the lock is. Raises OSError, and leaves no file then."""
+    try:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, b"%d\n" % os.getpid())
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
 
 
 def _sentence(path: str, name: str, wait: float) -> str:

@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+import stat
+from typing import BinaryIO
 
 from vwlite.atomic import output_error
 from vwlite.errors import ModelError
+from vwlite.outputs import CHECKPOINT
 from vwlite.predictions import PredictionWriter
 
 PIECE = 1 << 20  # bytes copied at once
@@ -14,7 +17,7 @@ class Partial:
     """``FILE.ckpt``, the first bytes of what ``writer`` writes; nothing for a stream, whose bytes are gone."""
 
     def __init__(self, writer: PredictionWriter) -> None:
-        self.writer, self.path = writer, f"{writer.name}.ckpt"
+        self.writer, self.path = writer, f"{writer.name}{CHECKPOINT}"
         self.streams = writer.regular_file is None
         self.kept = 0  # bytes that stand in the file
 
@@ -22,12 +25,11 @@ class Partial:
         """Keep all that has been written; returns how many bytes that is. Raises OutputError."""
         if self.streams:
             return 0
-        file = self.writer.regular_file
+        file, before = self.writer.regular_file, self.kept
         try:
             file.flush()
             end = os.fstat(file.fileno()).st_size
-            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if self.kept else os.O_TRUNC)
-            with open(os.open(self.path, flags, 0o666), "wb") as out:
+            with self.open(stat.S_IMODE(os.fstat(file.fileno()).st_mode)) as out:
                 out.seek(self.kept)
                 while self.kept < end:
                     piece = os.pread(file.fileno(), min(PIECE, end - self.kept), self.kept)
@@ -36,9 +38,20 @@ class Partial:
                 out.flush()
                 os.fsync(out.fileno())
         except OSError as error:
-            self.kept = 0
+            self.kept = before  # what an earlier checkpoint counts on stays
+            if not before:
+                self.remove()
             raise output_error(self.path, error) from None
         return end
+
+    def open(self, mode: int) -> BinaryIO:
+        """The file as it was left, or in place of what has its name a new one with these permission bits."""
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        if not self.kept:
+            flags |= os.O_CREAT | os.O_EXCL
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path)
+        return open(os.open(self.path, flags, mode), "wb")
 
     def restore(self, size: int) -> None:
         """Write the first ``size`` bytes again. Raises ModelError when they are gone."""

@@ -16,8 +16,7 @@ from vwlite.atomic import atomic_output
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import OutputError
 from vwlite.labelbook import tag_of
-
-STDOUT = frozenset({"-", "stdout", "/dev/stdout"})
+from vwlite.outputs import STDOUT
 
 
 class PredictionWriter:

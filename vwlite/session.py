@@ -10,6 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from vwlite.arrays import np
+from vwlite.atomic import beside_output
 from vwlite.batch import BLANK, INNER, SAVE, Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
@@ -19,7 +20,6 @@ from vwlite.expand import Plan
 from vwlite.holdout import Holdout
 from vwlite.inputs import Inputs
 from vwlite.learners.base import Learner
-from vwlite.outputs import check_outputs
 from vwlite.place import Place
 from vwlite.predictions import PredictionWriter
 from vwlite.reading import Parsed
@@ -68,7 +68,6 @@ class Session:
         if config.output.audit and not learner.tells_terms:
             raise UsageError(f"--audit does not go with --{learner.asked_by or learner.name}")
         learner.watch(config.passes, self.report.say, self.held_out_loss)
-        self.check_outputs()
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
         lists = getattr(config.learner, "label_words", None)
         if lists is not None:
@@ -113,11 +112,6 @@ class Session:
     def __exit__(self, *error: object) -> None:
         self.report.bar.close()
         self.closing.__exit__(*error)
-
-    def check_outputs(self) -> None:
-        output, input = self.config.output, self.config.input
-        files = (output.model, output.readable_model, output.invert_hash, input.cache)
-        check_outputs(files, input.paths, (output.predictions, output.raw_predictions))
 
     def cache_line(self) -> str:
         named = self.config.input.cache
@@ -284,7 +278,8 @@ class Session:
         self.saver.passes += 1
         finished = self.learner.finished
         if output.save_per_pass and output.model:
-            self.saver.write_model(f"{output.model}.{self.saver.passes}")
+            opened = partial(beside_output, like=output.model)
+            self.saver.write_model(f"{output.model}.{self.saver.passes}", opened=opened)
         if not self.holdout.active:
             return finished
         if self.counters.end_pass(number):

@@ -34,6 +34,13 @@ def typed(command: str, **files: str | bytes) -> dict:
     return {"run": command, "files": files}
 
 
+def over(command: str, name: str, setup: str = "true") -> dict:
+    """A command that must not write over ``name``, which holds data."""
+    kept = f"cmp -s good.vw {name} || echo error: the data are gone"
+    return typed(f"{setup}; {command}; s=$?; {kept}; exit $s", **{name: TEXT})
+
+
+JSON = '{"_label": 1, "user": {"u1": 1}}\n' * 3
 NO_ZSTD = (
     "mkdir -p none/backports && echo 'raise ImportError' > none/backports/zstd.py; "
     ": > none/backports/__init__.py; zstd -q good.vw; "
@@ -91,6 +98,25 @@ CASES = {
     "the input as `-f`": typed(
         "{train} -d out -f out; s=$?; cmp -s good.vw out || echo error: the data are gone; exit $s", out=TEXT
     ),
+    "the input as `-p`": over("{train} -d data -p data", "data"),
+    "the input as `-p`, by another folder": over("{train} -d data -p d/../data", "data", "mkdir d"),
+    "the input as `-p`, by a symbolic link": over("{train} -d data -p link", "data", "ln -s data link"),
+    "the input as `--readable_model`, by a hard link": over(
+        "{train} -d data -f out --readable_model link", "data", "ln data link"
+    ),
+    "the input as `--cache_file`": over("{train} -d data --cache_file data -k -f out", "data"),
+    "the model of `-i` as `-p`": typed("{train} -d good.vw -i model -p model"),
+    "the model of `-i` as `--readable_model`": typed("{train} -d good.vw -i model --readable_model model"),
+    "`-f` and `-p` of one name": typed("{train} -d good.vw -f out -p out"),
+    "the input has the name of the model's lock": over("{train} -d out.lock -f out", "out.lock"),
+    "a link to the data has the name of the model's lock": over(
+        "{train} -d good.vw -f out", "data", "ln -s data out.lock"
+    ),
+    "`--json data.json`, which says to vw that the input is JSON": typed(
+        "{train} --json data.json -f out; s=$?; grep -q _label data.json || echo error: the data are gone; exit $s",
+        **{"data.json": JSON},
+    ),
+    "`-f \"$MODEL\"`, which is not set": typed('{train} -d good.vw -f "$MODEL"'),
     "`-f` into a missing folder": typed("{train} -d good.vw -f no/such/out"),
     "`-f` is a folder": typed("mkdir d; {train} -d good.vw -f d"),
     "`-f` on a read-only file system": {

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 import pytest
+from commands import TYPED, command
 
-from vwlite.cli import COMMANDS, cli, plain
+from vwlite.cli import COMMANDS, plain
 
 HERE = Path(__file__).resolve().parent
 README = (HERE.parent.parent / "README.md").read_text()
@@ -24,19 +25,6 @@ SHARED = {
 }
 
 
-GROUPS = {"aso": ["learn", "train", "inspect"]}
-TYPED = [name for name in COMMANDS if name not in GROUPS]
-TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names]
-
-
-def command(name):
-    """A command, or one of a group: ``aso learn``."""
-    found = cli
-    for word in name.split():
-        found = found.get_command(click.Context(found), word)
-    return found
-
-
 def words_of(file):
     """The words of all strings of a Python file, docstrings aside."""
     tree = ast.parse((HERE / file).read_text())
@@ -47,7 +35,7 @@ def words_of(file):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_every_option_is_named_in_the_tests_of_its_command(name):
-    files = [f"test_{name.split()[0]}.py", *SHARED.get(name, ())]
+    files = [f"test_{name.split()[0]}.py", "test_files.py", *SHARED.get(name, ())]
     exercised = {plain(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
     options = [option for option in command(name).params if isinstance(option, click.Option)]
     untested = [option.opts for option in options if not exercised & {plain(o.lstrip("-")) for o in option.opts}]

@@ -131,7 +131,7 @@ ERRORS = {
         73,
         "cannot write nofolder/p: there is no folder {folder}/nofolder; create it first",
     ),
-    "-i model data.vw -p p -r p": (2, "two outputs have the same name"),
+    "-i model data.vw -p p -r p": (2, "two outputs have the same name: -p p and -r p"),
     "-i model data.vw --examples -1": (2, "--examples takes 0 or more, not -1"),
 }
 

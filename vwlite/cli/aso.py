@@ -5,7 +5,9 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
+from vwlite.outputs import LOCK
 
 LOSSES = ["modified_huber", "logistic", "hinge", "squared"]
 
@@ -23,7 +25,7 @@ solver = options.family(
 )
 output = options.family(
     "Output",
-    options.text("--json", "json_path", help="Write the facts of the training as JSON; - is stdout.", metavar="FILE"),
+    options.json_option("Write the facts of the training as JSON; - is stdout."),
     options.flag("--quiet", help="Print nothing but errors."),
 )
 
@@ -43,9 +45,9 @@ def command() -> None:
 
 @command.command("learn", cls=Command, context_settings=SETTINGS, short_help="Learn Theta from unlabeled text.")
 @options.data_files
-@click.option("-f", "--theta", "model", metavar="THETA", required=True, help="Write Theta there.")
+@options.file(Writes("Theta", LOCK), "-f", "--theta", "model", required=True, help="Write Theta there.")
 @options.listed("--aux", help="Problems, of a kind described below.", metavar="KIND")
-@click.option("--labeled", metavar="FILE", help="Labelled examples, for top-k, multi-k and confidence.")
+@options.file(Reads("labelled data"), "--labeled", help="Labelled examples, for top-k, multi-k and confidence.")
 @click.option("--multilabel", is_flag=True, help="Their labels are lists: a,b,c.")
 @options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
 @options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
@@ -81,8 +83,8 @@ def learn(**arguments: Any) -> int:
 
 @command.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn classes with Theta's help.")
 @options.data_files
-@click.option("-f", "--final_regressor", "model", metavar="MODEL", required=True, help="Write the model there.")
-@click.option("--theta", metavar="THETA", help="What aso learn made. [default: none, plain one-versus-rest]")
+@options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", required=True, help="Write the model there.")
+@options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none, plain one-versus-rest]")
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
 @options.number("--theta-scale", help="Length of each group's shared features. [default: 7/sqrt(labelled), 0.1 to 1]")
 @options.count("--passes", help="Passes over the data.", default=20, show_default=True)
@@ -106,10 +108,10 @@ def train(**arguments: Any) -> int:
 
 
 @command.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what Theta's rows are about.")
-@click.argument("model", type=str, metavar="THETA")
+@click.argument("model", type=Reads("Theta"), metavar="THETA")
 @options.count("-n", "--top", help="Show N features of either sign.", default=10, show_default=True)
 @options.count("--rows", help="Show the first N rows of each group.", default=5, show_default=True)
-@options.text("--json", "json_path", help="Write the same as JSON; - is standard output, without text.", metavar="FILE")
+@options.json_option("Write the same as JSON; - is standard output, without text.")
 def inspect(**arguments: Any) -> int:
     """Show what Theta's rows are about: their strongest positive and negative features, by name.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vwlite.cli.files import cache_of
 from vwlite.cli.options import OF_CLASSES
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import parse_progress
@@ -55,9 +56,6 @@ def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
 def input_config(options: dict[str, Any]) -> InputConfig:
     """Where the data come from; ``options`` are all, typed or not."""
     paths = tuple(options.get("files", ())) or ("-",)  # those of -d among them, in the order typed
-    cache = options.get("cache_file")
-    if cache is None and options.get("cache"):
-        cache = ".cache" if paths[0] == "-" else f"{paths[0]}.cache"
     for name in ("threads", "examples", "block_size"):
         least = 0 if name == "examples" else 1
         if options.get(name) is not None and options[name] < least:
@@ -67,7 +65,7 @@ def input_config(options: dict[str, Any]) -> InputConfig:
         kind=options.get("kind", "vw"),
         threads=options.get("threads") or available_cores(),
         block_size=options.get("block_size") or BLOCK_SIZE,
-        cache=cache,
+        cache=cache_of(options),
         kill_cache=bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
         examples=options.get("examples") or 0,
         shuffle=shuffles(options),

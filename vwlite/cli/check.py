@@ -17,7 +17,7 @@ from vwlite.cli.parser import Command
 @options.count("--hash_seed", help="Seed of the hash.")
 @options.data_options
 @options.bad_line_options
-@click.option("--json", "json_path", metavar="FILE", help="Write all as JSON; - is stdout, without the table.")
+@options.json_option("Write all as JSON; - is stdout, without the table.")
 @click.option("--quiet", is_flag=True, help="Do not show malformed lines.")
 def command(**arguments: Any) -> int:
     """Validate text without training, and say what is in it.

@@ -5,15 +5,16 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 
 
 @click.command("convert", cls=Command, context_settings=SETTINGS, short_help="Turn other formats into text.")
 @click.argument("format", type=click.Choice(["conll"]))
 @options.data_files
-@click.option("--template", metavar="FILE", help="CRF++-style template. [default: words and tags nearby]")
+@options.file(Reads("template"), "--template", help="CRF++-style template. [default: words and tags nearby]")
 @click.option("--no-labels", is_flag=True, help="The last column is no label but one more to make features of.")
-@click.option("-o", "--out", metavar="FILE", default="-", help="Where the text goes. [default: stdout]")
+@options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where the text goes. [default: stdout]")
 def command(**arguments: Any) -> int:
     """Turn CoNLL column files (last column the label, empty lines between sentences) into text for 'vwlite l1'.
 

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Writes
 from vwlite.cli.parser import Command
 
 LOSSES = ["squared", "logistic", "hinge"]
@@ -12,7 +13,7 @@ LOSSES = ["squared", "logistic", "hinge"]
 
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
 @options.data_files
-@click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there.")
+@options.file(Writes("model"), "-f", "--final_regressor", "model", help="Write the model there.")
 @options.number("--alpha", help="Share of regression: 1 is regression only, 0 ranking only.", default=0.5)
 @options.number("--lambda", "penalty", help="L2 regularisation; sets the step sizes too.", default=0.001)
 @options.count("--steps", help="Random examples or pairs to learn from.", default=1_000_000, show_default=True)
@@ -43,7 +44,7 @@ LOSSES = ["squared", "logistic", "hinge"]
 @options.feature_options
 @options.bad_line_options
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
-@click.option("--json", "json_path", metavar="FILE", help="Write the facts of the training as JSON; - is stdout.")
+@options.json_option("Write the facts of the training as JSON; - is stdout.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(**arguments: Any) -> int:
     """Learn to rank and to predict at once: one linear model out of random examples and random candidate pairs.

@@ -33,7 +33,6 @@ SPELLED = {
     "kind": "--format",
     "metrics": "--metric",
 }
-NOT_FILES = ("model", "readable_model", "invert_hash")
 
 
 def spelled(name: str) -> str:
@@ -42,7 +41,6 @@ def spelled(name: str) -> str:
 
 def check_effects(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for the first option among ``typed`` that would be without effect."""
-    check_files(typed)
     for name, needed in NEEDS.items():
         allowed = arguments["initial"] and needed is CROSSINGS  # the model may have them
         if name in typed and not allowed and not any(other in typed for other in needed):
@@ -63,10 +61,3 @@ def check_loss(typed: Mapping[str, Any]) -> None:
         for name in other.parameters:
             if name in typed and name not in LOSSES[loss].parameters:
                 raise UsageError(f"--{name} does nothing without --loss_function {other.name}")
-
-
-def check_files(typed: Mapping[str, Any]) -> None:
-    """A model has no place in a stream."""
-    for name in NOT_FILES:
-        if typed.get(name) == "-":
-            raise UsageError(f"{spelled(name)} - would be a file called -: name a file, or /dev/stdout")

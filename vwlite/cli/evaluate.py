@@ -5,15 +5,16 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 
 
 @click.command("evaluate", cls=Command, context_settings=SETTINGS, short_help="Measure a model on labelled text.")
 @options.data_files
-@click.option("-i", "--initial_regressor", "initial", metavar="MODEL", required=True, help="The model.")
+@options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
 @click.option("--metric", "metrics", metavar="A,B,...", help="Only these metrics. [default: all that apply]")
 @click.option("--qid", metavar="NS", help="What tells queries apart: tag, none, or a namespace. [default: tags]")
-@click.option("--json", "json_path", metavar="FILE", help="Write the metrics as JSON; - is stdout, without table.")
+@options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
 @options.bad_line_options
 @click.option("--quiet", is_flag=True, help="Print nothing but errors and metrics.")

@@ -5,17 +5,18 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 
 
 @click.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what is in a model.")
-@click.argument("model", type=str)
+@click.argument("model", type=Reads("model"))
 @options.count("-n", "--top", help="Show the N strongest weights (of each named label).", default=20, show_default=True)
-@click.option("--json", "json_path", metavar="FILE", help="Write the same as JSON; - is standard output, without text.")
-@click.option("--readable_model", metavar="FILE", help="Write all weights as text, as vw does.")
-@click.option("--invert_hash", metavar="FILE", help="Write them with the features' names.")
+@options.json_option("Write the same as JSON; - is standard output, without text.")
+@options.file(Writes("text"), "--readable_model", help="Write all weights as text, as vw does.")
+@options.file(Writes("text"), "--invert_hash", help="Write them with the features' names.")
 @click.option("--factors", metavar="NS", help="Write only the latent vectors of this namespace, tab-separated.")
-@click.option("--out", metavar="FILE", help="Write them there; as NumPy arrays when the name ends in .npz.")
+@options.file(Writes("vectors"), "--out", help="Write them there; as NumPy arrays when the name ends in .npz.")
 def command(**arguments: Any) -> int:
     """Show what is in a model: where it comes from and its strongest weights.
 

@@ -1,10 +1,15 @@
 """``--json FILE``."""
 
 import json
+import re
 import sys
+from itertools import chain
 from typing import Any
 
 from vwlite.atomic import atomic_output
+from vwlite.errors import UsageError
+
+OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "top"})  # all but metrics have one
 
 
 def write_json(path: str, data: Any) -> None:
@@ -15,3 +20,38 @@ def write_json(path: str, data: Any) -> None:
         return
     with atomic_output(path, "w") as file:
         file.write(text)
+
+
+def check_own(path: str) -> None:
+    """Raises UsageError for a file that holds something else than a report: to vw, --json says what the input is."""
+    try:
+        with open(path, "rb") as file:
+            own = is_report(file)
+    except FileNotFoundError:
+        return
+    except OSError:
+        own = False
+    if not own:
+        raise UsageError(
+            f"--json {path}: vwlite did not write this file; --json is where the report goes, and --force replaces "
+            "what is there"
+        )
+
+
+def is_report(lines: Any) -> bool:
+    """Whether a file, line by line, is empty or an object laid out as by ``write_json``, with a name of a report's."""
+    first, last, names = next(lines, b""), b"", set()
+    if first != b"{\n":
+        return not first
+    for last in lines:
+        if match := re.match(rb'  "([^"]+)": ', last):
+            names.add(match[1].decode(errors="replace"))
+    return last == b"}\n" and any(map(is_reported, names))
+
+
+def is_reported(name: str) -> bool:
+    from vwlite import class_metrics, metrics, ranking
+    from vwlite.l1 import tagging
+
+    names = {*OF_REPORTS, *metrics.METRICS, *tagging.METRICS, *chain.from_iterable(class_metrics.NAMES.values())}
+    return name in names or ranking.NAME.fullmatch(name) is not None

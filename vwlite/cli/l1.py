@@ -5,15 +5,17 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Held, Reads, Writes
 from vwlite.cli.parser import Command
+from vwlite.outputs import LOCK
 
 MODELS = ["binary", "multinomial", "crf"]
 
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")
 @options.data_files
-@click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there.")
-@click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Go on exactly where this model stopped.")
+@options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", help="Write the model there.")
+@options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @click.option(
     "--model", "kind_of_model", type=click.Choice(MODELS), default="binary", show_default=True,
     help="Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
@@ -35,8 +37,8 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.number("--decay_learning_rate", "decay", help="A of the exponential rate.", default=0.85, show_default=True)
 @options.count("--passes", help="Passes or iterations at most. [default: 30, owlqn: 1000]")
 @options.number("--tolerance", help="owlqn stops when an iteration gains less, relatively.", default=1e-7)
-@options.text(
-    "--holdout", metavar="X|N|FILE",
+@options.file(
+    Held(), "--holdout",
     help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
 )
 @options.count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True)
@@ -51,7 +53,7 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.bad_line_options
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
-@click.option("--json", "json_path", metavar="FILE", help="Write the figures of every pass as JSON; - is stdout.")
+@options.json_option("Write the figures of every pass as JSON; - is stdout.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(**arguments: Any) -> int:
     """Learn sparse log-linear models: two classes, several classes, label sequences (linear-chain CRFs).

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from vwlite.cli.files import Difficulty, FileName, JsonFile, Reads, Writes
 from vwlite.cli.parser import ClassWeights, DataOption, Finite, Names
 from vwlite.losses import LINKS, LOSSES
 
@@ -19,9 +20,9 @@ def family(heading: str, *options: Decorator) -> Decorator:
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
+            known = len(getattr(function, "__click_params__", ()))
             function = option(function)
-            if heading:
-                param = function.__click_params__[-1]  # type: ignore[attr-defined]
+            for param in function.__click_params__[known:] if heading else ():  # type: ignore[attr-defined]
                 param.heading = HEADINGS[param.name] = heading
         return function
 
@@ -48,10 +49,24 @@ def listed(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
     return click.option(*names, type=str, metavar=metavar, multiple=True, help=f"{help} Repeatable.", **more)
 
 
-data_files = click.argument("files", nargs=-1, type=str, metavar="[FILE]...")
+def file(type: FileName, *names: str, help: str, **more: Any) -> Decorator:
+    return click.option(*names, type=type, metavar=type.metavar, help=help, **more)
+
+
+def json_option(help: str) -> Decorator:
+    """``--json FILE`` and ``--force``."""
+    json = file(JsonFile(), "--json", "json_path", help=help)
+    force = flag("--force", help="Let --json replace a file that vwlite did not write.")
+    return lambda function: json(force(function))
+
+
+data_files = click.argument("files", nargs=-1, type=Reads("input"), metavar="[FILE]...")
 data_options = family(
     "Input",
-    listed("-d", "--data", help="Input file, - for stdin; the same as a bare FILE.", metavar="FILE", cls=DataOption),
+    file(
+        *(Reads("input"), "-d", "--data"), help="Input file, - for stdin; the same as a bare FILE. Repeatable.",
+        multiple=True, cls=DataOption,
+    ),
     click.option(
         "--format",
         "kind",
@@ -66,14 +81,14 @@ data_options = family(
 cache_options = family(
     "Cache",
     flag("-c", "--cache", help="Keep the parsed data in FILE.cache for later passes and runs."),
-    text("--cache_file", help="Keep it there instead.", metavar="FILE"),
+    file(Writes("cache"), "--cache_file", help="Keep it there instead."),
     flag("-k", "--kill_cache", help="Make the cache anew even if it is up to date."),
 )
 bad_line_options = family(
     "Malformed lines",
     flag("--strict", help="Fail at the first malformed line."),
     number("--max-bad-ratio", help="Fail when a larger share of lines is malformed.", default=0.01, show_default=True),
-    text("--bad-lines", help="Keep malformed lines there.", metavar="FILE"),
+    file(Writes("malformed lines"), "--bad-lines", help="Keep malformed lines there."),
 )
 table_options = family(
     "Table of weights",
@@ -235,9 +250,9 @@ curriculum_options = family(
         "--curriculum", "curriculum_order", type=click.Choice(["easy", "anti", "random"]),
         help="Begin with the easiest examples, the hardest or any; every pass admits more, in the end all.",
     ),
-    text(
-        "--curriculum-by", help="What makes them hard: length, rarest, margin:MODEL, value:SPACE. [default: length]",
-        metavar="WHAT",
+    file(
+        *(Difficulty(), "--curriculum-by"),
+        help="What makes them hard: length, rarest, margin:MODEL, value:SPACE. [default: length]",
     ),
     number("--curriculum-start", help="Share of the first pass. [default: 0.25]"),
     count("--curriculum-passes", help="Pass from which on all take part. [default: half of --passes]"),

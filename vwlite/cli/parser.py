@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from vwlite.cli.files import guard
+from vwlite.errors import VwliteError
 from vwlite.limits import LARGEST
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -85,7 +87,10 @@ class DataOption(click.Option):
 
 
 class Command(click.Command):
-    """A command that refuses to choose between two values of one option, and lists its options under headings."""
+    """A command that refuses to choose between two values of one option, looks at all files before it begins, and
+    lists its options under headings."""
+
+    lenient = False  # about names of files
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
@@ -99,6 +104,10 @@ class Command(click.Command):
 
         parser.parse_args = parse_once
         return parser
+
+    def invoke(self, ctx: click.Context) -> Any:
+        guard(ctx)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -114,7 +123,18 @@ class Command(click.Command):
 
 
 class VwCommand(Command):
-    """Vowpal Wabbit's manners: what is wrong with the command line is one ``[critical]`` line and exit status 1."""
+    """Vowpal Wabbit's manners: a failure is one ``[critical]`` line on standard output and exit status 1."""
+
+    lenient = True
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except VwliteError as error:
+            print(f"[critical] vw: {error}")
+        except MemoryError:
+            print("[critical] vw: not enough memory")
+        return 1
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:

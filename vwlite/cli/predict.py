@@ -5,15 +5,16 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Predictions, Reads
 from vwlite.cli.parser import Command
 
 
 @click.command("predict", cls=Command, context_settings=SETTINGS, short_help="Predict with a model.")
 @options.data_files
-@click.option("-i", "--initial_regressor", "initial", metavar="MODEL", required=True, help="The model.")
-@click.option("-p", "--predictions", metavar="FILE", default="-", show_default=True, help="Where predictions go.")
+@options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
+@options.file(Predictions(), "-p", "--predictions", default="-", show_default=True, help="Where predictions go.")
 @click.option("--raw", is_flag=True, help="Margins: the plain sum of weights times values, clipped, without the link.")
-@click.option("-r", "--raw_predictions", metavar="FILE", help="Also write the sums, neither clipped nor linked.")
+@options.file(Predictions(), "-r", "--raw_predictions", help="Also write the sums, neither clipped nor linked.")
 @click.option(
     *("--confidence", "--active", "confidence"),
     is_flag=True,

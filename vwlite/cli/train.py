@@ -5,13 +5,20 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import Command, Duration
+from vwlite.outputs import BEST, CHECKPOINT, LEDGER, LOCK
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
 @options.data_files
-@click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there.")
-@click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Go on exactly where this model stopped.")
+@options.file(
+    *(Writes("model", LOCK, CHECKPOINT, BEST, LEDGER), "-f", "--final_regressor", "model"),
+    help="Write the model there.",
+)
+@options.file(
+    *(Reads("model", LEDGER), "-i", "--initial_regressor", "initial"), help="Go on exactly where this model stopped."
+)
 @options.data_options
 @options.cache_options
 @options.pass_options
@@ -27,10 +34,12 @@ from vwlite.cli.parser import Command, Duration
 @options.table_options
 @options.feature_options
 @options.bad_line_options
-@click.option("-p", "--predictions", metavar="FILE", help="Write the prediction made before each update; - is stdout.")
-@click.option("-r", "--raw_predictions", metavar="FILE", help="The same before clipping and link.")
-@click.option("--readable_model", metavar="FILE", help="Write the model as text.")
-@click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names.")
+@options.file(
+    *(Predictions(CHECKPOINT), "-p", "--predictions"), help="Write the prediction made before each update; - is stdout."
+)
+@options.file(Predictions(CHECKPOINT), "-r", "--raw_predictions", help="The same before clipping and link.")
+@options.file(Writes("text", BEST), "--readable_model", help="Write the model as text.")
+@options.file(Writes("text", BEST), "--invert_hash", help="Write it as text with the features' names.")
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
 @click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass.")
 @click.option("--predict_only_model", is_flag=True, help="A smaller model that cannot go on learning.")
@@ -40,7 +49,7 @@ from vwlite.cli.parser import Command, Duration
 @click.option("--resume", is_flag=True, help="Go on where this command was stopped, from MODEL.ckpt if there is one.")
 @click.option("--skip-seen", is_flag=True, help="Skip files that the model of -i has learned, after MODEL.ledger.")
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
-@click.option("--json", "json_path", metavar="FILE", help="Write counts and losses as JSON; - is stdout.")
+@options.json_option("Write counts and losses as JSON; - is stdout.")
 @options.progress_options
 @options.bar_options
 def command(**arguments: Any) -> int:

@@ -5,12 +5,13 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 
 
 @click.command("tune", cls=Command, context_settings=SETTINGS, short_help="Search for the best options.")
 @options.data_files
-@click.option("--test", "tests", metavar="FILE", multiple=True, required=True, help="Measure on this. Repeatable.")
+@options.file(Reads("test data"), "--test", "tests", multiple=True, required=True, help="Measure on this. Repeatable.")
 @click.option("--metric", metavar="NAME", default="loss", show_default=True, help="What 'vwlite evaluate' calls it.")
 @click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
 @click.option("--with", "fixed", metavar="'OPTIONS'", default="", help="Options of 'vwlite train' for every trial.")
@@ -22,8 +23,8 @@ from vwlite.cli.parser import Command
 @options.count("--passes", help="Passes at most; most trials make fewer.", default=9, show_default=True)
 @options.count("--jobs", help="Trials at a time. [default: all cores]")
 @options.count("--seed", help="Seed of the points.", default=0)
-@click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Keep the best model there.")
-@click.option("--json", "json_path", metavar="FILE", help="Write all trials as JSON; - is stdout.")
+@options.file(Writes("model"), "-f", "--final_regressor", "model", help="Keep the best model there.")
+@options.json_option("Write all trials as JSON; - is stdout.")
 @click.option("--quiet", is_flag=True, help="Print nothing but the command line found.")
 def command(**arguments: Any) -> int:
     """Search for the options of 'vwlite train' that do best on held-out data; print the command line found.

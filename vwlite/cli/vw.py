@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from vwlite.cli import SETTINGS, options
+from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import VwCommand
 from vwlite.version import __version__
 
@@ -12,17 +13,17 @@ LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
 
 run_options = options.family(
     "",
-    click.option("-f", "--final_regressor", "model", metavar="MODEL", help="Write the model there."),
-    click.option("-i", "--initial_regressor", "initial", metavar="MODEL", help="Start from this model."),
+    options.file(Writes("model"), "-f", "--final_regressor", "model", help="Write the model there."),
+    options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Start from this model."),
     click.option("-t", "--testonly", is_flag=True, help="Predict only."),
-    click.option("-p", "--predictions", metavar="FILE", help="Write predictions; stdout or - is standard output."),
-    click.option("-r", "--raw_predictions", metavar="FILE", help="Write predictions before clipping and link."),
+    options.file(Predictions(), "-p", "--predictions", help="Write predictions; stdout or - is standard output."),
+    options.file(Predictions(), "-r", "--raw_predictions", help="Write predictions before clipping and link."),
     click.option("-a", "--audit", is_flag=True, help="Print every example's features and weights."),
-    click.option("--audit_regressor", metavar="FILE", help="Only write the model's weights with their names."),
-    click.option("--readable_model", metavar="FILE", help="Write the model as text."),
-    click.option("--invert_hash", metavar="FILE", help="Write it as text with the features' names."),
-    click.option("--output_feature_regularizer_text", metavar="FILE", help="Write l2 and weights (--bfgs)."),
-    click.option("--feature_mask", metavar="MODEL", help="Learn only where this model has a weight."),
+    options.file(Writes("text"), "--audit_regressor", help="Only write the model's weights with their names."),
+    options.file(Writes("text"), "--readable_model", help="Write the model as text."),
+    options.file(Writes("text"), "--invert_hash", help="Write it as text with the features' names."),
+    options.file(Writes("text"), "--output_feature_regularizer_text", help="Write l2 and weights (--bfgs)."),
+    options.file(Reads("model"), "--feature_mask", help="Learn only where this model has a weight."),
     click.option("--predict_only_model", is_flag=True, help="A model that cannot go on learning."),
     click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass."),
     click.option("--preserve_performance_counters", is_flag=True, help="With -i, go on counting."),

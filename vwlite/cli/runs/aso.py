@@ -14,7 +14,6 @@ from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.lock import lock
-from vwlite.outputs import check_outputs
 from vwlite.training import say
 
 
@@ -25,7 +24,6 @@ def run_learn(arguments: dict[str, Any]) -> int:
     if arguments["multilabel"] and not arguments["labeled"]:
         raise UsageError("--multilabel does nothing without --labeled")
     more = (arguments["labeled"],) if arguments["labeled"] else ()
-    check(arguments, more)
     speak = (lambda line: None) if arguments["quiet"] else say
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
@@ -85,13 +83,6 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
-def check(arguments: dict[str, Any], more: tuple[str, ...] = ()) -> None:
-    if arguments["model"] == "-":
-        raise UsageError("-f - would be a file called -: name a file, or /dev/stdout")
-    wanted = (arguments["model"], arguments["bad_lines"], arguments["json_path"])
-    check_outputs(wanted, (*paths_of(arguments), *more))
-
-
 def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = False) -> Corpus:
     """``predicting``: every line is to have an answer, with its tag."""
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"], "to_the_end": predicting}
@@ -107,7 +98,6 @@ def run_train(arguments: dict[str, Any]) -> int:
         raise UsageError("--theta-scale does nothing without --theta")
     config = TargetConfig(solver_config(arguments), scale, arguments["unit"])
     theta = files.load_theta(arguments["theta"])[0] if arguments["theta"] else None
-    check(arguments, (arguments["theta"],) if theta else ())
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
         target = train(corpus, theta, config, arguments["multilabel"])

@@ -12,7 +12,6 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.named import refuse
 from vwlite.errors import DataError
-from vwlite.outputs import check_outputs
 from vwlite.predictions import PredictionWriter
 
 WITHOUT = ("kind", "metrics", "probabilities")
@@ -22,7 +21,6 @@ def predict(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
     target = files.load_target(arguments["initial"])
     outputs = [arguments["predictions"], arguments["raw_predictions"]]
-    check_outputs(outputs, paths_of(arguments))
     corpus = read(arguments, paths_of(arguments), predicting=True)
     scores = target.scores(corpus)
     broken = False

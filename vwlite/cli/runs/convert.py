@@ -7,7 +7,6 @@ from typing import IO, Any
 from vwlite.atomic import atomic_output
 from vwlite.errors import DataError
 from vwlite.l1.templates import DEFAULT, Template, convert, read_templates
-from vwlite.outputs import check_outputs
 from vwlite.source import check_inputs
 from vwlite.stream import open_input, shown
 
@@ -19,7 +18,6 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["out"] == "-":
         write(sys.stdout.buffer, paths, templates, labels)
         return 0
-    check_outputs((arguments["out"],), paths)
     with atomic_output(arguments["out"]) as file:
         write(file, paths, templates, labels)
     return 0

@@ -10,10 +10,9 @@ from vwlite.crr import CrrConfig, save, train
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.graded import GradedLabels
-from vwlite.inputs import InputConfig, Inputs
+from vwlite.inputs import Inputs
 from vwlite.losses import LossConfig
 from vwlite.namebook import NameBook
-from vwlite.outputs import check_outputs
 from vwlite.progress import tell
 from vwlite.queries import Queries, QueryConfig
 from vwlite.training import say
@@ -28,7 +27,6 @@ def run(arguments: dict[str, Any]) -> int:
     config = crr_config(arguments, typed)
     features = FeatureConfig(**build.feature_changes(typed))
     input = build.input_config(arguments)
-    check_outputs(outputs(arguments, input), input.paths)
     if config.pair_buffer and input.cache:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
     if arguments["names"] and input.cache:
@@ -75,7 +73,3 @@ def read(data: TrainingSet, inputs: Inputs, manners: BadLines, bad_lines: str | 
 
     with manners.keeping(bad_lines):
         go()
-
-
-def outputs(arguments: dict[str, Any], input: InputConfig) -> tuple[str | None, ...]:
-    return (arguments["model"], input.cache, arguments["bad_lines"], arguments["json_path"])

@@ -3,11 +3,9 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.atomic import check_writable
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.crr import outputs
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.l1 import store
@@ -15,7 +13,6 @@ from vwlite.l1.config import BITS, L1Config
 from vwlite.l1.fit import Fit, Job, fit
 from vwlite.l1.setup import read_holdout
 from vwlite.lock import lock
-from vwlite.outputs import check_outputs
 from vwlite.progress import tell
 from vwlite.training import BadLinesConfig, say
 
@@ -41,7 +38,6 @@ def run(arguments: dict[str, Any]) -> int:
     check_effects({name: value for name, value in typed.items() if name != "early_terminate"}, arguments)
     with ExitStack() as held:
         if arguments["model"]:
-            check_writable(arguments["model"])
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
         done = fit(job(arguments, typed), (lambda line: None) if arguments["quiet"] else tell)
         if arguments["model"]:
@@ -55,7 +51,6 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     initial = store.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, arguments, initial)
     input = build.input_config({**arguments, "shuffle": None})
-    check_outputs(outputs(arguments, input), input.paths)
     if arguments["early_terminate"] < 1:
         raise UsageError("--early_terminate takes 1 or more")
     if "early_terminate" in typed and not arguments["holdout"]:

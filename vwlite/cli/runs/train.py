@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite import ledger
-from vwlite.atomic import atomic_copy, check_writable, is_replaceable
+from vwlite.atomic import atomic_copy, is_replaceable
 from vwlite.checkpoint import Checkpoints, known_then
 from vwlite.cli import build, learners
 from vwlite.cli.effects import check_effects
@@ -33,7 +33,6 @@ def run(arguments: dict[str, Any]) -> int:
         say("nothing will be kept of this training: -f MODEL keeps the model")
     with ExitStack() as held:
         if arguments["model"]:
-            check_writable(arguments["model"])
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
         config, model = configured(arguments, typed)
         known = known_before(config, arguments)
@@ -87,7 +86,6 @@ def checkpoints_of(config: RunConfig, arguments: dict[str, Any], held: ExitStack
         raise UsageError("--bfgs does not go with --resume and --checkpoint-every: a stopped run of it begins anew")
     tell = (lambda line: None) if config.output.quiet else say
     checkpoints = Checkpoints(config, tell, held.enter_context(Interrupts()), every=arguments["checkpoint_every"])
-    check_writable(checkpoints.path)
     if os.path.exists(checkpoints.path) and not arguments["resume"]:
         tell(f"training begins anew; --resume would have gone on with {checkpoints.path}, left by a stopped run")
     return checkpoints

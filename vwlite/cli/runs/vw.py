@@ -13,7 +13,7 @@ from vwlite.atomic import atomic_output
 from vwlite.cli import build, learners
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
-from vwlite.errors import UsageError, VwliteError
+from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
@@ -78,16 +78,11 @@ class Log:
 
 
 def run(arguments: dict[str, Any]) -> int:
-    """Like vw: a failure is one ``[critical]`` line on standard output and exit status 1."""
-    try:
-        typed = build.typed()
-        if full_names := typed.pop("experimental_full_name_interactions", ()):
-            names = tuple(value.replace("|", ",") for value in full_names)
-            typed["interactions"] = (*typed.get("interactions", ()), *names)
-        return vw_run(arguments, own_loss(without_idle(random_start(lenient_limits(typed)))))
-    except VwliteError as error:
-        print(f"[critical] vw: {error}")
-        return 1
+    typed = build.typed()
+    if full_names := typed.pop("experimental_full_name_interactions", ()):
+        names = tuple(value.replace("|", ",") for value in full_names)
+        typed["interactions"] = (*typed.get("interactions", ()), *names)
+    return vw_run(arguments, own_loss(without_idle(random_start(lenient_limits(typed)))))
 
 
 def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:

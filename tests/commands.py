@@ -1,0 +1,17 @@
+"""The commands of the command line, those within groups included."""
+
+import click
+
+from vwlite.cli import COMMANDS, cli
+
+GROUPS = {"aso": ["learn", "train", "inspect"]}
+TYPED = [name for name in COMMANDS if name not in GROUPS]
+TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names]
+
+
+def command(name):
+    """A command, or one of a group: ``aso learn``."""
+    found = cli
+    for word in name.split():
+        found = found.get_command(click.Context(found), word)
+    return found
