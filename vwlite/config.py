@@ -68,6 +68,8 @@ class RunConfig:
             raise UsageError("--shuffle and --curriculum do not go with labels that are names or lists")
         if self.curriculum.order and (self.input.shuffle or self.output.predictions or self.output.raw_predictions):
             raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, -p and -r")
+        if self.curriculum.order and self.learner.learner == "bfgs":
+            raise UsageError("--curriculum does not go with --bfgs, which needs the same examples in every pass")
         if self.learner.learner in ("log_multi", "ect", "filter_tree") and self.output.raw_predictions and self.strict:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
         if self.input.class_weights and self.learner.learner == "ldf":

@@ -129,11 +129,15 @@ class Counters:
         loss = NO_HOLDOUT
         if self.holdout_weight_since_pass > 0:
             loss = to_float32(self.holdout_loss_since_pass / self.holdout_weight_since_pass)
-        self.holdout_weight_since_pass = self.holdout_loss_since_pass = 0.0
+        self.drop_pass()
         if not loss < self.holdout_best_loss:
             return False
         self.holdout_best_loss, self.holdout_best_pass = loss, number
         return True
+
+    def drop_pass(self) -> None:
+        """Close a pass whose held-out loss tells nothing."""
+        self.holdout_weight_since_pass = self.holdout_loss_since_pass = 0.0
 
     def labels(self) -> LabelSummary:
         """What the best constant is reckoned from."""

@@ -282,6 +282,9 @@ class Session:
             self.saver.write_model(f"{output.model}.{self.saver.passes}", opened=opened)
         if not self.holdout.active:
             return finished
+        if not self.learner.measured:
+            self.counters.drop_pass()
+            return finished
         if self.counters.end_pass(number):
             self.failures = 0
             if number < self.passes and not finished:

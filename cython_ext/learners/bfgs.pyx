@@ -1,21 +1,24 @@
 """Whole passes over the data for batch optimisation: the loss's gradient and diagonal, its curvature along a direction."""
 
-from libc.math cimport isfinite, isnan
+from libc.math cimport INFINITY, fabs, fmax, isfinite, isnan
 from libc.stdint cimport uint32_t
 
 from core.descent cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
 from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
 from core.links cimport apply_link
+from core.loss_types cimport LossParams
+from core.losses cimport LOSS_POISSON
 from core.plan cimport Plan
 from core.scratch cimport Scratch
 from core.status cimport OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 
 cdef enum:
-    GRADIENT = 1             # columns of the table
+    GRADIENT = 1             # columns of the table in vw's manners; one less in the vectors of vwlite's
     DIRECTION = 2
     DIAGONAL = 3
+    VECTORS = 3
     LOSS_SUM = 0             # positions in the sums, named in vwlite/learners/bfgs.py
     WEIGHT_SUM = 1
     CURVATURE = 2
@@ -25,6 +28,9 @@ cdef enum:
 cdef struct Pass:
     Learner m
     double *sums             # (SUMS,)
+    double *vectors          # (2^bits, VECTORS) in vwlite's manners, where the table has the weights alone; else NULL
+    LossParams boundless     # the loss's parameters, but for the range of labels
+    double share             # of the loss's value whose derivative is its slope
     bint gradient            # this pass takes the gradient, else the curvature
     bint first               # and, the first, the diagonal of second derivatives and the examples' weight too
 
@@ -38,7 +44,7 @@ cdef inline void add(Learner *m, const Scratch *s, int column, float factor, bin
 
 
 cdef inline float along(const Learner *m, const Scratch *s, float sum) noexcept nogil:
-    """How fast the prediction moves in the direction; ``sum`` is 0, or the base in vw's manners."""
+    """How fast the prediction moves in the direction; ``sum`` is the base, as in vw."""
     cdef size_t i
     for i in range(s.terms):
         sum += m.table[4 * <size_t>s.index[i] + DIRECTION] * s.value[i]
@@ -54,8 +60,58 @@ cdef inline void learn(Pass *q, const Scratch *s, float p, float y, float weight
         q.sums[LOSS_SUM] += q.m.loss.value(&q.m.params, p, y) * weight
         add(&q.m, s, GRADIENT, q.m.loss.slope(&q.m.params, p, y) * weight, False)
     else:
-        d = along(&q.m, s, 0 if q.m.strict else base)
+        d = along(&q.m, s, base)
         q.sums[CURVATURE] += <double>d * d * q.m.loss.curvature(&q.m.params, p, y) * weight
+
+
+cdef inline double inner(const float *table, const Scratch *s, double sum) noexcept nogil:
+    cdef size_t i
+    for i in range(s.terms):
+        sum += <double>table[s.index[i]] * s.value[i]
+    return sum
+
+
+cdef inline void add_exactly(double *vectors, const Scratch *s, int column, double factor, bint squared) noexcept nogil:
+    cdef size_t i
+    cdef double x
+    for i in range(s.terms):
+        x = s.value[i]
+        vectors[VECTORS * <size_t>s.index[i] + column - 1] += factor * (x * x if squared else x)
+
+
+cdef inline void mark(double *vectors, const Scratch *s) noexcept nogil:
+    """The features there are, where no direction is needed yet."""
+    cdef size_t i
+    for i in range(s.terms):
+        vectors[VECTORS * <size_t>s.index[i] + DIRECTION - 1] = 1
+
+
+cdef inline double along_exactly(const double *vectors, const Scratch *s) noexcept nogil:
+    cdef size_t i
+    cdef double sum = 0
+    for i in range(s.terms):
+        sum += vectors[VECTORS * <size_t>s.index[i] + DIRECTION - 1] * s.value[i]
+    return sum
+
+
+cdef inline double bend(const Pass *q, float p, float y, double value, double slope) noexcept nogil:
+    """The curvature to reckon with: of the loss or, where it has less, of the parabola that comes down to 0."""
+    return fmax(fabs(q.m.loss.curvature(&q.boundless, p, y)), slope * slope / (2 * value) if value > 0 else 0)
+
+
+cdef inline void learn_exactly(Pass *q, const Scratch *s, float p, float y, double weight) noexcept nogil:
+    """``learn`` in vwlite's manners: the loss is that of the prediction before it is clipped, sums are float64."""
+    cdef double value = q.m.loss.value(&q.boundless, p, y) * q.share, slope = q.m.loss.slope(&q.boundless, p, y), d
+    if q.first:
+        q.sums[WEIGHT_SUM] += weight
+        mark(q.vectors, s)
+        add_exactly(q.vectors, s, DIAGONAL, bend(q, p, y, value, slope) * weight, True)
+    if q.gradient:
+        q.sums[LOSS_SUM] += value * weight
+        add_exactly(q.vectors, s, GRADIENT, slope * weight, False)
+    else:
+        d = along_exactly(q.vectors, s)
+        q.sums[CURVATURE] += d * d * bend(q, p, y, value, slope) * weight
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -66,15 +122,20 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     cdef Pass *q = <Pass *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
-    out.raw[row] = inner_product(&q.m, s, rows.base[row])
+    if q.vectors == NULL:
+        out.raw[row] = inner_product(&q.m, s, rows.base[row])
+    else:
+        out.raw[row] = <float>inner(q.m.table, s, rows.base[row])
     p = clip(out.raw[row], &q.m)
     out.prediction[row] = apply_link(q.m.link, p)
     if labeled and not held:
         if not q.m.frozen:
             widen_range(&q.m, y)
         p = clip(out.raw[row], &q.m)
-        if weight > 0:
+        if weight > 0 and q.vectors == NULL:
             learn(q, s, p, y, weight, rows.base[row])
+        elif weight > 0:
+            learn_exactly(q, s, out.raw[row], y, weight)
     out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
     out.features[row] = <uint32_t>(s.count if q.m.strict else s.count - (s.terms - s.linear))  # vw: without interactions
     count_time(&q.m, weight, labeled, held)
@@ -84,21 +145,30 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Take the rows ``[begin, end)`` into the sums of this pass; as ``run_rows`` of ``gd.pyx``.
 
-    ``state.weights`` float32[2^bits, 4] has weight, gradient, direction, diagonal; ``state.sums`` float64[3].
+    ``state.sums`` float64[3]. In vw's manners ``state.vectors`` is None and ``state.weights`` float32[2^bits, 4] has weight,
+    gradient, direction, diagonal; else it has the weight, and ``state.vectors`` float64[2^bits, 3] the others.
     """
     cdef size_t end = end_and_mode[0]
     cdef Pass q
     cdef double[::1] sums = state.sums
+    cdef double[:, ::1] vectors
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status
     q.m = open_learner(state, config)
-    q.sums, q.gradient, q.first = &sums[0], state.gradient, state.first
+    q.sums, q.gradient, q.first, q.vectors = &sums[0], state.gradient, state.first, NULL
     native_plan.flat = plan.flat
     check_fit(state, &native_plan, &rows, end, True)
-    if sums.shape[0] != SUMS or state.mask is not None or q.m.stride != 4:
-        raise ValueError("batch optimisation needs its sums, four columns and no mask")
+    if sums.shape[0] != SUMS or state.mask is not None or q.m.stride != (4 if state.vectors is None else 1):
+        raise ValueError("batch optimisation needs its sums, its columns and no mask")
+    if state.vectors is not None:
+        vectors = state.vectors
+        if <size_t>vectors.shape[0] != q.m.slots or vectors.shape[1] != VECTORS:
+            raise ValueError("table and vectors do not belong together")
+        q.vectors, q.boundless = &vectors[0, 0], q.m.params
+        q.boundless.min_label, q.boundless.max_label = -INFINITY, INFINITY
+        q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # deviance is twice the likelihood's part
     with nogil:
         status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, True)
     return status, begin

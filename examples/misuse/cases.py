@@ -90,6 +90,14 @@ CASES = {
     "`-q` other than the model's": typed("{train} -d good.vw -i model -q ui -f out"),
     "loss other than the model's": typed("{train} -d good.vw -i model --loss_function logistic -f out"),
     "`-q` that matches nothing": typed("{train} -d good.vw -q zw -f out"),
+    "`--min_prediction` alone, then predictions": typed(
+        "{train} -d good.vw --min_prediction 0 -f model --quiet && {predict} -d good.vw > /dev/null"
+    ),
+    "`--bfgs` of a loss without curvature": typed(
+        "{train} -d good.vw -c -k --passes 30 --holdout_off --bfgs --loss_function hinge --l2 1 -f out"
+    ),
+    "`--bfgs --sgd`": typed("{train} -d good.vw -c -k --passes 9 --bfgs --sgd -f out"),
+    "`--bfgs` with a learning rate": typed("{train} -d good.vw -c -k --passes 9 --bfgs -l 0.1 -f out"),
     "an unknown option": typed("{train} -d good.vw --pases 3 -f out"),
     "`-l nan`": typed("{train} -d good.vw -l nan -f out"),
     "weights overflow": data("1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 50, "--sgd -l 1e9"),

@@ -24,6 +24,8 @@ NEEDS = {  # option: any of these must be typed as well
 }
 AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
 SPELLED = {
+    "learning_rate": "-l",
+    "constant": "-C",
     "cache": "-c",
     "cache_file": "--cache_file",
     "kill_cache": "-k",
@@ -51,6 +53,14 @@ def check_effects(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> Non
                 raise UsageError(f"--holdout_off and --{name} contradict each other: drop one")
     if "loss_function" in typed or not arguments["initial"]:
         check_loss(typed)
+
+
+def check_idle(typed: Mapping[str, Any], learner: Any) -> None:
+    """Raises UsageError for an option that ``learner``, a configuration, has no use for."""
+    rule, names = getattr(learner, "idle", ("", ()))
+    for name in names:
+        if name in typed:
+            raise UsageError(f"{spelled(name)} does nothing with --{rule}: drop one of the two")
 
 
 def check_loss(typed: Mapping[str, Any]) -> None:

@@ -129,6 +129,7 @@ class Learner:
 
     stops_midway = True  # a run of it can go on from a model at any example
     finished = False  # nothing is left to be done, whatever the number of passes
+    measured = True  # the last pass was one with the weights of now, or on the way to them
 
     @property
     def own_rows(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from vwlite._native import coin as kernel
 from vwlite.errors import UsageError
 from vwlite.learners.base import restored_config
-from vwlite.learners.gd import Gd, GdConfig, KernelConfig
+from vwlite.learners.gd import OF_RATES, OF_UPDATES, Gd, GdConfig, KernelConfig
 from vwlite.table import Table, zeros
 
 NAMES = ("w", "sum", "size", "largest", "won", "steepest")  # of the table's columns; two more make it eight
@@ -28,6 +28,11 @@ class CoinConfig(GdConfig):
             raise UsageError("--coin and --pistol do not go together")
         if self.ftrl or self.binary or self.l1 or self.l2 or self.sparse_l2:
             raise UsageError("--coin and --pistol do not go with --ftrl, --binary and regularisation")
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        names = (*OF_RATES, *OF_UPDATES, "initial_weight", "constant")
+        return "coin" if self.coin else "pistol", names
 
     def check_ftrl(self) -> None:
         for name in ("ftrl_alpha", "ftrl_beta"):

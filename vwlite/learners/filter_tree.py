@@ -53,6 +53,10 @@ class FilterTreeConfig(ManyConfig):
         self.check_names()
 
     @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        return getattr(self.base, "idle", ("", ()))
+
+    @property
     def kind(self) -> str:
         return "csoaa" if self.costs else "oaa"
 

@@ -30,6 +30,8 @@ SCALARS = (
     "max_label",
     "rate",  # learning rate, decayed by the passes so far
 )
+OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options
+OF_UPDATES = ("sgd", "adaptive", "normalized", "invariant")
 COLUMNS = ("w", "adaptive", "normalized")  # of the table; a fourth is scratch
 
 
@@ -86,6 +88,11 @@ class GdConfig:
             raise UsageError(f"--ftrl_beta takes a number of 0 or more, not {self.ftrl_beta:g}")
         if self.ftrl and (self.sgd or self.adaptive or self.normalized or self.invariant or self.sparse_l2):
             raise UsageError("--ftrl does not go with --sgd, --adaptive, --normalized, --invariant and --sparse_l2")
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        """An option, and others that do nothing beside it. (Not of ``ftrl``: spaces to tune have both it and rates.)"""
+        return "", ()
 
     @property
     def modes(self) -> tuple[bool, bool, bool]:

@@ -9,7 +9,7 @@ from vwlite import ledger
 from vwlite.atomic import atomic_copy, is_replaceable
 from vwlite.checkpoint import Checkpoints, known_then
 from vwlite.cli import build, learners
-from vwlite.cli.effects import check_effects
+from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
 from vwlite.config import RunConfig
 from vwlite.errors import UsageError
@@ -35,6 +35,7 @@ def run(arguments: dict[str, Any]) -> int:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
         config, model = configured(arguments, typed)
+        check_idle(typed, config.learner)
         known = known_before(config, arguments)
         config = unseen(config, arguments, known)
         if config is None:

@@ -17,7 +17,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.gd import OF_UPDATES, GdConfig
 from vwlite.loop import run as run_loop
 from vwlite.losses import LossConfig
 from vwlite.readable import write_regularizer
@@ -151,6 +151,7 @@ def require_gd(learner: Learner, option: str) -> Learner:
 def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[str], None]) -> RunConfig:
     options = dict(arguments)
     options["examples"] = max(options["examples"], 0)  # vw's -1 is all
+    check_rule(typed)
     input = build.input_config(options)
     if arguments["no_stdin"] and input.paths == ("-",):
         input = replace(input, paths=())
@@ -202,6 +203,14 @@ def random_start(typed: dict[str, Any]) -> dict[str, Any]:
         if typed.pop(name, False):
             typed = {**typed, "random_weights": kind, "weights_seed": typed.get("random_seed", 0)}
     return typed
+
+
+def check_rule(typed: dict[str, Any]) -> None:
+    """Raises UsageError for options of the update that vw does not know beside batch optimisation."""
+    if "bfgs" in typed or "conjugate_gradient" in typed:
+        for name in (*OF_UPDATES, "sparse_l2"):
+            if name in typed:
+                raise UsageError(f"unrecognised option '--{name}'")
 
 
 def without_idle(typed: dict[str, Any]) -> dict[str, Any]:

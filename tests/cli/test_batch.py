@@ -1,0 +1,97 @@
+"""``--bfgs`` keeps its word: it learns with every loss, and refuses what it has no use for."""
+
+import json
+import re
+
+import pytest
+
+LINES = "".join(f"{1 if (n * n + n // 3) % 7 > 2 else -1} |w a{n % 7} b{n % 3} c:{n % 5 / 2}\n" for n in range(60))
+LOSSES = (
+    *("hinge", "absolute", "tanh", "geman_mcclure", "quantile", "truncated --loss_scale 1.5", "modified_huber", "lp"),
+    *("exponential", "squared", "logistic"),
+)
+
+
+def losses_of(done):
+    """The average losses of the passes that took one."""
+    return [float(row[1]) for row in re.findall(r"^ *(\d+) ([0-9.]+) ", done.stderr, re.M)]
+
+
+@pytest.mark.parametrize("regularisation", ["", "--l2 1"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_learns_with_every_loss(vwlite, write, weights, loss, regularisation):
+    write("d", LINES)
+    options = f"--bfgs --passes 25 --holdout_off --loss_function {loss} {regularisation}"
+    done = vwlite("train", "d", "-f", "m", *options.split())
+    losses = losses_of(done)
+    assert min(losses) < 0.9 * losses[0] and len(weights("m")) > 5
+    assert "the gradient is 0" not in done.stderr
+
+
+def test_a_loss_that_is_flat_where_learning_begins_is_refused(vwlite, write, names_in):
+    write("d", "70 |w a\n71 |w b\n")
+    options = "--bfgs --passes 9 --holdout_off --quiet --loss_function truncated"
+    refused = vwlite("train", "d", "-f", "m", *options.split(), status=65)
+    assert "--loss_function truncated is flat at every example" in refused.stderr
+    assert names_in() == ["d"]
+
+
+IDLE = {
+    "--bfgs": "--sgd --adaptive --normalized --invariant --l1=1 --sparse_l2=1 -l1 --power_t=1 --initial_t=1 "
+    "--decay_learning_rate=1 --shuffle",
+    "--conjugate_gradient": "--hessian_on --mem=3 -l1",
+    "--coin": "-l1 --power_t=1 --initial_t=2 --decay_learning_rate=0.5 --sgd --adaptive --initial_weight=1 -C1",
+    "--filter_tree=2 --pistol": "-l1 --normalized",
+}
+
+
+@pytest.mark.parametrize(("rule", "option"), [(rule, one) for rule in IDLE for one in IDLE[rule].split()])
+def test_what_does_nothing_is_refused(vwlite, write, names_in, rule, option):
+    write("d", LINES)
+    refused = vwlite("train", "d", "-f", "m", *rule.split(), "--passes", "3", option, status=2).stderr
+    name = option.split("=")[0] if option[:2] == "--" else option[:2]
+    assert refused == f"vwlite: {name} does nothing with {rule.split()[-1]}: drop one of the two\n"
+    assert names_in() == ["d"]
+
+
+@pytest.mark.parametrize("option", ["--sgd", "--adaptive", "--sparse_l2=1"])
+def test_vw_knows_no_updates_beside_it(vwlite, write, option):
+    write("d", LINES)
+    done = vwlite("vw", "d", "-c", "--passes", "3", "--bfgs", option, status=1)
+    assert done.stdout.endswith(f"[critical] vw: unrecognised option '{option.split('=')[0]}'\n")
+
+
+def test_a_model_refuses_it_too(vwlite, write):
+    write("d", LINES)
+    vwlite("train", "d", "-f", "m", "--bfgs", "--passes", "3", "--quiet")
+    refused = vwlite("train", "d", "-i", "m", "-f", "n", "--passes", "3", "-l", "3", status=2).stderr
+    assert "-l does nothing with --bfgs" in refused
+    refused = vwlite("train", "d", "-f", "n", "--bfgs", "--passes", "3", "--curriculum", "easy", status=2).stderr
+    assert "--curriculum does not go with --bfgs" in refused
+
+
+def test_going_on_begins_at_the_models_weights(vwlite, write):
+    write("d", LINES)
+    options = ("--passes", "30", "--holdout_off", "--termination", "1e-9")
+    vwlite("train", "d", "-f", "m", "--bfgs", "--l2", "1", *options)
+    first = losses_of(vwlite("train", "d", "-i", "m", "-f", "n", *options))
+    assert len(first) <= 3 and first[0] == pytest.approx(first[-1], abs=2e-5)
+
+
+def test_rejected_steps_do_not_count_as_passes_without_gain(vwlite, write):
+    """Held-out losses are those of weights that the run may end with."""
+    write("d", LINES)
+    options = "--bfgs --passes 25 --loss_function hinge --l2 0.1 --holdout_period 4 --early_terminate 2"
+    vwlite("train", "d", "-f", "m", *options.split(), "--json", "j")
+    held = "".join(LINES.splitlines(True)[3::4])
+    write("held", held)
+    told = json.loads(vwlite("evaluate", "-i", "m", "held", "--metric", "loss", "--json", "-").stdout)
+    with open("j") as file:
+        assert json.load(file)["holdout_loss"] == pytest.approx(told["loss"], rel=1e-5)
+
+
+def test_hinge_separates_adult(vwlite, data_dir):
+    folder, learned = data_dir / "a9a", "--bfgs --loss_function hinge --l2 1 --passes 30 --holdout_off --quiet"
+    vwlite("train", folder / "a9a.gz", "--format", "svmlight", "-f", "m", *learned.split())
+    told = vwlite("evaluate", "-i", "m", folder / "a9a.t.gz", "--metric", "accuracy", "--json", "-").stdout
+    assert json.loads(told)["accuracy"] > 0.845
