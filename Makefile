@@ -6,23 +6,33 @@ KERNELS := $(wildcard cython_ext/*.pyx cython_ext/*/*.pyx cython_ext/*/*.pxd cyt
 
 .PHONY: build demo test lint bench annotate debug fuzz soak clean help
 
-build: $(VENV)/built  ## install into .venv, with kernels up to date (the default)
+build: $(VENV)/installed $(VENV)/built  ## install into .venv, with kernels up to date (the default)
 
-$(VENV)/installed: setup.py pyproject.toml .ci/install
-	sh .ci/install $(PYTHON) $(VENV)
+$(VENV)/ready: pyproject.toml .ci/requirements
+	$(PYTHON) -m venv $(VENV)
+	sh .ci/requirements $(BIN)/python build-system.requires
 	@touch $@
 
-$(VENV)/built: $(VENV)/installed $(KERNELS)
+$(VENV)/built: $(VENV)/ready setup.py $(KERNELS)
 	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+# Without isolation, and once the kernels are compiled: it takes them as they are.
+$(VENV)/installed: $(VENV)/ready | $(VENV)/built
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/tools: $(VENV)/installed
+	sh .ci/requirements $(BIN)/python project.optional-dependencies.dev
 	@touch $@
 
 demo: build  ## learn which package a line of Python comes from
 	@PYTHON=$(BIN)/python sh examples/demo.sh demo-out
 
-test: build  ## run the tests; ARGS='-k parser -x' goes to pytest
+test: build $(VENV)/tools  ## run the tests; ARGS='-k parser -x' goes to pytest
 	$(BIN)/python -m pytest $(ARGS)
 
-lint: build  ## check style and imports
+lint: build $(VENV)/tools  ## check style and imports
 	$(BIN)/ruff check .
 
 bench: build $(if $(VW),,$(VENV)-vw/installed)  ## speed beside vw (VW=COMMAND, or PyPI's); ARGS='FOLDER --rounds 9'
@@ -35,7 +45,7 @@ $(VENV)-vw/installed:
 
 annotate: build  ## Cython's HTML: which lines of the kernels touch Python
 	VWLITE_ANNOTATE=1 $(BIN)/python setup.py --name >build/annotate.log
-	@find build/annotate -name '*.html'
+	@find build/annotate-* -name '*.html'
 
 debug:  ## the same tests on kernels with bounds checks, in a build of their own
 	@sh .ci/debug

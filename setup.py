@@ -1,40 +1,68 @@
 """Builds the Cython kernels of ``cython_ext/`` as ``vwlite._native.*``."""
 
 import os
+import re
+import sys
+import sysconfig
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("VWLITE_DEBUG") == "1"
 ANNOTATE = os.environ.get("VWLITE_ANNOTATE") == "1"
-# One folder for each kind of build, so that no kind takes another's C code or objects for its own.
-BUILD = "build/" + ("debug" if DEBUG else "annotate" if ANNOTATE else "release")
 SANITIZE = os.environ.get("VWLITE_SANITIZE", "").split()
-OPTIMIZE = ["-O1", "-g"] if DEBUG else ["-O3"]
+# One folder for each kind of build and Python, so that none takes another's C code or objects for its own.
+KIND = "debug" if DEBUG else "annotate" if ANNOTATE else "release"
+BUILD = f"build/{KIND}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+# Python's own flags ask for debug data, which is four fifths of a module and a quarter of the compiler's time.
+OPTIMIZE = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+STRIP = ["-s"] if sys.platform == "linux" and not (DEBUG or SANITIZE) else []
 # Results must not depend on whether the compiler fuses multiplications and additions.
 PORTABLE = ["-ffp-contract=off", "-fno-math-errno", "-Wno-unreachable-code"]
+SHARED = "vwlite._native.shared"  # Cython's code for memoryviews and functions, once for all kernels
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-extensions = [
-    Extension(
-        f"vwlite._native.{source.stem}",
-        [str(source)],
+
+class Build(build_ext):
+    """Says which kernel is compiled; the last one that is named may be done first."""
+
+    def build_extensions(self):
+        self.named = 0
+        super().build_extensions()
+
+    def build_extension(self, ext):
+        self.named += 1
+        print(f"[{self.named:2}/{len(self.extensions)}] {ext.name.rpartition('.')[2]}", flush=True)
+        super().build_extension(ext)
+
+
+def extension(name, source):
+    return Extension(
+        name,
+        [source],
         include_dirs=["cython_ext"],
-        depends=["setup.py", *map(str, sorted(Path("cython_ext/core").glob("*")))],
         extra_compile_args=OPTIMIZE + PORTABLE + SANITIZE,
-        extra_link_args=SANITIZE,
+        extra_link_args=STRIP + SANITIZE,
     )
-    for folder in ("cython_ext", "cython_ext/learners")
-    for source in sorted(Path(folder).glob("*.pyx"))
-]
 
-setup(
-    ext_modules=cythonize(
-        extensions,
+
+def translated():
+    """The extensions, each with its C code; what takes the longest to compile comes first."""
+    sources = [source for folder in ("cython_ext", "cython_ext/learners") for source in Path(folder).glob("*.pyx")]
+    kernels = [extension(f"vwlite._native.{source.stem}", str(source)) for source in sorted(sources)]
+    print(f"translating {len(kernels)} kernels to C", flush=True)
+    before = Path("setup.py").stat().st_mtime
+    extensions = cythonize(
+        [extension(SHARED, "cython_ext/shared.c"), *kernels],
         include_path=["cython_ext"],
         build_dir=BUILD,
         annotate=ANNOTATE,
-        force=DEBUG or ANNOTATE,
+        nthreads=CORES,
+        quiet=True,
+        force=DEBUG or ANNOTATE or any(path.stat().st_mtime < before for path in Path(BUILD).rglob("*.c")),
+        shared_utility_qualified_name=SHARED,
         compiler_directives={
             "language_level": 3,
             "boundscheck": DEBUG,
@@ -43,6 +71,30 @@ setup(
             "cdivision": True,
             "freethreading_compatible": True,
         },
-    ),
-    options={"build": {"build_base": BUILD, "parallel": os.cpu_count()}},
-)
+    )
+    for one in extensions:
+        one.depends = ["setup.py", *headers(one.sources[0])]
+    return sorted(extensions, key=lambda one: -Path(one.sources[0]).stat().st_size)
+
+
+def headers(source):
+    """The project's headers that a C file includes, by itself or through other headers."""
+    found, unread = set(), {source}
+    while unread:
+        text = Path(unread.pop()).read_text()
+        new = {f"cython_ext/{name}" for name in re.findall(r'^ *# *include "(core/\S+)"', text, re.M)} - found
+        found |= new
+        unread |= new
+    return sorted(found)
+
+
+if __name__ == "__main__":  # processes that translate import this file
+    setup(
+        ext_modules=translated(),
+        cmdclass={"build_ext": Build},
+        # Folders of build_ext's own: an editable install gives it temporary ones, and all is compiled once more.
+        options={
+            "build": {"build_base": BUILD, "build_lib": f"{BUILD}/lib", "parallel": CORES},
+            "build_ext": {"build_temp": f"{BUILD}/objects", "build_lib": f"{BUILD}/lib"},
+        },
+    )

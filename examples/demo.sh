@@ -10,6 +10,9 @@ examples=$(dirname "$0")
 out=${1:-demo-out}
 python=${PYTHON:-python3}
 
+command=$(dirname "$python")/vwlite
+[ -f "$command" ] || command="$python -m vwlite"
+
 vwlite() { "$python" -m vwlite "$@"; }
 say() { printf '\n# %s\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
@@ -33,3 +36,6 @@ run vwlite evaluate -i "$out/demo.model" "$out/test.vw" --json "$out/scores.json
 
 say 'What it goes by: positive weights speak for asyncio, negative ones for email.'
 run vwlite inspect "$out/demo.model" --top 15
+
+say "To go on: a line of your own, predicted by the model; '$command --help' lists what there is."
+printf "echo '|words await the next task' | %s predict -i %s\n" "$command" "$out/demo.model"

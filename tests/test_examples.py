@@ -64,6 +64,15 @@ def test_demo_echoes_every_command(demo):
     assert commands == ["train", "predict", "evaluate", "inspect"]
 
 
+def test_demo_ends_with_a_command_that_works(demo):
+    stdout, _, out = demo
+    command = stdout.splitlines()[-1]
+    done = subprocess.run(command, shell=True, cwd=out.parent, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert 0.5 < float(done.stdout) < 1
+    assert command.split(" | ")[1].split()[0] == str(Path(sys.executable).with_name("vwlite"))
+
+
 def convert(folder, *options):
     command = [sys.executable, EXAMPLES / "stdlib_to_vw.py", folder, *options]
     return subprocess.run(command, capture_output=True, text=True)

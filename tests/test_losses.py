@@ -192,7 +192,7 @@ def test_extremes_give_no_nan(name):
             assert not np.isnan(found).any()
 
 
-VALUES = {  # of residues and the scale, or of margins, as the books write them
+VALUES = {  # of residuals and the scale, or of margins, as the books write them
     "absolute": lambda r, scale: abs(r),
     "truncated": lambda r, scale: min(1, (r / scale) ** 2),
     "geman_mcclure": lambda r, scale: r**2 / (scale**2 + r**2),

@@ -1,6 +1,8 @@
 """What is built and shipped is complete, named once, and made from sources alone."""
 
 import importlib
+import importlib.util
+import os
 import shutil
 import subprocess
 from importlib.metadata import version
@@ -24,6 +26,33 @@ def test_every_place_tells_the_same_version(run_cli):
 def test_every_kernel_source_is_built(source):
     module = importlib.import_module(f"vwlite._native.{source.stem}")
     assert module.__file__.endswith(".so")
+
+
+@pytest.mark.skipif(os.environ.get("VWLITE_DEBUG") == "1", reason="built to be debugged")
+def test_kernels_carry_no_debug_data():
+    built = sorted((PROJECT / "vwlite/_native").glob("*.so"))
+    assert len(built) > len(KERNELS)
+    assert [path.name for path in built if b".debug_info" in path.read_bytes()] == []
+
+
+def test_kernels_share_cythons_memoryviews():
+    """They are more than most kernels."""
+    holders = [path for path in (PROJECT / "vwlite/_native").glob("*.so") if b"View.MemoryView" in path.read_bytes()]
+    assert [path.name.split(".")[0] for path in holders] == ["shared"]
+
+
+def test_a_kernel_is_made_again_for_the_headers_it_includes_and_no_others(monkeypatch):
+    pytest.importorskip("Cython")
+    pytest.importorskip("setuptools")
+    spec = importlib.util.spec_from_file_location("setup", PROJECT / "setup.py")
+    setup = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(setup)
+    monkeypatch.chdir(PROJECT)
+    lanes = [f"cython_ext/core/{name}.h" for name in ("bytescan", "lanes")]
+    assert setup.headers("cython_ext/core/rates_lanes.h") == lanes
+    classes = setup.headers("cython_ext/core/classes.h")
+    assert {"cython_ext/core/lanes.h", "cython_ext/core/scan_lanes.h"} < {*classes}
+    assert "cython_ext/core/shrink.h" not in classes
 
 
 def test_kernels_have_names_of_their_own():

@@ -15,6 +15,10 @@ def steps():
     return [part.partition("\n")[::2] for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
 
 
+def test_how_to_install_stands_at_the_top():
+    assert "pip install ." in "\n".join(README.splitlines()[:10])
+
+
 def test_the_first_model(tmp_path, cli_env):
     assert len(steps()) > 4
     vwlite = f"{shlex.quote(sys.executable)} -m vwlite"

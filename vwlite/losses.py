@@ -159,7 +159,7 @@ class LossConfig:
     expectile_q: float | None = None  # in (0, 0.5], required by expectile
     logistic_min: float = -1.0
     logistic_max: float = 1.0
-    loss_scale: float = 1.0  # above 0: residues beyond it count as outliers
+    loss_scale: float = 1.0  # above 0: residuals beyond it count as outliers
     lp_power: float = 1.5  # above 1, of the lp loss
 
     def __post_init__(self) -> None:

@@ -11,8 +11,8 @@ ctypedef struct LossParams:
     float logistic_max  # logistic: label that means "certainly positive"
     float min_label     # smallest label so far; the learner moves it before each example
     float max_label     # largest label so far
-    float scale         # of the residues that bounded losses forgive, above 0
-    float power         # of the residue in the lp loss, above 1
+    float scale         # of the residuals that bounded losses forgive, above 0
+    float power         # of the residual in the lp loss, above 1
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
 ctypedef bint (*LosesFn)(const LossParams*, float p, float y) noexcept nogil

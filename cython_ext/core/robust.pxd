@@ -1,4 +1,4 @@
-"""Losses of the residue that forgive outliers. See ``core/losses.pxd`` for what u and k are.
+"""Losses of the residual that forgive outliers. See ``core/losses.pxd`` for what u and k are.
 
 Updates follow the flow dp/dt = -loss'(p) for a time of u k, in double precision: where its integral has no closed form
 it is inverted by Newton's method, so that importance a and then b is importance a + b, and no label is passed.
@@ -12,7 +12,7 @@ cdef enum:
     STEPS = 100  # of Newton's method at most
 
 
-cdef inline double residue(float p, float y) noexcept nogil:
+cdef inline double residual(float p, float y) noexcept nogil:
     return fabs(<double>y - p)
 
 cdef inline float towards(float p, float y, double size) noexcept nogil:
@@ -33,10 +33,10 @@ cdef inline double absolute_left(double r, double t, double scale) noexcept nogi
 
 
 cdef inline float absolute_value(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>absolute_value_of(residue(p, y), params.scale)
+    return <float>absolute_value_of(residual(p, y), params.scale)
 
 cdef inline float absolute_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, absolute_pull(residue(p, y), params.scale))
+    return -towards(p, y, absolute_pull(residual(p, y), params.scale))
 
 cdef inline float absolute_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return absolute_slope(params, p, y) * absolute_slope(params, p, y)
@@ -45,7 +45,7 @@ cdef inline float absolute_unsafe(const LossParams* params, float p, float y, fl
     return -u * absolute_slope(params, p, y)
 
 cdef inline float absolute_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residue(p, y), left = absolute_left(r, <double>u * k, params.scale)
+    cdef double r = residual(p, y), left = absolute_left(r, <double>u * k, params.scale)
     return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else absolute_unsafe(params, p, y, u)
 
 
@@ -65,22 +65,22 @@ cdef inline double truncated_left(double r, double t, double scale) noexcept nog
 
 
 cdef inline float truncated_value(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>truncated_value_of(residue(p, y), params.scale)
+    return <float>truncated_value_of(residual(p, y), params.scale)
 
 cdef inline float truncated_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, truncated_pull(residue(p, y), params.scale))
+    return -towards(p, y, truncated_pull(residual(p, y), params.scale))
 
 cdef inline float truncated_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return truncated_slope(params, p, y) * truncated_slope(params, p, y)
 
 cdef inline float truncated_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>truncated_bend(residue(p, y), params.scale)
+    return <float>truncated_bend(residual(p, y), params.scale)
 
 cdef inline float truncated_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
     return -u * truncated_slope(params, p, y)
 
 cdef inline float truncated_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residue(p, y), left = truncated_left(r, <double>u * k, params.scale)
+    cdef double r = residual(p, y), left = truncated_left(r, <double>u * k, params.scale)
     return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else truncated_unsafe(params, p, y, u)
 
 
@@ -122,22 +122,22 @@ cdef inline double geman_left(double r, double t, double scale) noexcept nogil:
     return scale * exp(x)
 
 cdef inline float geman_value(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>geman_value_of(residue(p, y), params.scale)
+    return <float>geman_value_of(residual(p, y), params.scale)
 
 cdef inline float geman_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, geman_pull(residue(p, y), params.scale))
+    return -towards(p, y, geman_pull(residual(p, y), params.scale))
 
 cdef inline float geman_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return geman_slope(params, p, y) * geman_slope(params, p, y)
 
 cdef inline float geman_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>geman_bend(residue(p, y), params.scale)
+    return <float>geman_bend(residual(p, y), params.scale)
 
 cdef inline float geman_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
     return -u * geman_slope(params, p, y)
 
 cdef inline float geman_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residue(p, y), left = geman_left(r, <double>u * k, params.scale)
+    cdef double r = residual(p, y), left = geman_left(r, <double>u * k, params.scale)
     return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else geman_unsafe(params, p, y, u)
 
 
@@ -154,23 +154,23 @@ cdef inline double lp_left(double r, double t, double power) noexcept nogil:
     return pow(rest, 1 / (2 - power)) if rest > 0 else 0
 
 cdef inline float lp_value(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>pow(residue(p, y), params.power)
+    return <float>pow(residual(p, y), params.power)
 
 cdef inline float lp_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, lp_pull(residue(p, y), params.power))
+    return -towards(p, y, lp_pull(residual(p, y), params.power))
 
 cdef inline float lp_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return lp_slope(params, p, y) * lp_slope(params, p, y)
 
 cdef inline float lp_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    cdef double r = residue(p, y)
+    cdef double r = residual(p, y)
     return <float>(params.power * (params.power - 1) * pow(r, params.power - 2) if r > 0 else 0)
 
 cdef inline float lp_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
     return -u * lp_slope(params, p, y)
 
 cdef inline float lp_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residue(p, y), left = lp_left(r, <double>u * k, params.power)
+    cdef double r = residual(p, y), left = lp_left(r, <double>u * k, params.power)
     if not isfinite(left):
         left = 0
     return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else lp_unsafe(params, p, y, u)

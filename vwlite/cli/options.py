@@ -136,7 +136,7 @@ loss_options = family(
     number("--expectile_q", help="The expectile loss's q, in (0, 0.5]."),
     number("--logistic_min", help="Label that means 'never'. [default: -1]"),
     number("--logistic_max", help="Label that means 'always'. [default: 1]"),
-    number("--loss_scale", help="Residues beyond are outliers to bounded losses. [default: 1]"),
+    number("--loss_scale", help="Residuals beyond are outliers to bounded losses. [default: 1]"),
     number("--lp_power", help="The power of the lp loss, above 1. [default: 1.5]"),
     click.option("--link", type=click.Choice(list(LINKS)), help="Scale of predictions."),
 )
