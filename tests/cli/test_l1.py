@@ -200,18 +200,42 @@ def test_going_on_with_new_features_and_labels(vwlite, write):
     assert vwlite("predict", "-i", "n", "more.vw").lines[0] == "B-VP"
 
 
-def test_holding_out_a_file_and_stopping_early(vwlite, write):
-    write("dev.vw", NAMED.replace("red", "blue"))
-    done = multinomial(vwlite, "--holdout", "dev.vw", "--early_terminate", "2", "--json", "-")
-    history = figures(done)["history"]
-    best = min(range(len(history)), key=lambda place: history[place]["held_out"])
-    assert len(history) == best + 3 < 30 and figures(done)["passes"] == best + 1
+HELD_OUT = {  # options of several classes and of phrases: what a pass is judged by
+    "--model multinomial": "accuracy",
+    "--model multinomial --holdout-metric log_loss": "held_out",
+    "--model crf": "f1",
+    "--model crf --solver owlqn --passes 7": "f1",
+    "--model crf --holdout-metric accuracy": "accuracy",
+    "--model crf --holdout-metric log_loss": "held_out",
+}
+
+
+@pytest.mark.parametrize("options", HELD_OUT)
+@pytest.mark.parametrize("held", ["dev.vw", "4"])
+def test_the_best_pass_by_the_held_out_part_is_kept(options, held, vwlite, write):
+    named, judge = "multinomial" in options, HELD_OUT[options]
+    mixed = NAMED.replace("blue |w c", "red |w c") if named else SENTENCES.replace("I-NP |w cat", "O |w cat")
+    write("dev.vw", mixed + NAMED if named else mixed + SENTENCES)
+    data = "named.vw" if named else "tags.vw"
+    more = ("--holdout", held, "--early_terminate", "3", "--l1", "4", "--json", "-")
+    done = l1(vwlite, data, *options.split(), *more, quiet=False)
+    found = figures(done)
+    rank = [(-entry[judge] if judge != "held_out" else 0, entry["held_out"]) for entry in found["history"]]
+    kept = rank.index(min(rank))
+    assert found["passes"] == kept + 1 and len(rank) in (kept + 4, 30, 7)
+    best = found["history"][kept]
+    assert (found["objective"], found["active"]) == (best["objective"], best["active"])
+    assert done.stderr.splitlines()[-1].startswith(f"pass {kept + 1} is kept, the best on the held-out part by ")
+    if held == "dev.vw":
+        scores = figures(vwlite("evaluate", "-i", "m", held, "--json", "-"))
+        name = "log_loss" if judge == "held_out" else judge
+        assert scores[name] == pytest.approx(best[judge], rel=1e-12)
 
 
 def test_progress_and_json(vwlite):
     done = l1(vwlite, "binary.vw", "--passes", "3", "--holdout", "0.1", "--json", "-", quiet=False)
     lines = done.stderr.splitlines()
-    assert lines[0].split() == ["pass", "L(w)/N", "active", "seconds", "held-out"] and len(lines) == 4
+    assert lines[0].split() == ["pass", "L(w)/N", "active", "seconds", "held-out"] and len(lines) == 5
     found = figures(done)
     assert found["examples"] == 108 and [entry["pass"] for entry in found["history"]] == [1, 2, 3]
     assert found["objective"] == found["history"][-1]["objective"] < 0
@@ -264,6 +288,8 @@ def test_lock(vwlite):
         ("--solver owlqn --penalty naive", "sgd"),
         ("--rate harmonic --decay_learning_rate 0.5", "exponential"),
         ("--early_terminate 2", "--holdout"),
+        ("--holdout-metric log_loss", "--holdout"),
+        ("--holdout 3 --holdout-metric accuracy", "it is log_loss"),
         ("--holdout 1", "share"),
         ("--holdout 2.5", "share"),
         ("--l1 -1", "--l1"),
@@ -276,6 +302,11 @@ def test_lock(vwlite):
 )
 def test_refused_options(options, message, vwlite):
     assert message in l1(vwlite, "binary.vw", *options.split(), status=2).stderr
+
+
+def test_f1_needs_labels_of_phrases(vwlite):
+    done = multinomial(vwlite, "--holdout", "3", "--holdout-metric", "f1", status=2)
+    assert "it is accuracy or log_loss" in done.stderr
 
 
 def test_refused_data(vwlite, write):

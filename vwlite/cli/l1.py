@@ -41,7 +41,11 @@ MODELS = ["binary", "multinomial", "crf"]
     Held(), "--holdout",
     help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
 )
-@options.count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True)
+@click.option(
+    "--holdout-metric", type=click.Choice(["f1", "accuracy", "log_loss"]),
+    help="What a better pass is. [default: f1 of phrases, accuracy of other names, else log_loss]",
+)
+@options.count("--early_terminate", help="Stop after so many passes without gain.", default=8, show_default=True)
 @click.option("--dense-pairs", is_flag=True, help="Pair every feature with every label, not only those seen together.")
 @options.listed("--edge", help="Namespaces (letters) that transitions are conditioned on.", metavar="ABC")
 @click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes, but for stdin]")

@@ -14,10 +14,11 @@ from vwlite.l1 import store
 from vwlite.l1.alphabet import Pairs
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import Collector, Lines, join, plans
-from vwlite.l1.problems import Chains
+from vwlite.l1.held_out import HeldOut
+from vwlite.l1.problems import Chains, Part
 from vwlite.l1.setup import Holdout, binary_parts, chain_parts
 from vwlite.l1.sgd import Sgd
-from vwlite.l1.training import Part, Progress, Trained, learn
+from vwlite.l1.training import Progress, Trained, learn
 from vwlite.labelbook import LabelBook
 from vwlite.labels import LabelCheck
 from vwlite.losses import LossConfig
@@ -120,7 +121,8 @@ def fit(job: Job, progress: Callable[[str], None]) -> Fit:
     sgd = Sgd(config, start_table(train, initial))
     if initial:
         sgd.due, sgd.passes = initial.past.due, initial.past.passes
-    trained = learn(config, sgd, train, Progress(config, train, out, job.patience, progress))
+    judge = HeldOut(out, job.holdout.measure) if out else None
+    trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress))
     problem = train.problem
     about = store.Circumstances(
         config, job.features, texts.collector.plan.seen, job.input.kind, len(train.rows),

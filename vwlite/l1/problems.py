@@ -8,7 +8,7 @@ import numpy as np
 from vwlite._native import chain, logistic_l1
 from vwlite.errors import Diverged
 from vwlite.l1.alphabet import Pairs, number
-from vwlite.l1.corpus import LINE, Lines, sequences_of
+from vwlite.l1.corpus import LINE, Lines, Terms, sequences_of
 from vwlite.learners.base import UNSTABLE
 
 Array = np.ndarray
@@ -23,6 +23,23 @@ class Problem(Protocol):
     def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]: ...
 
     def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float: ...
+
+
+@dataclass(slots=True)
+class Part:
+    """Some examples of a problem: ``rows`` int64[n]."""
+
+    problem: Problem
+    rows: np.ndarray
+
+    def log_likelihood(self, weights: np.ndarray) -> float:
+        """Sum of log p, times importance."""
+        return self.problem.likelihood(weights, self.rows, None)
+
+    @property
+    def mass(self) -> float:
+        """Importance in all."""
+        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
 
 
 @dataclass(slots=True)
@@ -82,6 +99,20 @@ class Chains:
         """bool[sequences]: those all of whose labels are known."""
         unknown = np.concatenate(([0], np.cumsum((self.label < 0) | (self.label >= self.pairs.labels))))
         return unknown[self.sequence[1:]] == unknown[self.sequence[:-1]]
+
+    def only(self, rows: np.ndarray) -> "Chains":
+        """The sequences ``rows``, int64[n] ascending."""
+        sizes = np.diff(self.sequence)
+        chosen = np.zeros(len(sizes), bool)
+        chosen[rows] = True
+        tokens = np.flatnonzero(np.repeat(chosen, sizes))
+        state, *edge = (
+            Terms(*terms).select(tokens) for terms in ((self.start, self.feature, self.value), self.edge) if terms
+        )
+        return Chains(
+            self.pairs, np.concatenate(([0], np.cumsum(sizes[rows]))), state.start, state.hash, state.value,
+            (edge[0].start, edge[0].hash, edge[0].value) if edge else None, self.label[tokens], self.weight[rows],
+        )  # fmt: skip
 
     def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return chain.steps(self, self.pairs, table, order, schedule, first, last)

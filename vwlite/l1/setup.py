@@ -8,30 +8,30 @@ from vwlite.errors import DataError, UsageError
 from vwlite.l1.alphabet import Family, Pairs, empty_family, family, find, in_order, widened
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import LINE, Lines, sequences_of
-from vwlite.l1.problems import Chains, Examples, chains_of, examples_of
-from vwlite.l1.training import Part
+from vwlite.l1.problems import Chains, Examples, Part, chains_of, examples_of
 
 
 @dataclass(frozen=True, slots=True)
 class Holdout:
-    """Every ``period``-th example, or the lines of a file; neither: none."""
+    """Every ``period``-th example, or the lines of a file; neither: none. ``measure``: as ``HeldOut``'s."""
 
     period: int = 0
     path: str | None = None
+    measure: str | None = None
 
 
-def read_holdout(text: str | None) -> Holdout:
+def read_holdout(text: str | None, measure: str | None = None) -> Holdout:
     """``--holdout``: a share below 1, a period from 2 on, or a file. Raises UsageError."""
     if text is None:
         return Holdout()
     try:
         number = float(text)
     except ValueError:
-        return Holdout(path=text)
+        return Holdout(path=text, measure=measure)
     period = round(1 / number) if 0 < number < 1 else int(number)
     if period < 2 or (number >= 1 and number != period):
         raise UsageError(f"--holdout takes a share below 1, a whole number from 2 on, or a file, not {text}")
-    return Holdout(period)
+    return Holdout(period, measure=measure)
 
 
 def split(rows: np.ndarray, period: int) -> tuple[np.ndarray, np.ndarray]:

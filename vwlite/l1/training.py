@@ -9,28 +9,12 @@ import numpy as np
 
 from vwlite.errors import DataError, Diverged
 from vwlite.l1.config import L1Config
+from vwlite.l1.held_out import HeldOut
 from vwlite.l1.owlqn import OwlQn
-from vwlite.l1.problems import Problem
+from vwlite.l1.problems import Part
 from vwlite.l1.sgd import Sgd
 
 HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9}"
-
-
-@dataclass(slots=True)
-class Part:
-    """Some examples of a problem: ``rows`` int64[n]."""
-
-    problem: Problem
-    rows: np.ndarray
-
-    def log_likelihood(self, weights: np.ndarray) -> float:
-        """Sum of log p, times importance."""
-        return self.problem.likelihood(weights, self.rows, None)
-
-    @property
-    def mass(self) -> float:
-        """Importance in all."""
-        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
 
 
 @dataclass(slots=True)
@@ -48,16 +32,17 @@ class Trained:
 
 
 class Progress:
-    """Rows of the table and entries of the history; knows the best held-out score."""
+    """Rows of the table and entries of the history; knows the best pass by the held-out part."""
 
     def __init__(
-        self, config: L1Config, train: Part, held: Part | None, patience: int, say: Callable[[str], None]
+        self, config: L1Config, train: Part, held: HeldOut | None, patience: int, say: Callable[[str], None]
     ) -> None:
         self.config, self.train, self.held, self.patience, self.say = config, train, held, patience, say
         self.history: list[dict[str, Any]] = []
         self.seconds = 0.0
-        self.best, self.failures = np.inf, 0
-        say(f"{HEADER} {'held-out':>10}" if held else HEADER)
+        self.best: dict[str, Any] | None = None
+        self.failures = 0
+        say(HEADER + "".join(f" {name:>10}" for name in held.columns) if held else HEADER)
 
     def add(self, passes: int, weights: np.ndarray, log_likelihood: float | None = None) -> bool:
         """An entry; whether it is the best so far on the held-out part (always, when there is none)."""
@@ -73,17 +58,21 @@ class Progress:
             "active": int(np.count_nonzero(weights)),
             "seconds": round(self.seconds, 6),
         }
-        held = ""
+        line = f"{passes:6d} {objective:12.6f} {entry['active']:10d} {self.seconds:9.2f}"
         if self.held:
-            entry["held_out"] = -self.held.log_likelihood(weights) / self.held.mass
-            held = f"{entry['held_out']:.5f}"
+            entry |= self.held.figures(weights)
+            line += "".join(f" {figure}" for figure in self.held.cells(entry))
         self.history.append(entry)
-        self.say(f"{passes:6d} {objective:12.6f} {entry['active']:10d} {self.seconds:9.2f} {held:>10}".rstrip())
+        self.say(line)
         if not self.held:
             return True
-        better = entry["held_out"] < self.best
-        self.best, self.failures = (entry["held_out"], 0) if better else (self.best, self.failures + 1)
+        better = self.best is None or self.held.better(entry, self.best)
+        self.best, self.failures = (entry, 0) if better else (self.best, self.failures + 1)
         return better
+
+    def end(self) -> None:
+        if self.best:
+            self.say(f"pass {self.best['pass']} is kept, the best on the held-out part by {self.held.title}")
 
     @property
     def exhausted(self) -> bool:
@@ -105,6 +94,7 @@ def run_sgd(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trai
         elif progress.exhausted:
             break
     best.history = progress.history
+    progress.end()
     return best
 
 
@@ -118,19 +108,20 @@ def run_owlqn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Tr
 
     begun = time.perf_counter()
     solver = OwlQn(function, sgd.weights, config.l1, config.tolerance)
-    best, iteration, going = sgd.weights, 0, True
+    best, kept, iteration, going = sgd.weights, sgd.passes, 0, True
     while going and iteration < config.most_passes:
         going = solver.iterate()
         iteration += 1
         progress.seconds += time.perf_counter() - begun
         if progress.add(sgd.passes + iteration, solver.weights, -solver.smooth):
-            best = solver.weights
+            best, kept = solver.weights, sgd.passes + iteration
         elif progress.exhausted:
             break
         begun = time.perf_counter()
     table = np.zeros_like(sgd.table)
     table[0] = best
-    return Trained(table, 0.0, sgd.passes + iteration, progress.history)
+    progress.end()
+    return Trained(table, 0.0, kept, progress.history)
 
 
 def learn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:

@@ -53,8 +53,9 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     input = build.input_config({**arguments, "shuffle": None})
     if arguments["early_terminate"] < 1:
         raise UsageError("--early_terminate takes 1 or more")
-    if "early_terminate" in typed and not arguments["holdout"]:
-        raise UsageError("--early_terminate does nothing without --holdout")
+    for name in ("early_terminate", "holdout_metric"):
+        if name in typed and not arguments["holdout"]:
+            raise UsageError(f"--{name} does nothing without --holdout")
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     return Job(
@@ -62,7 +63,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
         features=features_of(typed, config, initial),
         input=input,
         bad_lines=BadLinesConfig(arguments["max_bad_ratio"], arguments["strict"], arguments["bad_lines"]),
-        holdout=read_holdout(arguments["holdout"]),
+        holdout=read_holdout(arguments["holdout"], arguments["holdout_metric"]),
         patience=arguments["early_terminate"],
         names=arguments["names"],
         initial=initial,
@@ -99,7 +100,8 @@ def features_of(typed: dict[str, Any], config: L1Config, initial: store.Loaded |
 
 def report(done: Fit) -> dict[str, Any]:
     """Options, and the figures of every pass, as JSON data."""
-    config, last = done.job.config, done.trained.history[-1]
+    config, history = done.job.config, done.trained.history
+    kept = next(entry for entry in history if entry["pass"] == done.trained.passes)
     names = ("model", "l1", "solver", "penalty", "rate", "decay")
     return {
         **{name: getattr(config, name) for name in names},
@@ -109,6 +111,7 @@ def report(done: Fit) -> dict[str, Any]:
         "lines": done.lines,
         "bad_lines": done.bad,
         "passes": done.trained.passes,
-        **{name: last[name] for name in ("objective", "active", "seconds")},
-        "history": done.trained.history,
+        **{name: kept[name] for name in ("objective", "active")},
+        "seconds": history[-1]["seconds"],
+        "history": history,
     }
