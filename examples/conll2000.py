@@ -27,7 +27,9 @@ PAPER = {  # row: passes, objective, active features, F1
     "cumulative+exponential": (30, -1.622, 23584, 93.66),
 }
 SENTENCES = 8936  # of their training part
-WORDS = "".join(f"U0{n}:%x[{n - 2},0]\n" for n in range(5)) + "U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\nB\n"
+PLACES = ("U00", "U01", "w", "U03", "U04")  # names of words nearby, as in the default template
+WORDS = "".join(f"{name}:%x[{place},0]\n" for place, name in enumerate(PLACES, -2))
+WORDS += "U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\nB\n"
 
 
 def vwlite(*arguments):

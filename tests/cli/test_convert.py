@@ -1,6 +1,7 @@
 """``vwlite convert``."""
 
 import gzip
+import json
 
 COLUMNS = "The DT B-NP\ncat NN I-NP\n\nsat VBD B-VP\n"
 
@@ -8,8 +9,17 @@ COLUMNS = "The DT B-NP\ncat NN I-NP\n\nsat VBD B-VP\n"
 def test_conll_to_standard_output(vwlite, write):
     write("data.txt", COLUMNS)
     done = vwlite("convert", "conll", "data.txt")
-    assert done.lines[0].startswith("B-NP |U00 _B-2 |U01 _B-1 |U02 The |U03 cat |U04 _B+1 |U10")
+    assert done.lines[0].startswith("B-NP |U00 _B-2 |U01 _B-1 |w The |U03 cat |U04 _B+1 |U10")
     assert [line.partition(" ")[0] for line in done.lines] == ["B-NP", "I-NP", "", "B-VP", ""]
+
+
+def test_options_pick_the_word_itself(vwlite, write):
+    write("data.txt", COLUMNS * 9)
+    vwlite("convert", "conll", "data.txt", "-o", "data.vw")
+    vwlite("l1", "data.vw", "--model", "crf", "--affix", "+1w,-2t", "--l1", "0", "--names", "-f", "m", "--quiet")
+    names = {entry["name"] for entry in json.loads(vwlite("inspect", "m", "--top", "500", "--json", "-").stdout)["top"]}
+    wanted = {"affix^w+1=T", "affix^w+1=c", "affix^w+1=s", "affix^t-2=DT", "affix^t-2=NN", "affix^t-2=BD"}
+    assert {name for name in names if name and name.startswith("affix")} == wanted
 
 
 def test_template_out_and_compressed_input(vwlite, write, tmp_path):

@@ -34,7 +34,16 @@ def test_what_the_text_cannot_hold_is_escaped():
     assert text("U:%x[0,0]", b"a:b|c% :\n") == "%3A |U a%3Ab%7Cc%25\n\n"
 
 
-@pytest.mark.parametrize("line", ["X1:%x[0,0]", "U1:%x[0]", "U1:%y[0,0]", "U 1:%x[0,0]", "U1%x[0,0]", "U1:%x[0,-1]"])
+def test_names_begin_with_any_letter():
+    assert text("word:%x[0,0]\nt1:%x[0,1]\n").splitlines()[0] == "B-NP |word The |t1 DT"
+    first = [template.name[0] for template in read_templates(DEFAULT)]
+    assert first.count("w") == first.count("t") == 1 and set(first) == {"U", "w", "t"}
+
+
+NO_NAMES = ["1:%x[0,0]", "\xe9:%x[0,0]", ":%x[0,0]", "U 1:%x[0,0]"]
+
+
+@pytest.mark.parametrize("line", [*NO_NAMES, "U1:%x[0]", "U1:%y[0,0]", "U1%x[0,0]", "U1:%x[0,-1]"])
 def test_no_template(line):
     with pytest.raises(UsageError, match="line 2 of the template"):
         read_templates(f"U0:%x[0,0]\n{line}\n")

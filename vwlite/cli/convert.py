@@ -23,8 +23,9 @@ def command(**arguments: Any) -> int:
 
     A template line 'U05:%x[-1,0]/%x[0,0]' makes a feature of the words (column 0) before and at each token, in the
     namespace U05. Lines named B... make features for 'vwlite l1 --edge B'. The default takes columns 0 and 1: words and
-    their bigrams, tags and their bigrams and trigrams, at most two tokens away. In features and labels ':', '|' and '%'
-    become %3A, %7C and %25.
+    their bigrams, tags and their bigrams and trigrams, at most two tokens away. Options of 'vwlite l1' pick namespaces
+    by their first letter: a token's own word is in w, its tag in t, all else in U..., as for --affix +3w,-3w. In
+    features and labels ':', '|' and '%' become %3A, %7C and %25.
     """
     from vwlite.cli.runs.convert import run
 

@@ -1,8 +1,9 @@
 """CoNLL column files to text, by templates in the manner of CRF++: ``U05:%x[-1,0]/%x[0,0]`` is a feature of each token.
 
 ``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond it. A line's part before
-the colon names the namespace; those that begin with B are meant for ``--edge B``. A line ``B`` stands for the
-transitions, which are there anyway. ``#`` begins a comment.
+the colon names the namespace. Options pick namespaces by their first letter: those that begin with B are meant for
+``--edge B``, and in the default the token's own word and tag have letters to themselves, w and t (``--affix +3w``). A
+line ``B`` stands for the transitions, which are there anyway. ``#`` begins a comment.
 """
 
 import re
@@ -13,8 +14,13 @@ from vwlite.errors import DataError, UsageError
 
 MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
+OWN = {2: "w", 12: "t"}  # names of the default's word and tag of the token itself; others go by these numbers
 DEFAULT = "".join(
-    [f"U{10 * column + place:02}:%x[{place - 2},{column}]\n" for column in (0, 1) for place in range(5)]
+    [
+        f"{OWN.get(10 * column + place, f'U{10 * column + place:02}')}:%x[{place - 2},{column}]\n"
+        for column in (0, 1)
+        for place in range(5)
+    ]
     + ["U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\n"]
     + [f"U{15 + place}:%x[{place - 2},1]/%x[{place - 1},1]\n" for place in range(4)]
     + [f"U{20 + place}:%x[{place - 2},1]/%x[{place - 1},1]/%x[{place},1]\n" for place in range(3)]
@@ -44,7 +50,7 @@ def read_templates(text: str) -> list[Template]:
         if not line or line == "B":
             continue
         name, colon, pattern = line.partition(":")
-        if name[:1] not in ("U", "B") or " " in name or (not colon and "%" in name):
+        if not (name[:1].isascii() and name[:1].isalpha()) or " " in name or (not colon and "%" in name):
             raise UsageError(f"line {number} of the template is not like U01:%x[0,0]: {line!r}")
         if "%" in MACRO.sub("", pattern):
             raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
