@@ -2,7 +2,7 @@
 
 import click
 
-from vwlite.cli import COMMANDS, cli
+from vwlite.cli.root import COMMANDS, cli
 
 GROUPS = {"aso": ["learn", "train", "inspect"]}
 TYPED = [name for name in COMMANDS if name not in GROUPS]

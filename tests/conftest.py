@@ -109,7 +109,7 @@ def run_here(tmp_path, monkeypatch):
     """``run_cli`` within the process of the tests: less true, and a hundred times as fast."""
     from click.testing import CliRunner
 
-    from vwlite.cli import main
+    from vwlite.cli.root import main
 
     monkeypatch.chdir(tmp_path)
     before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGHUP)]

@@ -140,7 +140,7 @@ HEAVY = {
 
 @pytest.mark.parametrize(("arguments", "lines"), [("predict -i model data.vw", 8), ("train -b 18 -P 1 data.vw", 0)])
 def test_no_more_is_imported_than_is_needed(model, tmp_path, cli_env, arguments, lines):
-    program = f"import sys, vwlite.cli as c\nsys.argv = ['vwlite', *{arguments.split()}]\n"
+    program = f"import sys, vwlite.cli.root as c\nsys.argv = ['vwlite', *{arguments.split()}]\n"
     program += "try: c.main()\nexcept SystemExit: print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=cli_env)
     assert done.returncode == 0 and done.stdout.count("\n") == lines and "vwlite.session" in done.stderr

@@ -41,6 +41,12 @@ class Diverged(VwliteError):
     exit_code = 70
 
 
+class OutOfMemory(VwliteError):
+    """The memory does not suffice for what was asked."""
+
+    exit_code = 71
+
+
 class OutputError(VwliteError):
     """An output file cannot be created or written."""
 

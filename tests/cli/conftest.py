@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from vwlite.cli import main
+from vwlite.cli.root import main
 
 
 @dataclass(frozen=True)

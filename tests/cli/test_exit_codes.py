@@ -23,6 +23,7 @@ STATUSES = {  # a command in sh; data, model and a writable folder are there
     66: "vwlite train nosuch.vw -f out",
     69: "PYTHONPATH=without:$PYTHONPATH vwlite train zstd.zst -f out",
     70: "vwlite train wild.vw --sgd -l 1e9 -f out",
+    71: "ulimit -v 4000000; vwlite train good.vw --block-size 8000000000 -f out",
     73: "vwlite train good.vw -f no/such/folder",
     74: "vwlite train half.gz -f out",
     75: "flock out.lock vwlite train good.vw -f out",
@@ -73,6 +74,25 @@ def test_status_after_a_signal(status, folder, cli_env):
         process.send_signal(SIGNALS[status])
         process.stderr.read()
         assert process.wait() == status
+
+
+LATE = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, *more):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from vwlite.cli import program
+program()
+"""
+
+
+@pytest.mark.parametrize("name", ["click", "vwlite.cli.root", "vwlite.errors"])
+def test_interrupted_before_there_is_a_command(name, cli_env):
+    """However early: while modules are imported."""
+    done = subprocess.run([sys.executable, "-c", LATE, name], env=cli_env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "vwlite: interrupted\n")
 
 
 def test_all_of_them_are_here_and_in_the_readme():

@@ -8,7 +8,7 @@ import click
 import pytest
 from commands import TYPED, command
 
-from vwlite.cli import COMMANDS, plain
+from vwlite.cli.root import COMMANDS, plain
 
 HERE = Path(__file__).resolve().parent
 README = (HERE.parent.parent / "README.md").read_text()

@@ -1,10 +1,12 @@
 """The command line among other processes: pipes, compression, odd text, signals, closed readers."""
 
 import bz2
+import errno
 import gzip
 import json
 import lzma
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -251,6 +253,41 @@ def test_a_reader_that_was_never_there(arguments, unbuffered, start, model, cli_
     os.close(writer)
     assert process.communicate()[1] == b""
     assert process.returncode == 141
+
+
+ON_STDOUT = {  # commands, and the exit status when standard output is closed and when it is full
+    "predict -i model data.vw": (73, 73),
+    "train data.vw --json -": (73, 74),
+    "check data.vw": (74, 74),
+    "evaluate -i model data.vw": (74, 74),
+    "inspect model": (74, 74),
+    "convert conll words": (73, 74),
+    "train --help": (74, 74),
+    "vw -d data.vw -p -": (1, 1),
+    "vw -d data.vw --nosuch": (1, 1),
+}
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", ON_STDOUT)
+def test_lost_output_is_no_success(arguments, unbuffered, model, write, tmp_path, cli_env):
+    write("words", "a N B\nb V O\n\n")
+    env = {**cli_env, "PYTHONUNBUFFERED": unbuffered}
+    for redirection, status in zip((">&-", ">/dev/full"), ON_STDOUT[arguments], strict=True):
+        command = f"{sys.executable} -m vwlite {arguments} {redirection}"
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == status and "Traceback" not in done.stderr
+        assert status == 1 or re.search(r"standard output|predictions to -", done.stderr)
+
+
+def test_a_full_disk_is_not_told_as_standard_output(vwlite, write, monkeypatch):
+    def refuse(*arguments, **more):
+        raise OSError(errno.ENOSPC, "No space left on device", "tmp")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    arguments = ("--test", "data.vw", "--vary", "l 1|2", "--trials", "2", "--passes", "1")
+    done = vwlite("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), *arguments, status=74)
+    assert done.stderr == "vwlite: tmp: No space left on device\n"
 
 
 def test_closed_standard_output(model, tmp_path, cli_env):

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from vwlite.cli import SETTINGS, options
+from vwlite.cli import options
 from vwlite.cli.parser import Command
+from vwlite.cli.root import SETTINGS
 
 
 @click.command("check", cls=Command, context_settings=SETTINGS, short_help="Validate text and say what is in it.")

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from vwlite.cli import SETTINGS, options
+from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
+from vwlite.cli.root import SETTINGS
 
 
 @click.command("convert", cls=Command, context_settings=SETTINGS, short_help="Turn other formats into text.")

@@ -2,6 +2,7 @@
 
 import math
 import re
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -131,18 +132,18 @@ class VwCommand(Command):
         try:
             return super().invoke(ctx)
         except VwliteError as error:
-            print(f"[critical] vw: {error}")
+            critical(str(error))
         except MemoryError:
-            print("[critical] vw: not enough memory")
+            critical("not enough memory")
         return 1
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, self.settled(list(args)))
         except click.NoSuchOption as error:
-            print(f"[critical] vw: unrecognised option '{error.option_name}'")
+            critical(f"unrecognised option '{error.option_name}'")
         except click.UsageError as error:
-            print(f"[critical] vw: {sentence(error)}")
+            critical(sentence(error))
         ctx.exit(1)
 
     def settled(self, tokens: list[str]) -> list[str]:
@@ -164,6 +165,11 @@ class VwCommand(Command):
                 settled += [part for value in values for part in (name, value)]
             seen.add(option.name)
         return settled
+
+
+def critical(message: str) -> None:
+    with suppress(OSError):  # the exit status tells it too
+        print(f"[critical] vw: {message}")
 
 
 def like_an_option(token: str) -> bool:

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from vwlite.cli import SETTINGS, options
+from vwlite.cli import options
 from vwlite.cli.files import Predictions, Reads
 from vwlite.cli.parser import Command
+from vwlite.cli.root import SETTINGS
 
 
 @click.command("predict", cls=Command, context_settings=SETTINGS, short_help="Predict with a model.")

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from vwlite.cli import SETTINGS, options
+from vwlite.cli import options
 from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import Command, Duration
+from vwlite.cli.root import SETTINGS
 from vwlite.outputs import BEST, CHECKPOINT, LEDGER, LOCK
 
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from vwlite.cli import SETTINGS, options
+from vwlite.cli import options
 from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import VwCommand
+from vwlite.cli.root import SETTINGS
 from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]

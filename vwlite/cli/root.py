@@ -1,0 +1,209 @@
+"""The list of commands, which are imported when they are called, and what becomes of errors."""
+
+import errno
+import importlib
+import io
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+from vwlite.cli import stop
+from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
+from vwlite.interrupts import Interrupted
+from vwlite.version import __version__
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: its threads cost start-up time
+
+# name -> what the list of commands says of it; the command is vwlite.cli.<name>.command
+COMMANDS = {
+    "train": "Learn a model from text.",
+    "check": "Validate text and say what is in it.",
+    "predict": "Predict with a model.",
+    "evaluate": "Measure a model on labelled text.",
+    "inspect": "Show what is in a model.",
+    "tune": "Search for the best options.",
+    "crr": "Learn to rank and to predict at once.",
+    "l1": "Learn sparse log-linear models.",
+    "convert": "Turn other formats into text.",
+    "aso": "Learn what many problems have in common.",
+    "vw": "Take vw's command line, and behave like it.",
+}
+
+
+def plain(name: str) -> str:
+    """Option names may be typed with ``-`` or ``_`` between words."""
+    return name.replace("-", "_")
+
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain}
+
+
+class Lazy(click.Group):
+    """A group that knows its commands' names and imports only the one that is called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"vwlite.cli.{name}").command
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        """As click does, but an unknown command is answered with the nearest known one."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command {name!r} ({hint})", context)
+        return super().resolve_command(context, args)
+
+    def invoke(self, context: click.Context) -> Any:
+        """As click does, but for broken pipes, of which click would make exit code 1."""
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            raise StreamLost(error) from error
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings=SETTINGS)
+@click.version_option(__version__, message="vwlite %(version)s")
+def cli() -> None:
+    """Online learning from Vowpal Wabbit text.
+
+    \b
+    vwlite train train.vw -f model --loss_function logistic
+    vwlite predict -i model test.vw > predictions
+    zcat big.vw.gz | vwlite train -f model
+
+    Data goes to standard output, everything else to standard error. 'vwlite COMMAND --help' shows a command's options.
+    """
+
+
+def main() -> None:
+    """Run the command line; errors become one line and an exit code (see ``vwlite.errors``)."""
+    open_streams()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # whatever the locale, names are shown
+            stream.reconfigure(errors="backslashreplace")
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        if before == stop:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = cli(standalone_mode=False) or 0
+    except click.ClickException as error:
+        status = error.exit_code
+        print(f"vwlite: {usage(error)}", file=sys.stderr)
+    except click.exceptions.Exit as error:
+        status = error.exit_code
+    except VwliteError as error:
+        print(f"vwlite: {error}", file=sys.stderr)
+        status = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("vwlite: interrupted", file=sys.stderr)
+        status = 130
+    except Interrupted as signalled:
+        print(f"vwlite: {signalled}", file=sys.stderr)
+        status = 128 + signalled.number
+    except StreamLost as lost:
+        status = lost_stream(lost.args[0])
+    except OSError as error:
+        status = failed(error)
+    except MemoryError as error:
+        status = out_of_memory(str(error))
+    if before == stop:
+        signal.signal(signal.SIGINT, stop)
+    leave(status if isinstance(status, int) else 0)
+
+
+def usage(error: click.ClickException) -> str:
+    """What is wrong with the command line, and where to look it up; the list of commands when nothing was typed."""
+    from vwlite.cli.parser import sentence
+
+    context = getattr(error, "ctx", None)
+    command = f"vwlite {context.info_name}" if context and context.parent else "vwlite"
+    return f"{sentence(error)} ('{command} --help' lists what there is)"
+
+
+class StreamLost(Exception):
+    """The reader of standard output went away; the OSError is the argument."""
+
+
+def interrupt(number: int, frame: object) -> None:
+    raise Interrupted(number)
+
+
+class StandardOutput(io.FileIO):
+    """Remembers whether writing has ``failed``: an error does not say of what it is."""
+
+    failed = False
+
+    def write(self, data: Any) -> int | None:
+        try:
+            return super().write(data)
+        except OSError:
+            self.failed = True
+            raise
+
+
+def open_streams() -> None:
+    """Nothing that is opened later takes the number of a standard stream that is closed; writing to that fails."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_WRONLY)
+    raw = sys.stdout and getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
+    if raw is None or isinstance(raw, io.FileIO):  # no object in memory, as test runners have
+        at_once = raw is not None and (raw is sys.stdout.buffer or raw.isatty())  # python -u, a terminal
+        stream = io.BufferedWriter(StandardOutput(1, "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(stream, getattr(sys.stdout, "encoding", None), line_buffering=at_once)
+    if sys.stderr is None:  # print would take standard output instead
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def failed(error: OSError) -> int:
+    """The exit code for a failure of the system that nobody had a sentence for, be it of standard output."""
+    if error.errno == errno.ENOMEM:
+        return out_of_memory("")
+    if getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
+        return lost_stream(error)
+    print(f"vwlite: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+    return InputDamaged.exit_code
+
+
+def out_of_memory(why: str) -> int:
+    print(f"vwlite: not enough memory{f': {why}' if why else ''}", file=sys.stderr)
+    return OutOfMemory.exit_code
+
+
+def lost_stream(error: OSError) -> int:
+    """The exit code when standard output cannot be written; what is still buffered goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if isinstance(error, BrokenPipeError):
+        return 141
+    reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+    print(f"vwlite: cannot write to standard output: {reason}", file=sys.stderr)
+    return 74
+
+
+def leave(status: int) -> None:
+    """Exit; a reader that has closed standard output turns success into 141."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        status = status or lost_stream(error)
+    sys.exit(status)
