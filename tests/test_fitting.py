@@ -31,7 +31,7 @@ WRONG = [
 
 @pytest.mark.parametrize("number", range(len(WRONG)))
 def test_other_values_are_refused(number):
-    with pytest.raises(TypeError, match=" is "):
+    with pytest.raises(ValueError, match=" is "):
         check_types(WRONG[number]())
 
 

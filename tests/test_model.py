@@ -16,7 +16,7 @@ from vwlite.archive import DTYPES, Spec
 from vwlite.errors import ModelError, OutputError
 from vwlite.table import Table
 
-NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
     st.none() | st.booleans() | NUMBERS | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -150,7 +150,7 @@ class Archive:
 
     def _parse(self, data: bytes) -> dict:
         try:
-            header = json.loads(data)
+            header = json.loads(data, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError) as error:
             raise self.damaged("its header is no JSON") from error
         if not isinstance(header, dict) or header.get("kind") != self.kind.name:
@@ -187,6 +187,18 @@ class Archive:
             if self._at(offset, len(record)) != record:
                 raise self.damaged("its zip records")
         return [offset + len(record) for offset, record in frame[:-1]]
+
+
+def _whole(text: str) -> int:
+    if len(text) > 21 or not -(2**63) <= (number := int(text)) < 2**64:
+        raise ValueError("a number of more than 64 bits")
+    return number
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError("a number that is not finite")
+    return number
 
 
 def _open(path: str, kind: Kind) -> tuple[BinaryIO, int]:

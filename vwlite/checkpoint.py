@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from vwlite import model
 from vwlite.atomic import beside_output
 from vwlite.best_pass import remove_kept
 from vwlite.config import RunConfig
 from vwlite.counters import Counters, ProgressRule
 from vwlite.errors import ModelError, UsageError
+from vwlite.header import stored
 from vwlite.interrupts import Interrupts
 from vwlite.limits import LARGEST
 from vwlite.outputs import CHECKPOINT
@@ -62,7 +62,7 @@ class Checkpoints:
             return None
         restored = restore(self.path, learning=True, strict=True, learner_changes={}, feature_changes={})
         run = restored.header.get("run")
-        if not isinstance(run, dict):
+        if run is None:
             raise ModelError(f"{self.path} is a model, not a checkpoint")
         check_same(self.path, run.get("told"), self.told)
         if run.get("inputs") != self.inputs:
@@ -80,8 +80,8 @@ class Checkpoints:
         try:
             go_on(session, self.run)
             for partial, size in zip(self.partials, self.run["partials"], strict=True):
-                partial.restore(int(size))
-        except (KeyError, TypeError, ValueError) as error:
+                partial.restore(size)
+        except (KeyError, ValueError) as error:
             raise ModelError(f"{self.path} is no checkpoint of this version ({error})") from error
         self.say(f"going on after {session.place.skip} examples of pass {session.passes_done + 1}")
 
@@ -157,8 +157,8 @@ def known_then(config: RunConfig) -> list[dict[str, Any]] | None:
     path = checkpoint_path(config)
     if not config.output.model or not os.path.exists(path):
         return None
-    run = model.read_header(path).get("run")
-    return run.get("known") if isinstance(run, dict) else None
+    run = stored(path).header.get("run")
+    return run["known"] if run else None
 
 
 def checkpoint_path(config: RunConfig) -> str:

@@ -14,6 +14,7 @@ from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import ManyConfig
 from vwlite.namebook import book_from_arrays
 from vwlite.restore import Restored, restore
+from vwlite.table import set_slots
 
 NAME_ARRAYS = ("name_slot", "name_end", "name_text")
 
@@ -41,7 +42,7 @@ class Inspection:
             "link": learner.config.link,
             "options": changed_options(self.restored),
             "bits": learner.bits,
-            "weights": int(np.count_nonzero(learner.weights[:, 0])),
+            "weights": len(set_slots(learner.weights)),
             "examples": counters["example_number"],
             "passes": header["passes"],
             "average_loss": average_loss(counters),
@@ -54,8 +55,8 @@ class Inspection:
 
     def top(self, count: int) -> list[dict[str, Any]]:
         """The ``count`` weights that are largest in size, with slot and name (None when unknown)."""
-        weights = self.restored.learner.weights[:, 0]
-        slots = np.flatnonzero(weights)
+        table = self.restored.learner.weights
+        weights, slots = table[:, 0], set_slots(table)
         sizes = -np.abs(weights[slots])
         if len(slots) > count:
             slots = slots[np.argpartition(sizes, count)[: count + 1]] if count else slots[:0]
@@ -83,9 +84,10 @@ def default_options() -> dict[str, Any]:
 def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
     restored = restore(path, learning=True, strict=True, learner_changes={}, feature_changes={})
-    has_names = bool(restored.header.get("names"))
-    names = book_from_arrays(model.load(path, want=NAME_ARRAYS).arrays).names if has_names else {}
-    return Inspection(path, restored, names)
+    if not restored.header["names"]:
+        return Inspection(path, restored, {})
+    book = book_from_arrays(model.load(path, want=NAME_ARRAYS).arrays, restored.features.bits)
+    return Inspection(path, restored, book.names)
 
 
 def require_names(inspection: Inspection) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 from vwlite.atomic import beside_output
 from vwlite.errors import ModelError
+from vwlite.fitting import require
+from vwlite.header import LedgerFile
 from vwlite.outputs import LEDGER
 from vwlite.source import fingerprint
 
@@ -43,16 +45,14 @@ def _models(path: str) -> dict[str, list[Entry]]:
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
-        if told["format"] != FORMAT:
+        if isinstance(told, dict) and told.get("format", FORMAT) != FORMAT:
             raise ModelError(f"{path} was written by another version of vwlite: remove it to go on without it")
-        models = told["models"]
-        if all(isinstance(entry["path"], str) for entries in models.values() for entry in entries):
-            return models
+        require(told, LedgerFile, "the ledger")
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
-    raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned")
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned") from error
+    return told["models"]
 
 
 class Ledger:

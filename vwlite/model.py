@@ -40,8 +40,8 @@ def save(
 ) -> None:
     """Write a model; the same content gives the same bytes. ``announce`` is told its digest before it has its name.
 
-    ``header`` is JSON data without NaN or infinity; arrays are integers or float32/64 of any shape,
-    or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
+    ``header`` is JSON data, its numbers finite and whole ones of 64 bits; arrays are integers or float32/64 of any
+    shape, or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
     a model cannot hold, NotFinite for tables that are to be ``finite`` and are not. ``opened`` makes the file.
     """
     path, tables, sources = os.fspath(path), {}, []

@@ -10,6 +10,7 @@ from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.errors import ModelError
 from vwlite.expand import Plan
+from vwlite.fitting import numbers
 from vwlite.names import term_names, with_all_linear
 from vwlite.shared_lines import with_shared
 
@@ -77,13 +78,17 @@ def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
     return slots << np.uint32(shift) & np.uint32((1 << plan.bits) - 1) if shift else slots
 
 
-def book_from_arrays(arrays: Mapping[str, np.ndarray]) -> NameBook:
-    """What ``NameBook.arrays`` gave. Raises ModelError when the arrays do not fit together."""
-    slots, edges = arrays["name_slot"].tolist(), [0, *arrays["name_end"].tolist()]
-    text = arrays["name_text"].tobytes()
-    if len(edges) != len(slots) + 1 or edges != sorted(edges) or edges[-1] != len(text):
-        raise ModelError("the names in the model are damaged")
+def book_from_arrays(arrays: Mapping[str, np.ndarray], bits: int) -> NameBook:
+    """What ``NameBook.arrays`` gave. Raises ModelError when the arrays do not fit together, or 2^bits slots."""
+    try:
+        slots = numbers(arrays, "name_slot", np.uint32, (-1,))
+        edges = [0, *numbers(arrays, "name_end", np.int64, (len(slots),)).tolist()]
+        text = numbers(arrays, "name_text", np.uint8, (-1,)).tobytes()
+        if edges != sorted(edges) or edges[-1] != len(text) or int(slots.max(initial=0)) >= 1 << bits:
+            raise ValueError("slots and ends of names")
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"the names in the model are damaged ({error})") from error
     book = NameBook()
-    for slot, (start, end) in zip(slots, pairwise(edges), strict=True):
+    for slot, (start, end) in zip(slots.tolist(), pairwise(edges), strict=True):
         book.names[slot] = text[start:end].decode("utf-8", "surrogateescape")
     return book

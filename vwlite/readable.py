@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import mmh3
 
-from vwlite.arrays import np
+from vwlite.arrays import Array, np
 from vwlite.atomic import atomic_output
 from vwlite.counters import Counters
 from vwlite.expand import FeatureConfig
 from vwlite.interactions import decode_letters
 from vwlite.learners import check_as_text
 from vwlite.learners.gd import COLUMNS, Gd
+from vwlite.table import stretches
 from vwlite.version import __version__
 
 if TYPE_CHECKING:
@@ -193,8 +194,8 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
 
 def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Slots with a non-zero number in ``columns`` and those numbers, a chunk at a time."""
-    for begin in range(0, len(weights), CHUNK):
-        chunk = weights[begin : begin + CHUNK]
+    for begin, end, _ in stretches(Array(weights, "f", *weights.shape), CHUNK):
+        chunk = weights[begin:end]
         used = chunk[:, columns[0]] != 0
         for column in columns[1:]:
             used |= chunk[:, column] != 0

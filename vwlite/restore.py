@@ -7,7 +7,7 @@ from vwlite import model
 from vwlite.agreement import SHAPE, check, check_features, check_learner, check_loss, check_shape
 from vwlite.errors import ModelError
 from vwlite.expand import FeatureConfig, Plan
-from vwlite.fitting import check_types
+from vwlite.header import of_the_model, stored
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.limits import with_free_bound
@@ -52,32 +52,37 @@ def restore(
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
     """
     try:
-        header = model.read_header(path)
-        kind = learner_class(learner_name or header["learner"])
+        header, kind, config, features = stored(path)
+        if learner_name:
+            kind = learner_class(learner_name)
         rates = confident and header["resumable"] and kind.name in ("gd", "active") and not header["config"]["ftrl"]
         if rates:
             kind = learner_class("active")
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
         loaded = model.load(path, want=kind.wanted(header, learning or rates))
-        features = check_types(FeatureConfig(**{key: _frozen(value) for key, value in header["features"].items()}))
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         if not learner_changes.keys().isdisjoint(SHAPE):
-            check_shape(path, kind.config_from(header["config"], {}), learner_changes)
+            check_shape(path, config, learner_changes)
         if strict and learning:
-            stored = kind.config_from(header["config"], {})
             check_features(path, features, feature_changes)
-            check_loss(path, stored, loss_changes or {})
-            check_learner(path, stored, learner_changes)
-            learner_changes = with_free_bound(learner_changes, stored.loss)
+            check_loss(path, config, loss_changes or {})
+            check_learner(path, config, learner_changes)
+            learner_changes = with_free_bound(learner_changes, config.loss)
             feature_changes = {}
         forgotten = {} if header["resumable"] else (dropped or {})
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
         if getattr(config, "pairs", 0) != pairs:
             raise ValueError("pairs of latent vectors that nothing is said of")
         features = change_features(path, features, feature_changes, strict)
-        learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
+        with of_the_model(path):
+            learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
+            if not feature_changes:
+                features.text_format(strict=strict)
+                plan = Plan(features, header["seen"], learner.drops_pairs)
+        if feature_changes:
+            plan = Plan(features, header["seen"], learner.drops_pairs)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
         learner.take_header(header, whole=bool(header["resumable"]))
         if rates:
@@ -85,14 +90,14 @@ def restore(
         return Restored(
             learner=learner,
             features=features,
-            plan=Plan(features, header["seen"], learner.drops_pairs),
+            plan=plan,
             counters=header["counters"],
             negative_label=header["negative_label"],
             passes=header["passes"],
             header=header,
-            names=read_names(loaded.arrays) if learning and header["names"] else None,
+            names=read_names(loaded.arrays, features.bits) if learning and header["names"] else None,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
 
 
@@ -110,15 +115,11 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any],
     return replace(features, **changes)
 
 
-def read_names(arrays: dict[str, Any]) -> "NameBook | None":
+def read_names(arrays: dict[str, Any], bits: int) -> "NameBook | None":
     """The names in a model's arrays, where these have been loaded."""
     if "name_slot" not in arrays:
         return None
     from vwlite.namebook import book_from_arrays
 
-    return book_from_arrays(arrays)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return book_from_arrays(arrays, bits)
 

@@ -7,8 +7,8 @@ import math
 import mmap
 import os
 import sys
-from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple
 
 from vwlite import arrays
 from vwlite._native.table import are_there, ask_for, touch_pages
@@ -31,6 +31,37 @@ class Table(NamedTuple):
 
     values: np.ndarray | Array
     names: tuple[str, ...]
+
+
+def values_of(arrays: Mapping[str, Any], name: str) -> Array:
+    """The numbers of the table ``name`` among a model's arrays. Raises ValueError where that is no table, KeyError."""
+    table = arrays[name]
+    if not isinstance(table, Table):
+        raise ValueError(f"{name} is no table")
+    return table.values
+
+
+def with_stride(values: Array, stride: int) -> Array:
+    """A table as wide as ``stride`` with the same first columns, those that are new zero."""
+    if values.shape[1] == stride:
+        return values
+    wide, columns = zeros(len(values), stride), min(values.shape[1], stride)
+    for begin, end, _ in stretches(values):
+        wide[begin:end, :columns] = values[begin:end, :columns]
+    return wide
+
+
+def set_slots(values: np.ndarray | Array, column: int = 0) -> np.ndarray:
+    """int64[n] ascending: where the column is not 0."""
+    found = [
+        np.flatnonzero(values[begin:end, column]) + begin
+        for begin, end, _ in stretches(Array(values, "f", *values.shape))
+    ]
+    return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def any_set(values: Array, column: int) -> bool:
+    return any(bool(values[begin:end, column].any()) for begin, end, _ in stretches(values))
 
 
 def zeros(slots: int, stride: int, *, huge: bool = True) -> Array:
@@ -104,7 +135,8 @@ def stretches(values: Array, chunk: int = 1 << 16) -> Iterator[tuple[int, int, A
     odd = address % page or page % row or chunk * row % page or values.nbytes % page
     with contextlib.ExitStack() as closing:
         pagemap = None
-        if values.nbytes >= SMALL and not odd:
+        mapped = memoryview(values).readonly  # a file's pages are there once they are looked at
+        if values.nbytes >= SMALL and not odd and not mapped:
             with contextlib.suppress(OSError):
                 pagemap = closing.enter_context(open("/proc/self/pagemap", "rb", buffering=0))
         for begin in range(0, len(values), chunk):

@@ -105,12 +105,17 @@ cdef inline void widen_range(Learner *m, float label) noexcept nogil:
         m.scalars[MAX_LABEL] = m.params.max_label = label
 
 
-cdef inline void sync(Learner *m) noexcept nogil:
-    """Apply the outstanding shrinkage to every weight."""
+cdef inline void shrink_slots(Learner *m, size_t begin, size_t end) noexcept nogil:
+    """Apply the outstanding shrinkage to the weights of the slots ``[begin, end)``."""
     cdef size_t slot
     cdef float contraction = <float>m.scalars[CONTRACTION]
-    for slot in range(m.slots):
+    for slot in range(begin, end):
         m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * contraction
+
+
+cdef inline void sync(Learner *m) noexcept nogil:
+    """Apply the outstanding shrinkage to every weight."""
+    shrink_slots(m, 0, m.slots)
     m.scalars[GRAVITY] = 0
     m.scalars[CONTRACTION] = 1
 

@@ -6,7 +6,7 @@ from libc.stdint cimport uint32_t
 from core.bytescan cimport unlikely
 from core.descent cimport (
     Learner, ask_for_slots, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
-    prefetch_slots, sync, sync_if_due, widen_range
+    prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
 from core.groups cimport Rows
 from core.in_order cimport Visit, check_fit, visit_in_order
@@ -89,8 +89,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     return status, begin
 
 
-def apply_shrinkage(state, config):
-    """Bring the outstanding L1 and L2 shrinkage into the table (``state.weights[:, 0]``)."""
+def apply_shrinkage(state, config, size_t begin, size_t end):
+    """Bring the outstanding L1 and L2 shrinkage into slots ``[begin, end)`` of ``state.weights[:, 0]``."""
     cdef Learner m = open_learner(state, config)
+    if not begin <= end <= m.slots:
+        raise ValueError("slots beyond the table")
     with nogil:
-        sync(&m)
+        shrink_slots(&m, begin, end)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import struct
 
@@ -21,6 +22,7 @@ NUMBERS = (0, 1, 2, 7, 8, 63, 64, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2
 VALUES = (
     *NUMBERS, -1, 0.5, 1e300, "inf", "nan", "", "w", "a.b", "<f4", "<u4", "|u1", "dyadic", "gd", "logistic", "::",
     None, True, False, [], {}, [0], [[]], [2**31], ["::"], ["a,b", "::"], {"name": "poisson"},
+    10**400, -(2**63) - 1, 2**1100, math.nan, math.inf, [["a"]], {"a": {"b": [1]}}, "\x1b[31m", "\ud800",
 )  # fmt: skip
 
 

@@ -59,7 +59,9 @@ def models(folder: str) -> Iterator[bytes]:
     """Of both commands."""
     text, made = Path(folder, "named.vw"), Path(folder, "named")
     text.write_bytes(LINES)
-    for config in (L1Config(model="multinomial", passes=2), L1Config(model="crf", passes=2, edge=("w",))):
+    crf = L1Config(model="crf", passes=2, edge=("w",))
+    for config in (L1Config(model="binary", passes=2), L1Config(model="multinomial", passes=2), crf):
+        text.write_bytes(b"1 |a b\n-1 |w x\n" if config.model == "binary" else LINES)
         input = InputConfig((str(text),))
         job = Job(config, FeatureConfig(), input, BadLinesConfig(), read_holdout(None), 3, True, None, None)
         fit(job, len).save(str(made))

@@ -10,6 +10,7 @@ from vwlite.config import OutputConfig, RunConfig
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import InputConfig
 from vwlite.learners.active import ActiveConfig
+from vwlite.learners.bfgs import BfgsConfig
 from vwlite.learners.coin import CoinConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.ect import EctConfig
@@ -51,23 +52,27 @@ def made() -> dict[str, list[bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         data, model, cache_file = (f"{folder}/{name}" for name in ("data.vw", "model", "cache"))
         text = VW[0] + VW[5]
+        classes = text.replace(b"-1", b"3")
         for features, learner, lines in (
             (FeatureConfig(bits=6), GdConfig(), text),
             (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
             (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
-            (FeatureConfig(bits=6), ManyConfig(oaa=3, indexing=1), text.replace(b"-1", b"3")),
-            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), text.replace(b"-1", b"3")),
-            (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), text.replace(b"-1", b"3")),
-            (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), text.replace(b"-1", b"3") * 4),
-            (FeatureConfig(bits=6), EctConfig(ect=3, error=1), text.replace(b"-1", b"3")),
+            (FeatureConfig(bits=6), ManyConfig(oaa=3, indexing=1), classes),
+            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), classes),
+            (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
+            (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
+            (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
+            (FeatureConfig(bits=4), BfgsConfig(), text),
+            (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
             (FeatureConfig(bits=5, quadratic=("sa",)), LdfConfig(csoaa_ldf="m"), GROUPS),
         ):
             Path(data).write_bytes(lines)
             output = OutputConfig(model=model, names=True, quiet=True)
-            train(RunConfig(InputConfig((data,)), features, learner, output))
+            passes = 2 if learner.learner == "bfgs" else 1
+            train(RunConfig(InputConfig((data,)), features, learner, output, passes=passes))
             models.append(Path(model).read_bytes())
         models += named.models(folder)
         Path(data).write_bytes(VW[0] + VW[5] * 3)

@@ -8,11 +8,12 @@ import numpy as np
 
 from vwlite import model
 from vwlite.aso.corpus import Vocabulary
-from vwlite.aso.solver import SolverConfig, Weights
+from vwlite.aso.solver import Weights
 from vwlite.aso.structure import Theta
 from vwlite.aso.target import Target, TargetConfig
 from vwlite.errors import ModelError, UsageError
-from vwlite.fitting import check_types, numbers
+from vwlite.fitting import built, numbers, require
+from vwlite.header import TargetHeader, ThetaHeader
 from vwlite.labelbook import Classes
 
 THETA, TARGET = "aso-theta", "aso"
@@ -30,25 +31,19 @@ def word_arrays(prefix: str, words: Vocabulary) -> dict[str, np.ndarray]:
     return {f"{prefix}_{name}": array for name, array in arrays.items()}
 
 
-def texts_of(value: Any) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValueError("a list of names")
-    return value
-
-
-def words_from(prefix: str, arrays: dict[str, Any], spaces: Any) -> Vocabulary:
-    count = len(arrays[f"{prefix}_key"])
-    key = numbers(arrays, f"{prefix}_key", np.uint32, (count,))
+def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabulary:
+    key = numbers(arrays, f"{prefix}_key", np.uint32, (-1,))
+    count = len(key)
     space = numbers(arrays, f"{prefix}_space", np.int32, (count,))
     ends = numbers(arrays, f"{prefix}_end", np.int64, (count,))
-    raw = arrays[f"{prefix}_text"].tobytes()
+    raw = numbers(arrays, f"{prefix}_text", np.uint8, (-1,)).tobytes()
     edges = np.concatenate(([0], ends))
     if (np.diff(edges) < 0).any() or edges[-1] != len(raw) or (key[1:] <= key[:-1]).any():
         raise ValueError("the names of its features")
-    if count and not 0 <= int(space.min()) <= int(space.max()) < len(texts_of(spaces)):
+    if count and not 0 <= int(space.min()) <= int(space.max()) < len(spaces):
         raise ValueError("the namespaces of its features")
     names = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(edges.tolist())]
-    return Vocabulary(key, space, names, texts_of(spaces))
+    return Vocabulary(key, space, names, spaces)
 
 
 def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -59,9 +54,9 @@ def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def theta_from(header: dict[str, Any], arrays: dict[str, Any]) -> Theta:
-    words, names = words_from("theta", arrays, header["theta_spaces"]), texts_of(header["groups"])
-    h = header["h"]
-    if len(h) != len(names) or not all(type(one) is int and one >= 0 for one in h):
+    require(header, ThetaHeader, "header")
+    words, names, h = words_from("theta", arrays, header["theta_spaces"]), header["groups"], header["h"]
+    if len(h) != len(names):
         raise ValueError("the groups of Theta")
     matrix = numbers(arrays, "theta", np.float32, (len(words), max(h, default=0)))
     group = numbers(arrays, "theta_group", np.int32, (len(words),))
@@ -80,8 +75,9 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
     """Theta and the facts of its learning. Raises ModelError."""
     header, arrays = opened(path, THETA, "made by vwlite aso learn")
     try:
+        require(header["aso"], dict, "aso")
         return theta_from(header, arrays), header["aso"]
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no Theta of this version ({error})") from error
 
 
@@ -108,11 +104,12 @@ def load_target(path: str) -> Target:
     """Raises ModelError."""
     header, arrays = opened(path, TARGET, "made by vwlite aso train")
     try:
+        require(header, TargetHeader, "header")
         words, theta = words_from("word", arrays, header["spaces"]), None
         if "groups" in header:
             theta = theta_from(header, arrays)
-        config = check_types(TargetConfig(**{**header["config"], "solver": SolverConfig(**header["config"]["solver"])}))
-        classes = Classes(texts_of(header["classes"]), bool(header["several"]))
+        config = built(TargetConfig, header["config"])
+        classes = Classes(header["classes"], header["several"])
         shared, count = sum(len(v) for v in theta.values) if theta else 0, len(classes.names)
         weights = Weights(
             numbers(arrays, "w", np.float32, (len(words), count)),
@@ -124,5 +121,5 @@ def load_target(path: str) -> Target:
         if not count or len(classes.place) < count:
             raise ValueError("the names of its classes")
         return Target(classes, words, weights, theta, config)
-    except (KeyError, TypeError, ValueError, IndexError, UsageError) as error:
+    except (KeyError, ValueError, UsageError) as error:
         raise ModelError(f"{path} is no model of this version's aso train ({error})") from error

@@ -9,7 +9,8 @@ from vwlite import model
 from vwlite.counters import Counters
 from vwlite.errors import ModelError, UsageError
 from vwlite.expand import FeatureConfig
-from vwlite.fitting import check_types, numbers
+from vwlite.fitting import built, check_types, numbers, require
+from vwlite.header import LogLinear
 from vwlite.l1.alphabet import Family, Pairs
 from vwlite.l1.config import L1Config
 from vwlite.l1.training import Trained
@@ -34,8 +35,6 @@ class Past:
 
     def __post_init__(self) -> None:
         check_types(self)
-        if self.passes < 0 or not all(0 <= character < 256 for character in self.seen):
-            raise ValueError("what it says of its training cannot be")
 
 
 @dataclass(slots=True)
@@ -117,15 +116,14 @@ def load(path: str) -> Loaded:
     """Raises ModelError for a damaged or foreign file and for models of other commands, InputMissing."""
     loaded = model.load(path)
     header, arrays = loaded.header, loaded.arrays
+    if "l1" not in header:
+        raise ModelError(f"{path} was not made by 'vwlite l1' (its learner is {header.get('learner')!a})")
     try:
-        if "l1" not in header:
-            raise ModelError(f"{path} was not made by 'vwlite l1' (its learner is {header.get('learner')})")
+        require(header, LogLinear, "header")
+        Counters().restore(header["counters"])
         options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
-        config = check_types(L1Config(**{**options, "edge": tuple(options["edge"])}))
-        frozen = {k: tuple(v) if isinstance(v, list) else v for k, v in header["features"].items()}
-        features = check_types(FeatureConfig(**frozen))
-        past = past_of(header)
-        names = book_from_arrays(arrays) if header["names"] else None
+        config, features, past = built(L1Config, options), built(FeatureConfig, header["features"]), past_of(header)
+        names = book_from_arrays(arrays, features.bits) if header["names"] else None
         if config.model == "binary":
             slots = numbers(arrays, "l1_slot", np.uint32, (-1,))
             table = numbers(arrays, "l1_table", np.float64, (2, len(slots)))
@@ -137,7 +135,7 @@ def load(path: str) -> Loaded:
         table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
         check(pairs)
         return Loaded(path, past, config, features, pairs, None, table, names)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UsageError) as error:
+    except (KeyError, ValueError, UsageError) as error:
         raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
 
 

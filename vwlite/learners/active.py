@@ -11,6 +11,7 @@ from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
+from vwlite.fitting import count_in
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
 from vwlite.results import Results
@@ -130,11 +131,10 @@ class Active(Gd):
         if header["learner"] != self.name:  # a plain model, that this goes on from
             return
         numbers = {name: float(header["scalars"][name]) for name in OWN_SCALARS}
-        if not all(map(np.isfinite, numbers.values())) or not 0 <= numbers["queries"] < 2**53:
+        if not all(map(np.isfinite, numbers.values())):
             raise ValueError("counts of labels")
+        count_in(numbers, "queries")
         chance = header["chance"]
-        if type(chance) is not int or not 0 <= chance < 2**64:
-            raise ValueError("a state of random numbers")
         if not self.strict:  # vw counts each run's anew
             numbers = {name: numbers[name] for name in ("least_label", "greatest_label")}
         if whole:

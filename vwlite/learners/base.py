@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
 
 from vwlite.arrays import np, to_float32, zeros
 from vwlite.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.expand import Plan
-from vwlite.fitting import check_types
-from vwlite.losses import LossConfig, link_code
+from vwlite.fitting import built
+from vwlite.losses import link_code
 from vwlite.progress import value_text
 from vwlite.results import Results
-from vwlite.table import Pages, Table
+from vwlite.table import Pages, Table, values_of
 
 NO_MEMORY, UNSTABLE = 101, 102  # of core/status.pxd
 
@@ -174,18 +174,23 @@ class Learner:
         return None
 
     @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: Any) -> None:
+        """Raises ValueError where the header has less than ``config`` asks memory for, before that is taken."""
+
+    @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
         """The configuration a model was trained with, but for ``changes``; ``stored`` is the header's."""
         raise NotImplementedError
 
-    def checked(self, table: np.ndarray, stride: int) -> np.ndarray:
-        """A table from a file, float32[2^bits, stride]. Raises ValueError when its shape is another."""
-        if table.shape != (1 << self.bits, stride):
-            raise ValueError(f"a table of shape {table.shape}, not {(1 << self.bits, stride)}")
-        return table
+    def checked(self, arrays: Mapping[str, Any], name: str, stride: int) -> np.ndarray:
+        """The numbers of a table from a file, float32[2^bits, stride]. Raises ValueError when its shape is another."""
+        values = values_of(arrays, name)
+        if values.shape != (1 << self.bits, stride):
+            raise ValueError(f"a table of shape {values.shape}, not {(1 << self.bits, stride)}")
+        return values
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
-        """Take over what else the header has; ``whole`` as with ``load``. Raises ValueError, TypeError, KeyError."""
+        """Take over what else the header has; ``whole`` as with ``load``. Raises ValueError, KeyError."""
         if whole and "start_time" in header:
             self.start_time = header["start_time"]
 
@@ -200,10 +205,13 @@ def plain(value: float) -> float | str:
 
 
 def restored_config(kind: type, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
-    """A configuration from a model's header, but for ``changes``. Raises UsageError for one it does not have."""
+    """A configuration from a model's header, but for ``changes``. Raises UsageError for one it does not have.
+
+    And ValueError where the header has other fields than the configuration.
+    """
     known = {field.name for field in fields(kind)}
     for name in changes:
         if name not in known:
             raise UsageError(f"--{name} is no option of the model's learner, {kind.learner}")
-    check_types(kind(**{**stored, "loss": LossConfig(**stored["loss"])}))
-    return kind(**{**stored, "loss": LossConfig(**stored["loss"]), **changes})
+    config = built(kind, stored)
+    return replace(config, **changes) if changes else config

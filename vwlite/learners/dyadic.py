@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from vwlite._native import dyadic as kernel
 from vwlite.arrays import np
 from vwlite.errors import UsageError
+from vwlite.fitting import count_in
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code
-from vwlite.table import Table, zeros
+from vwlite.table import Table, any_set, set_slots, zeros
 
 SCALARS = (
     "time",  # sum of importance of the examples learned
@@ -21,6 +22,7 @@ SCALARS = (
     "unbounded",  # updates that hit an iteration limit
     "mismatched",  # rows whose sides cannot be paired by position (rank 0)
 )
+COUNTS = ("unbounded", "mismatched")
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
 BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
 BOUNDED_LOSSES = ("hinge", "quantile", "logistic")
@@ -155,14 +157,15 @@ class Dyadic(Learner):
         return restored_config(DyadicConfig, stored, changes)
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        for name in COUNTS:
+            count_in(scalars, name)
         for name in SCALARS:
             if whole or name in ("min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
-        self.weights = self.checked(arrays["weights"].values, 1)
+        self.weights = self.checked(arrays, "weights", 1)
         for pair in range(self.config.pairs):
             for side in range(2):
-                table = arrays[f"latent{pair}{'ab'[side]}"].values
-                self.latent[pair][side] = self.checked(table, self.stride)
+                self.latent[pair][side] = self.checked(arrays, f"latent{pair}{'ab'[side]}", self.stride)
 
     def complaints(self) -> list[str]:
         lines = []
@@ -174,10 +177,10 @@ class Dyadic(Learner):
         return lines
 
     def has_learned_pair(self, number: int) -> bool:
-        return all(bool(table[:, self.rank].any()) for table in self.latent[number])
+        return all(any_set(table, self.rank) for table in self.latent[number])
 
     def factors(self, pair: int, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Slots uint32[n] that were ever updated and their vectors float32[n, rank]."""
         table = self.latent[pair][side]
-        slots = np.flatnonzero(table[:, self.rank])
+        slots = set_slots(table, self.rank)
         return slots.astype(np.uint32), table[slots, : self.rank]

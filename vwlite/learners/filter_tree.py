@@ -16,11 +16,11 @@ from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
+from vwlite.fitting import built
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import Many, ManyConfig
-from vwlite.losses import LossConfig
 from vwlite.results import Results
 from vwlite.table import Table
 
@@ -197,6 +197,13 @@ class FilterTree(Many):
         return {**Learner.header(self), "config": config, "nodes": nodes}
 
     @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: FilterTreeConfig) -> None:
+        if len(header["nodes"]) != config.count - 1:
+            raise ValueError("nodes for another number of classes")
+        for node in header["nodes"]:
+            learner_class(config.base.learner).check_size(node, config.base)
+
+    @classmethod
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
@@ -205,8 +212,8 @@ class FilterTree(Many):
         self.set(**{name: float(scalars[name]) for name in SCALARS})
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
-        if self.get("first") not in (-1, 0, 1) or len(header["nodes"]) != len(self.nodes):
-            raise ValueError("nodes for another number of classes")
+        if self.get("first") not in (-1, 0, 1):
+            raise ValueError("classes are counted from 0 or 1")
         for number, (node, told) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
             prefix = f"node{number}_"
             own = {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
@@ -216,9 +223,11 @@ class FilterTree(Many):
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> FilterTreeConfig:
+        if stored["base_learner"] not in NODES:
+            raise ValueError("a tree of learners that are not of two classes")
         kind = learner_class(stored["base_learner"])
         own = {field.name for field in fields(FilterTreeConfig)} - {field.name for field in fields(GdConfig)}
         base = kind.config_from(stored["base"], {name: value for name, value in changes.items() if name not in own})
-        kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner", "loss")}
+        kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner")}
         changed = {name: value for name, value in changes.items() if name in own}
-        return FilterTreeConfig(**{**kept, **changed, "loss": LossConfig(**stored["loss"]), "base": base})
+        return replace(built(FilterTreeConfig, kept, base=base), **changed)

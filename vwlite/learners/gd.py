@@ -14,7 +14,7 @@ from vwlite.expand import Plan
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
 from vwlite.losses import LossConfig, link_code
 from vwlite.results import Results
-from vwlite.table import Pages, Table, pages_of, zeros
+from vwlite.table import Pages, Table, pages_of, stretches, values_of, with_stride, zeros
 
 CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
@@ -245,7 +245,9 @@ class Gd(Learner):
 
     def apply_shrinkage(self) -> None:
         if self.get("gravity") or self.get("contraction") != 1:
-            kernel.apply_shrinkage(self, self.kernel)
+            for begin, end, _ in stretches(Array(self.weights, "f", *self.weights.shape)):
+                kernel.apply_shrinkage(self, self.kernel, begin, end)
+            self.set(gravity=0.0, contraction=1.0)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -272,17 +274,15 @@ class Gd(Learner):
         for name in SCALARS:
             if whole or name in ("gravity", "contraction", "min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
-        if "weights" in arrays:
-            table = arrays["weights"].values
-            if table.shape == self.weights.shape:
-                self.weights = table
-            else:
-                columns = min(table.shape[1], self.stride)
-                self.weights[:, :columns] = table[:, :columns]
-        elif self.stride > 1:
-            self.weights[:, 0] = arrays["weights.w"]
-        else:
-            self.weights = self.checked(Array(arrays["weights.w"], "f", len(arrays["weights.w"]), 1), 1)
-            if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
+        values = values_of(arrays, "weights") if "weights" in arrays else as_table(arrays["weights.w"])
+        if len(values) != 1 << self.bits:
+            raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")
+        self.weights = with_stride(values, self.stride)
+        if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
+            if memoryview(self.weights).readonly:
                 self.weights = np.array(self.weights)
-                self.apply_shrinkage()
+            self.apply_shrinkage()
+
+
+def as_table(column: Array) -> Array:
+    return Array(column, "f", len(column), 1)

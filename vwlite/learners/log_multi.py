@@ -11,6 +11,7 @@ from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
+from vwlite.fitting import numbers
 from vwlite.learners.base import restored_config
 from vwlite.learners.many import ManyKernelConfig
 from vwlite.learners.trees import Tree, TreeConfig
@@ -129,8 +130,14 @@ class LogMulti(Tree):
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         super().load(arrays, scalars, whole)
-        nodes, margins, entries, entry_margins = (arrays[name] for name in ARRAYS)
-        check_arrays(nodes, margins, entries, entry_margins, len(self.nodes))
+        nodes = numbers(arrays, "nodes", np.uint32, (-1, len(NODE)))
+        margins = numbers(arrays, "node_margins", np.float64, (len(nodes),))
+        entries = numbers(arrays, "entries", np.uint32, (-1, len(ENTRY)))
+        entry_margins = numbers(arrays, "entry_margins", np.float64, (len(entries),))
+        if len(nodes) % 2 == 0 or len(nodes) > len(self.nodes):
+            raise ValueError("a tree of another number of classes")
+        if len(entries) >= NONE or (entries[:, OWNER] >= len(nodes)).any():
+            raise ValueError("labels of no node")
         self.used[PREDICTORS], self.used[DEEPEST] = len(nodes) // 2, depth_of(nodes)
         self.nodes[: len(nodes)], self.margins[: len(nodes)] = nodes, margins
         self.set_entries(entries, entry_margins)
@@ -138,22 +145,6 @@ class LogMulti(Tree):
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LogMultiConfig:
         return restored_config(LogMultiConfig, stored, changes)
-
-
-def check_arrays(
-    nodes: np.ndarray, margins: np.ndarray, entries: np.ndarray, entry_margins: np.ndarray, most: int
-) -> None:
-    """Raises ValueError where these are not what a model keeps of a tree of ``most`` nodes."""
-    if [array.dtype for array in (nodes, margins, entries, entry_margins)] != [np.uint32, np.float64] * 2:
-        raise ValueError("the tree is not of the right numbers")
-    if nodes.ndim != 2 or nodes.shape[1] != len(NODE) or len(nodes) % 2 == 0 or len(nodes) > most:
-        raise ValueError("a tree of another number of classes")
-    if entries.ndim != 2 or entries.shape[1] != len(ENTRY) or margins.shape != (len(nodes),):
-        raise ValueError("the tree's sums do not fit its nodes")
-    if entry_margins.shape != (len(entries),) or len(entries) >= NONE or (entries[:, OWNER] >= len(nodes)).any():
-        raise ValueError("labels of no node")
-    if not (np.isfinite(margins).all() and np.isfinite(entry_margins).all()):
-        raise ValueError("the tree's sums are not finite")
 
 
 def depth_of(nodes: np.ndarray) -> int:

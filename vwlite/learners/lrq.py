@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from vwlite._native import lrq as kernel
 from vwlite.arrays import np
 from vwlite.errors import UsageError
+from vwlite.fitting import count_in
 from vwlite.interactions import decode_letters
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
@@ -88,12 +89,7 @@ class Lrq(Gd):
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
         if whole and self.strict:  # vw counts each run's rows anew
-            seen = float(header["scalars"]["seen"])
-            if not 0 <= seen < 2**53:
-                raise ValueError("a number of rows")
-            self.set(seen=seen)
-            if type(header["chance"]) is not int or not 0 <= header["chance"] < 2**64:
-                raise ValueError("a state of random numbers")
+            self.set(seen=count_in(header["scalars"], "seen"))
             self.chance[0] = header["chance"]
 
     @classmethod

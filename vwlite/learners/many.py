@@ -13,6 +13,7 @@ from vwlite.batch import Batch
 from vwlite.class_labels import Classes, ClassLabels, Complain, ListLabels
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
+from vwlite.fitting import matrix
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
 from vwlite.results import Results
@@ -270,15 +271,18 @@ class Many(Gd):
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        norms = np.array(header["norms"], np.float64)
-        if norms.shape != self.norms.shape or not np.isfinite(norms).all():
-            raise ValueError("the classes' norms are damaged")
+        norms = matrix(header["norms"], "norms", self.norms.shape)
         first, turn = float(header["scalars"]["first"]), float(header["scalars"]["turn"])
         if first not in (-1, 0, 1) or not 0 <= turn < self.config.count:
             raise ValueError("classes are counted from 0 or 1")
         self.set(first=first, turn=turn)
         if whole:
             self.norms = norms
+
+    @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: ManyConfig) -> None:
+        if len(header["norms"]) != config.models:
+            raise ValueError(f"norms are of {len(header['norms'])} sets of weights, not {config.models}")
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> ManyConfig:

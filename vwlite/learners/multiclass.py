@@ -12,7 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, restored_config
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import Many, ManyConfig
-from vwlite.table import Table, zeros
+from vwlite.table import Table, values_of, zeros
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 SCALARS = ("norm_sum", "norm_weight", "rate", "first", "min_label", "max_label", "time")
@@ -123,6 +123,10 @@ class Multiclass(Many):
         return Learner.header(self)
 
     @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: MulticlassConfig) -> None:
+        """Classes have no numbers of their own in the header."""
+
+    @classmethod
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
@@ -133,12 +137,12 @@ class Multiclass(Many):
         self.set(first=first)
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        self.weights = self.checked(arrays["weights"].values, 1)
+        self.weights = self.checked(arrays, "weights", 1)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
         if whole and self.learning:
-            self.squares = self.checked(arrays["squares"].values, 1)
-            self.scale = arrays["scale"].values
+            self.squares = self.checked(arrays, "squares", 1)
+            self.scale = values_of(arrays, "scale")
             if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
                 raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
 

@@ -5,14 +5,14 @@ from typing import Any
 from vwlite.cli import build
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
-from vwlite.model import read_header
+from vwlite.header import stored
 from vwlite.training import predict
 
 
 def without_probabilities(path: str) -> str:
     """Why the model has none to be added."""
-    config = read_header(path)["config"]
-    if config.get("oaa") or config.get("multiclass"):
+    config = stored(path).config
+    if getattr(config, "oaa", 0) or getattr(config, "multiclass", 0):
         return f"--probabilities is an option of training here: what was trained with it predicts them ({path})"
     return "--probabilities needs a model of named labels (vwlite l1 --model multinomial or crf)"
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from vwlite import model as model_file
 from vwlite.atomic import atomic_output
 from vwlite.cli import build, learners
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig, Plan
+from vwlite.header import stored
 from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import OF_UPDATES, GdConfig
@@ -251,8 +251,9 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
 
     A learner that vw does not have keeps all of them.
     """
-    kept = model_file.read_header(path)
-    if kept.get("learner") not in LINEAR or config.learner.learner not in LINEAR:
+    made = stored(path)
+    kept = made.header
+    if kept["learner"] not in LINEAR or config.learner.learner not in LINEAR:
         typed_changes = learners.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
@@ -267,9 +268,9 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:
         if name in features:
-            features[name] = (*features[name], *kept["features"][name])
+            features[name] = (*features[name], *getattr(made.features, name))
     lines = [(name, kept["config"].get(name, "")) for name in ("csoaa_ldf", "wap_ldf")]
-    for name, old in (("link", kept["config"]["link"]), ("affix", kept["features"]["affix"]), *lines):
+    for name, old in (("link", made.config.link), ("affix", made.features.affix), *lines):
         if typed.get(name, old) != old and old not in ("", "identity"):
             raise UsageError(f"--{name} {typed[name]} contradicts {path}, which was made with --{name} {old}")
     if "initial" not in typed:  # a mask's model: its weights, not its options

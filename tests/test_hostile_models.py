@@ -1,0 +1,94 @@
+"""Models whose digests are right and whose contents are not: each is refused, or works, in little memory and time."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from fuzz import altered
+from fuzz.sealing import sealed_model, unsealed_model
+from fuzz.seeds import made
+
+FEW = 200
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def seed_of(learner, **options):
+    """Of the first model of a learner, some options of its header's ``config`` or ``features`` changed."""
+    seed = next(seed for seed in made()["sealed_model"] if altered.learner_of(seed) == learner)
+    size = int.from_bytes(seed[:4], "little")
+    header = json.loads(seed[4 : 4 + size])
+    for part in ("config", "features"):
+        own = header["model"][part]
+        own |= {name: value for name, value in options.items() if name in own}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(4, "little") + text + seed[4 + size :]
+
+
+def test_altered_headers_are_refused_or_work():
+    draw, seeds, statuses = random.Random(1), made()["sealed_model"], set()
+    for number in range(FEW):
+        seed = seeds[number % len(seeds)]
+        learner = altered.learner_of(seed)
+        command = draw.choice(altered.commands_for(learner))
+        statuses.add(altered.attempt(sealed_model(altered.altered(draw, seed)), command, learner))
+    assert {0, 76} <= statuses <= {0, 1, 2, 65, 70, 76}
+
+
+def test_altered_checkpoints_are_refused_or_work():
+    draw, seed, statuses = random.Random(2), unsealed_model(altered.checkpoint()), set()
+    assert altered.attempt(sealed_model(seed), altered.RESUMED, "gd") == 0
+    for _ in range(FEW // 4):
+        statuses.add(altered.attempt(sealed_model(altered.altered(draw, seed)), altered.RESUMED, "gd"))
+    assert 76 in statuses <= {0, 2, 66, 70, 76}
+
+
+def test_what_is_not_altered_works():
+    for seed in made()["sealed_model"]:
+        learner = altered.learner_of(seed)
+        assert altered.attempt(sealed_model(seed), altered.commands_for(learner)[0], learner) == 0
+
+
+BOMBS = [
+    ("ect", {"ect": 2**23}),
+    ("ect", {"error": 1023}),
+    ("log_multi", {"log_multi": 2**24 - 1}),
+    ("many", {"oaa": 2**24 - 1, "bits": 32}),
+    ("filter_tree", {"filter_tree": 4096, "bits": 32}),
+    ("multiclass", {"multiclass": 2**24 - 1, "bits": 32}),
+    ("dyadic", {"rank": 4096, "bits": 32}),
+    ("gd", {"bits": 32}),
+    ("lrq", {"bits": 32}),
+]
+
+
+@pytest.mark.parametrize(("learner", "options"), BOMBS, ids=lambda value: str(value))
+def test_more_than_the_file_justifies_is_refused(learner, options):
+    for command in ("predict -i model text --quiet", "inspect model", "train text -i model -f out --quiet"):
+        assert altered.attempt(sealed_model(seed_of(learner, **options)), command, learner) == 76
+
+
+WIDE = 1 << 40  # bytes of address space: a table takes memory only where something is written
+OPTIONS = {
+    "plain": "-b 30",
+    "narrow": "-b 30 --predict_only_model",
+    "shrunk": "-b 30 --l2 0.1 --l1 1e-3 --sgd",
+    "dyadic": "-b 26 --dotproduct ab --rank 12",
+}
+ON_LARGE = [
+    *("inspect plain", "inspect plain --json - --readable_model out", "inspect narrow", "inspect dyadic --factors a"),
+    *("predict -i plain text --quiet", "predict -i narrow text --quiet", "predict -i shrunk text --quiet"),
+    *("evaluate -i plain text", "train text -i plain -f out --quiet", "vw -d text -i plain -t -p out --quiet"),
+]
+
+
+@pytest.mark.parametrize("command", ON_LARGE)
+def test_a_large_table_takes_what_is_set_in_it(command):
+    Path("text").write_bytes(altered.TEXT)
+    name = next(name for name in OPTIONS if name in command.split())
+    assert altered.run(f"train text -f {name} {OPTIONS[name]} --quiet", WIDE) == (0, "")
+    assert altered.run(command, WIDE)[0] == 0
