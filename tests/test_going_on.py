@@ -132,7 +132,7 @@ def test_nothing_to_learn_from_leaves_the_model_alone(text, run_here, files):
     run_here("train", "-i", "model", "-f", "model", stdin=text)
 
 
-@pytest.mark.parametrize("options", ["--sgd -l 1e20", "-l 1e30 --decay_learning_rate 1e300 --passes 3 --holdout_off"])
+@pytest.mark.parametrize("options", ["--sgd -l 1e20", "-l 1e30 --decay_learning_rate 1e30 --passes 3 --holdout_off"])
 def test_diverged_models_are_not_saved(options, run_here, tmp_path):
     (tmp_path / "data.vw").write_text("1 |a x:1e20\n")
     done = run_here("train", "data.vw", "-f", "model", *options.split(), status=70)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vwlite.errors import UsageError
-from vwlite.losses import LINKS, LOSSES, LabelSummary, LossConfig, best_constant, link_code
+from vwlite.losses import LINKS, LOSSES, LabelSummary, LossConfig, best_constant, best_log_odds, link_code
 
 
 def with_q(name):
@@ -72,6 +72,34 @@ def test_logistic_label_check_follows_its_limits():
     zero_to_ten = LossConfig("logistic", logistic_min=0, logistic_max=10)
     assert zero_to_ten.accepts(np.float32([-1, 0, 10, 11])).tolist() == [False, True, True, False]
     assert zero_to_ten.label_rule == "from 0 to 10"
+
+
+def test_labels_reach_limits_as_they_are_rounded():
+    to_a_third = LossConfig("logistic", logistic_min=-0.3, logistic_max=0.3)
+    assert to_a_third.accepts(np.float32([-0.3, 0.3, 0.31])).tolist() == [True, True, False]
+
+
+def test_limits_that_were_typed_make_labels_soft():
+    assert not LossConfig("logistic").soft and not LossConfig("hinge", limited=True).soft
+    assert LossConfig("logistic", limited=True).soft and LossConfig("logistic", logistic_min=0).soft
+
+
+# the logarithm of the mean label's odds, and its entropy
+@pytest.mark.parametrize(
+    ("limits", "mean", "expected"),
+    [
+        ((0, 1), 0.3, (-0.8472979, 0.6108643)),
+        ((-1, 1), -0.4, (-0.8472979, 0.6108643)),
+        ((-1, 1), 0.0, (0, math.log(2))),
+        ((0, 10), 9.9, (4.5951199, 0.0560015)),
+    ],
+)
+def test_best_constant_of_labels_between_limits(limits, mean, expected):
+    config = LossConfig("logistic", logistic_min=limits[0], logistic_max=limits[1], limited=True)
+    assert best_log_odds(config, LabelSummary(mean, None, True, mean * 4, 4.0)) == near(expected)
+    for bound in limits:
+        assert best_log_odds(config, LabelSummary(bound, None, False, bound * 4.0, 4.0)) is None
+    assert best_log_odds(config, LabelSummary(None, None, False, 0.0, 0.0)) is None
 
 
 # three labels 1 and one label -1 (or 0, 2): constants and losses as printed by Vowpal Wabbit 9.11

@@ -39,6 +39,10 @@ def check_shape(path: str, config: Any, typed: Mapping[str, Any]) -> None:
 
 def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:
     for name, value in typed.items():
+        if name == "limited":
+            if not config.loss.soft:
+                raise UsageError(f"--logistic_min and --logistic_max contradict {path}, which was made without them")
+            continue
         check(path, "loss_function" if name == "name" else name, value, getattr(config.loss, name))
 
 

@@ -20,7 +20,7 @@ class GradedLabels:
 
     def __init__(self, loss: LossConfig) -> None:
         self.loss = loss
-        self.limited = loss.name == "logistic" and (loss.logistic_min, loss.logistic_max) != (-1.0, 1.0)
+        self.limited = loss.soft
         self.low, self.zero, self.between = False, False, False
         self.negative: float | None = None
 

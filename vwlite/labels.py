@@ -23,8 +23,7 @@ class LabelCheck:
 
     def __init__(self, loss: LossConfig, negative: float | None = None) -> None:
         self.loss = loss
-        default_limits = loss.logistic_min == -1 and loss.logistic_max == 1
-        self.two_classes = loss.loss.two_classes and (default_limits or "logistic_min" not in loss.loss.parameters)
+        self.two_classes = loss.loss.two_classes and not loss.soft
         self.negative = negative
 
     def check(self, batch: Batch) -> np.ndarray:
@@ -58,6 +57,8 @@ class LabelCheck:
             other = "-1/1" if label == 0 else "0/1"
             raise DataError(f"{place}label {label:g} after {other} labels: use either 0/1 or -1/1, not both")
         rule = "0/1 or -1/1" if self.two_classes else self.loss.label_rule
+        limits = "; 'vwlite train' takes others between limits, such as --logistic_min -1 --logistic_max 1"
+        way_out = limits if self.two_classes and self.loss.name == "logistic" else ""
         raise DataError(
-            f"{place}label {label:g} does not fit --loss_function {self.loss.name}: labels must be {rule}"
+            f"{place}label {label:g} does not fit --loss_function {self.loss.name}: labels must be {rule}{way_out}"
         )

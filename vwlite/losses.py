@@ -46,7 +46,9 @@ def binary(labels: np.ndarray, config: LossConfig) -> np.ndarray:
 
 
 def between_limits(labels: np.ndarray, config: LossConfig) -> np.ndarray:
-    return (labels >= config.logistic_min) & (labels <= config.logistic_max)
+    from vwlite.arrays import to_float32
+
+    return (labels >= to_float32(config.logistic_min)) & (labels <= to_float32(config.logistic_max))
 
 
 class Loss(NamedTuple):
@@ -77,7 +79,7 @@ LOSSES = {
         Loss(
             name="logistic",
             code=3,
-            about="logistic, for labels -1 and 1 or anything between",
+            about="logistic, for labels -1 and 1, or anything between typed limits",
             meaning="probability of the upper label",
             label_rule="from {logistic_min:g} to {logistic_max:g}",
             accepts=between_limits,
@@ -159,6 +161,7 @@ class LossConfig:
     expectile_q: float | None = None  # in (0, 0.5], required by expectile
     logistic_min: float = -1.0
     logistic_max: float = 1.0
+    limited: bool = False  # these two were typed, and labels are what lies between; else labels are two classes
     loss_scale: float = 1.0  # above 0: residuals beyond it count as outliers
     lp_power: float = 1.5  # above 1, of the lp loss
 
@@ -183,6 +186,11 @@ class LossConfig:
     def loss(self) -> Loss:
         """The table's row."""
         return LOSSES[self.name]
+
+    @property
+    def soft(self) -> bool:
+        """Whether labels are numbers between limits, not two classes."""
+        return self.name == "logistic" and (self.limited or (self.logistic_min, self.logistic_max) != (-1, 1))
 
     @property
     def label_rule(self) -> str:
@@ -242,6 +250,21 @@ def best_constant(
     if constant is None or labels.more:
         return constant, None
     return constant, mean_loss(config, config.params(label_range), pair, weights, constant)
+
+
+def best_log_odds(config: LossConfig, labels: LabelSummary) -> tuple[float, float] | None:
+    """The constant of least logistic loss and that loss, for any labels between limits; None where they are all at one.
+
+    The loss is linear in the label, so that only the mean matters.
+    """
+    if not labels.labeled_weight > 0:
+        return None
+    low, high = config.logistic_min, config.logistic_max
+    share = (labels.weighted_labels / labels.labeled_weight - low) / (high - low)
+    if not 0 < share < 1:
+        return None
+    odds = math.log(share / (1 - share))
+    return odds, -share * math.log(share) - (1 - share) * math.log(1 - share)
 
 
 def best_of_two(

@@ -5,7 +5,7 @@ from vwlite.batch import Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
 from vwlite.learners.base import Learner
-from vwlite.losses import best_constant
+from vwlite.losses import best_constant, best_log_odds
 from vwlite.results import Results
 
 
@@ -107,7 +107,10 @@ class Report:
     def best_constant(self, learner: Learner) -> tuple[float, float | None] | None:
         if not learner.simple_labels:
             return None
-        constant, loss = best_constant(learner.config.loss, self.counters.labels(), learner.label_range)
+        config, labels = learner.config.loss, self.counters.labels()
+        if self.config.strict and config.soft and (best := best_log_odds(config, labels)):
+            return best
+        constant, loss = best_constant(config, labels, learner.label_range)
         return None if constant is None else (constant, loss)
 
     def note(self, text: str) -> None:

@@ -288,7 +288,8 @@ ERRORS = {  # arguments: status, what is said
     ),
     "two.vw --loss_function logistic": (
         65,
-        "two.vw:1: label 2 does not fit --loss_function logistic: labels must be 0/1 or -1/1",
+        "two.vw:1: label 2 does not fit --loss_function logistic: labels must be 0/1 or -1/1; "
+        "'vwlite train' takes others between limits, such as --logistic_min -1 --logistic_max 1",
     ),
     "two.vw --loss_function hinge": (
         65,

@@ -44,6 +44,8 @@ def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
 def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of ``LossConfig`` that were typed."""
     changes = {name: options[name] for name in LOSS_FIELDS if name in options}
+    if "logistic_min" in changes or "logistic_max" in changes:
+        changes["limited"] = True
     if "loss_function" in options:
         changes["name"] = OF_CLASSES.get(options["loss_function"], options["loss_function"])
     return changes

@@ -58,7 +58,7 @@ def crr_config(arguments: dict[str, Any], typed: dict[str, Any]) -> CrrConfig:
     if limits and arguments["loss_function"] != "logistic":
         raise UsageError("--logistic_min and --logistic_max need --loss_function logistic")
     return CrrConfig(
-        loss=LossConfig(arguments["loss_function"], **limits),
+        loss=LossConfig(arguments["loss_function"], **limits, limited=bool(limits)),
         queries=QueryConfig(arguments["qid"]),
         **{name: arguments[name] for name in SAME},
     )
