@@ -310,7 +310,7 @@ def test_a_disk_that_fills_up_while_flushing_is_told(tmp_path, monkeypatch, late
 
 
 def test_a_cache_that_cannot_be_ended_leaves_nothing(tmp_path, monkeypatch):
-    def close(self):
+    def close(self, contents):
         raise OutputError("the disk is full")
 
     (tmp_path / "data").write_text("1 |w a\n")

@@ -48,6 +48,18 @@ def test_standard_input_is_never_replaced_by_an_old_cache(run_here, tmp_path):
     assert (tmp_path / "two").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
+def test_labels_changed_within_a_tick_of_the_clock(run_here, data, tmp_path, monkeypatch):
+    command = ("train", data, "--cache_file", "c", "--max-bad-ratio", 1, "-f")
+    monkeypatch.setattr("vwlite.source.FINE", 10**18)  # ns: nothing settles
+    monkeypatch.setattr("vwlite.cache.same_file", lambda then, now: True)  # as far as times tell
+    run_here(*command, "model")
+    assert "made again" not in run_here(*command, "model").stderr
+    data.write_text(data.read_text().replace("1 |w a3", "0 |w a3"))
+    assert "was made from other data or options and is made again" in run_here(*command, "cached").stderr
+    run_here(*command[:2], *command[4:], "plain")
+    assert (tmp_path / "cached").read_bytes() == (tmp_path / "plain").read_bytes() != (tmp_path / "model").read_bytes()
+
+
 def test_quiet_refusals_show_the_first_bad_line(run_here, data):
     done = run_here("train", data, "-f", "model", "--quiet", status=65)
     assert f"{data}:101:" in done.stderr and "no '|'" in done.stderr

@@ -5,6 +5,8 @@ import json
 import os
 import sys
 import threading
+import time
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from vwlite import source
 from vwlite.errors import DataError, InputDamaged, InputMissing, UsageError
-from vwlite.source import blocks, fingerprint, unchanged
+from vwlite.source import blocks, fingerprint, same_file
 from vwlite.stream import Stream
 
 TEXTS = st.lists(st.sampled_from([b"a", b"1 |f x:2", b"\r", b"\n", b"\n\n", b"\0", b"\xff"])).map(
@@ -226,43 +228,42 @@ def test_a_failing_read_is_damage():
 
 def test_a_fingerprint_holds_until_the_file_is_touched(tmp_path):
     path = write(tmp_path / "x", b"1 |f a\n")
-    then = json.loads(json.dumps(fingerprint([path])))
-    assert unchanged(then, fingerprint([path]))
+    then = json.loads(json.dumps(fingerprint([path])[0]))
+    assert same_file(then, fingerprint([path])[0])
     status = os.stat(path)
+    time.sleep(0.02)  # longer than the file system's clock stands still
     write(tmp_path / "x", b"0 |f a\n")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert not unchanged(then, fingerprint([path]))
+    assert not same_file(then, fingerprint([path])[0])
 
 
 def test_a_fingerprint_notices_a_file_moved_over_the_old_one(tmp_path):
     old, new = write(tmp_path / "old", b"a" * 3_000_000), write(tmp_path / "new", b"b")
-    then = fingerprint([old])
+    then = fingerprint([old])[0]
     status = os.stat(old)
     with open(new, "wb") as file:
         file.write(b"a" * 3_000_000)
     os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
     os.replace(new, old)
-    assert not unchanged(then, fingerprint([old]))
+    assert not same_file(then, fingerprint([old])[0])
 
 
-@pytest.mark.parametrize("place", [0, 1_600_000, 2_999_999])
-def test_the_digest_samples_a_large_file(tmp_path, place):
-    text = bytearray(3_000_000)
-    before = fingerprint([write(tmp_path / "x", text)])[0]["digest"]
-    text[place] = 1
-    assert fingerprint([write(tmp_path / "x", text)])[0]["digest"] != before
+@pytest.mark.parametrize(("since", "changed", "settled"), [
+    (10_000_000, 123_456_789, False),
+    (30_000_000, 123_456_789, True),
+    (30_000_000, 123_000_000, False),  # a clock of whole seconds or milliseconds
+    (4_000_000_000, 123_000_000, True),
+    (-1_000_000_000, 123_456_789, False),  # clocks that differ
+])
+def test_a_file_settles_once_its_change_time_would_tell(tmp_path, monkeypatch, since, changed, settled):
+    path = write(tmp_path / "x", b"1 |f a\n")
+    status = SimpleNamespace(st_mode=os.stat(path).st_mode, st_size=7, st_ino=1, st_mtime_ns=5, st_ctime_ns=changed)
+    monkeypatch.setattr("vwlite.source._stat", lambda path: status)
+    monkeypatch.setattr("time.time_ns", lambda: changed + since)
+    assert fingerprint([path])[0]["settled"] is settled
 
 
-def test_the_digest_covers_every_byte_of_a_small_file(tmp_path):
-    text = bytearray(1 << 20)
-    before = fingerprint([write(tmp_path / "x", text)])[0]["digest"]
-    for place in range(3, len(text), 50_021):
-        changed = bytearray(text)
-        changed[place] = 1
-        assert fingerprint([write(tmp_path / "x", changed)])[0]["digest"] != before
-
-
-def test_what_is_no_file_is_never_unchanged(fifo):
+def test_what_is_no_file_has_no_fingerprint(fifo):
     path, _ = fifo
     assert fingerprint(["-", path]) == [None, None]
-    assert not unchanged(fingerprint(["-"]), fingerprint(["-"]))
+    assert not same_file({"path": "-"}, None)

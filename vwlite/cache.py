@@ -21,12 +21,14 @@ from vwlite.ahead import in_order
 from vwlite.arrays import Array, zeros
 from vwlite.atomic import atomic_output
 from vwlite.batch import Batch
+from vwlite.digests import Told, is_still
 from vwlite.errors import ModelError, OutputError
+from vwlite.fitting import fits
 from vwlite.flushing import Flusher
 from vwlite.packing import COUNTS, Packed, room_for, unpack_batch
 from vwlite.parsing import TextFormat
 from vwlite.room import room_of
-from vwlite.source import fingerprint, unchanged
+from vwlite.source import fingerprint, same_file
 from vwlite.stream import missing
 from vwlite.version import __version__
 
@@ -79,8 +81,9 @@ class CacheWriter:
         self.batches.append([*packed.counts.values(), self.offset, len(packed.data), packed.crc])
         self.offset += len(packed.data)
 
-    def close(self) -> None:
-        counts = {"lines": self.lines, "bad": self.bad}
+    def close(self, contents: dict[str, Any] | None = None) -> None:
+        """``contents``: what was read, as ``Mark.told`` tells it by path."""
+        counts = {"lines": self.lines, "bad": self.bad, "contents": contents or {}}
         footer = json.dumps({**self.header, **counts, "batches": self.batches}, separators=(",", ":")).encode()
         self.write(footer + TAIL.pack(self.offset, len(footer), zlib.crc32(footer), END))
         with self.explained():
@@ -131,6 +134,9 @@ class Cache:
             self.footer = self._read_footer()
             self.batches = self._check_batches()
             self.lines, self.bad = self.footer["lines"], self.footer["bad"]  # of the text it was made from
+            self.contents: dict[str, Told] = self.footer.get("contents", {})
+            if not fits(self.contents, dict[str, Told]):
+                raise self.damaged("what it says of its texts is damaged")
             closing.pop_all()
         self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
         self.verified = [False] * len(self.batches)
@@ -189,10 +195,18 @@ class Cache:
         return batches
 
     def serves(self, made_from: dict[str, Any], limit: int = 0) -> bool:
-        """Whether this is the cache of these inputs, unchanged since, read in this way."""
+        """Whether this is the cache of these inputs, unchanged since, read in this way. Raises as reading them does."""
         then, now = dict(self.footer["made_from"]), dict(made_from)
-        same_source = unchanged(then.pop("source", []) or [], now.pop("source"))
-        return same_source and then == now and self.footer.get("examples") == limit
+        before, after = then.pop("source", []) or [], now.pop("source")
+        if then != now or self.footer.get("examples") != limit or len(before) != len(after):
+            return False
+        return all(map(self.is_unchanged, before, after))
+
+    def is_unchanged(self, then: dict[str, Any] | None, now: dict[str, Any] | None) -> bool:
+        if not isinstance(then, dict) or now is None or not same_file(then, now):
+            return False
+        path = now["path"]
+        return then.get("settled") is True or (path in self.contents and is_still(path, self.contents[path]))
 
     def read(self, threads: int = 1, ask: Callable[[Batch], None] | None = None) -> Iterator[Batch]:
         """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use, and then ``ask`` is told.

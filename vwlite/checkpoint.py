@@ -16,6 +16,7 @@ from vwlite.atomic import beside_output
 from vwlite.best_pass import remove_kept
 from vwlite.config import RunConfig
 from vwlite.counters import Counters, ProgressRule
+from vwlite.digests import is_still
 from vwlite.errors import ModelError, UsageError
 from vwlite.header import stored
 from vwlite.interrupts import Interrupts
@@ -24,7 +25,7 @@ from vwlite.outputs import CHECKPOINT
 from vwlite.partial import Partial
 from vwlite.restore import Restored, restore
 from vwlite.session import Session
-from vwlite.source import fingerprint
+from vwlite.source import fingerprint, same_file
 from vwlite.version import __version__
 
 OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
@@ -44,7 +45,7 @@ class Checkpoints:
         self.path, self.say, self.every = checkpoint_path(config), say, every
         self.interrupts = interrupts or Interrupts()
         self.told = told(config)
-        self.inputs = identities(config)
+        self.found = fingerprint(config.input.paths)
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
         self.session: Session | None = None
         self.partials: list[Partial] = []
@@ -65,7 +66,7 @@ class Checkpoints:
         if run is None:
             raise ModelError(f"{self.path} is a model, not a checkpoint")
         check_same(self.path, run.get("told"), self.told)
-        if run.get("inputs") != self.inputs:
+        if not are_still(run["inputs"], self.found):
             raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
         self.run, self.written = run, True
         return restored
@@ -74,6 +75,7 @@ class Checkpoints:
         """Look after a session that has been entered."""
         self.session, self.targets = session, session.saver.targets
         session.undisturbed, session.between = self.interrupts.undisturbed, self.look
+        session.inputs.digested = True
         self.partials = [Partial(writer) for writer in (session.predictions, session.raw) if writer]
         if not self.run:
             return
@@ -98,7 +100,9 @@ class Checkpoints:
         if not started or not session.place.reached or not session.learner.stops_midway:
             return self.written
         partials = [partial.save() for partial in self.partials]
-        run = {"told": self.told, "inputs": self.inputs, "partials": partials, **state_of(session)}
+        contents = session.inputs.contents
+        inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.found]
+        run = {"told": self.told, "inputs": inputs, "partials": partials, **state_of(session)}
         model_path = session.config.output.model
         session.saver.write_model(self.path, run, lambda path: beside_output(path, like=model_path))
         self.written, self.last = True, time.monotonic()
@@ -195,9 +199,19 @@ def check_same(path: str, then: Any, now: dict[str, Any]) -> None:
             )
 
 
-def identities(config: RunConfig) -> list[dict[str, Any] | None]:
-    """What must be the same of the inputs; None for pipes, which are known by their labels."""
-    return [
-        found and {name: found[name] for name in ("path", "size", "digest")}
-        for found in fingerprint(config.input.paths)
-    ]
+def are_still(then: list[dict[str, Any] | None], now: list[dict[str, Any] | None]) -> bool:
+    """Whether the inputs have what the stopped run had read of them; None stands for pipes, known by their labels.
+
+    Raises as reading them does.
+    """
+    if len(then) != len(now):
+        return False
+    for before, after in zip(then, now, strict=True):
+        if before is None or after is None or before["path"] != after["path"]:
+            if before is not after:
+                return False
+        elif not (before["settled"] and same_file(before, after)):
+            text = before["text"]
+            if text and not is_still(after["path"], text):
+                return False
+    return True

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from vwlite import model
 from vwlite.counters import Counters
+from vwlite.digests import Told
 from vwlite.errors import ModelError, UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.fitting import Between, Double, built, require
@@ -33,13 +34,25 @@ class Node(TypedDict):
 
 
 class Input(TypedDict):
-    """A file that has been learned."""
+    """A file that has been learned; of ledgers of format 1, a ``digest`` in place of ``text``."""
 
     path: str
     size: NotRequired[Natural | None]
+    mtime_ns: NotRequired[int]
+    ctime_ns: NotRequired[int]
+    inode: NotRequired[int]
+    settled: NotRequired[bool]
     digest: NotRequired[str | None]
+    text: NotRequired[Told | None]
     lines: NotRequired[Natural | None]
     whole: NotRequired[bool]
+
+
+class InputRead(Input):
+    """A file that a stopped run has read, and how far."""
+
+    settled: bool
+    text: Told | None
 
 
 class LedgerFile(TypedDict):
@@ -53,7 +66,7 @@ class Run(TypedDict):
     """How far a stopped run has come; see ``vwlite.checkpoint``."""
 
     told: dict
-    inputs: list
+    inputs: list[InputRead | None]
     partials: list[Natural]
     passes_done: Natural
     failures: Natural

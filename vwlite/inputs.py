@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.batch import Batch
 from vwlite.cache import Cache, CacheWriter, description
 from vwlite.compression import Decompressed, identify
+from vwlite.digests import NOTHING, Mark
 from vwlite.errors import DataError, InputMissing, OutputError
 from vwlite.packing import pack_batch
 from vwlite.parsing import TextFormat
@@ -55,6 +56,9 @@ class Inputs:
         self.cache: Cache | None = None
         self.pages: Pages | None = None  # of the learner's table, told of every batch by the thread that made it
         self.rows: Rows | None = None
+        self.digested = bool(config.cache)  # whether texts are digested as they are read
+        self.marks: dict[str, Mark] = {}  # of each file, how far it was read
+        self.ended: set[str] = set()  # those that were read whole
         self.remade = ""  # why an existing cache was not used
         self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
@@ -71,6 +75,14 @@ class Inputs:
             cache.close()
             source = "standard input, whose data may be others each time," if stdin else "other data or options"
             self.remade = f"{path} was made from {source} and is made again"
+
+    @property
+    def contents(self) -> dict[str, dict[str, Any]]:
+        """What was read of each file, digested, as ``Mark.told`` tells it; what is not known is not there."""
+        if self.state == "using":
+            return self.cache.contents
+        known = {**dict.fromkeys(self.ended, NOTHING), **self.marks}
+        return {path: mark.told(path in self.ended) for path, mark in known.items()}
 
     @property
     def described(self) -> str:
@@ -93,7 +105,7 @@ class Inputs:
     def texts(self) -> Iterator[Parsed]:
         """The text's batches, while they are also written to the cache."""
         if not self.path:
-            yield from self.parts()
+            yield from self.marked()
             return
         with ExitStack() as closing:
             file = temporary_file("make a temporary cache for several passes") if self.path == TEMPORARY else None
@@ -101,18 +113,25 @@ class Inputs:
                 closing.callback(file.close)
             writer = CacheWriter(self.path, self.made_from, self.config.examples, file)
             try:
-                for part in self.parts():
+                for part in self.marked():
                     writer.add(part.packed or pack_batch(part.batch))
                     writer.lines += part.lines
                     writer.bad += len(part.remarks)
                     yield part
-                writer.close()
+                writer.close(self.contents)
             except BaseException as error:
                 writer.abort(error)
                 raise
             closing.pop_all()  # the cache keeps the file
             self.cache = Cache(self.path, file)
             self.cache.trust()
+
+    def marked(self) -> Iterator[Parsed]:
+        """The same, where it is noted how far each file was read."""
+        for part in self.parts():
+            if part.block.mark:
+                self.marks[part.block.path] = part.block.mark
+            yield part
 
     def parts(self) -> Iterator[Parsed]:
         """The text's batches, of whole groups of lines where these belong together."""
@@ -131,9 +150,11 @@ class Inputs:
         threads = 1 if size is not None and size <= config.block_size else config.threads
         packs = bool(self.path) and not self.format.groups
         options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}
+        options["marks"] = self.digested
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:
+                    self.ended.update(self.marks)
                     check_start(part.block.path, bytes(part.block.data[:8]))
                 if left is not None and len(part.batch) >= left:
                     yield head(part, left)
@@ -141,6 +162,8 @@ class Inputs:
                 if left is not None:
                     left -= len(part.batch)
                 yield part
+        if self.digested:
+            self.ended.update(path for path in config.paths if path != "-")
 
     def cached(self) -> Iterator[Batch]:
         """The cache's batches, to be released. Raises ModelError when it is damaged."""

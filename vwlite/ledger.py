@@ -13,13 +13,15 @@ from vwlite.atomic import beside_output
 from vwlite.errors import ModelError
 from vwlite.fitting import require
 from vwlite.header import LedgerFile
+from vwlite.inputs import Inputs
 from vwlite.outputs import LEDGER
 from vwlite.source import fingerprint
 
-FORMAT = 1
+FORMAT = 2
+FORMATS = (1, 2)  # that are read; entries of 1 have a digest of samples in place of text
 DIGITS = 32  # of the digest that ends a model file
 
-Entry = dict[str, Any]  # path, size, digest (of samples: ``vwlite.source.fingerprint``), lines, whole
+Entry = dict[str, Any]  # ``source.fingerprint``; text: ``digests.Mark.told``; lines; whole
 
 
 def ledger_path(model: str) -> str:
@@ -41,11 +43,19 @@ def read(model: str) -> list[Entry]:
     return _models(ledger_path(model)).get(model_digest(model), [])
 
 
+def doubt(model: str) -> str:
+    """Why nothing is known of what the model ``model`` has learned."""
+    path = ledger_path(model)
+    if os.path.exists(path):
+        return f"{path} does not know {model}, which went on without it or is another model"
+    return f"there is no {path}, which would tell what {model} has learned"
+
+
 def _models(path: str) -> dict[str, list[Entry]]:
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
-        if isinstance(told, dict) and told.get("format", FORMAT) != FORMAT:
+        if isinstance(told, dict) and told.get("format", FORMAT) not in FORMATS:
             raise ModelError(f"{path} was written by another version of vwlite: remove it to go on without it")
         require(told, LedgerFile, "the ledger")
     except FileNotFoundError:
@@ -61,18 +71,24 @@ class Ledger:
     def __init__(self, model: str, known: list[Entry], paths: tuple[str, ...], whole: bool = True) -> None:
         """``model``: the file to be written. Take it before reading, so that a change meanwhile is noticed later."""
         self.model, self.known = model, known
-        found = [entry for entry in fingerprint(paths) if entry]
         self.lines: dict[str, int] = {}
-        self.inputs: list[Entry] = [
-            {"path": entry["path"], "size": entry["size"], "digest": entry["digest"], "whole": whole} for entry in found
-        ]
+        self.learned: list[Entry] = [{**entry, "whole": whole} for entry in fingerprint(paths) if entry]
+        self.inputs: Inputs | None = None
+
+    def watch(self, inputs: Inputs) -> None:
+        """Take from them what is read of each file."""
+        self.inputs = inputs
+        inputs.digested = True
 
     def count(self, path: str, lines: int) -> None:
         self.lines[path] = self.lines.get(path, 0) + lines
 
     def entries(self) -> list[Entry]:
-        learned = [{**entry, "lines": self.lines.get(entry["path"])} for entry in self.inputs]
-        return [*self.known, *learned]
+        contents, entries = self.inputs.contents if self.inputs else {}, list(self.known)
+        for entry in self.learned:
+            path = entry["path"]
+            entries.append({**entry, "text": contents.get(path), "lines": self.lines.get(path)})
+        return entries
 
     def write(self, digest: str) -> None:
         """Of the model with this digest, which is about to get its name. Raises OutputError."""
@@ -87,23 +103,3 @@ class Ledger:
         models = {digest: entries, **({standing: before} if before and standing != digest else {})}
         with beside_output(path, "w", like=self.model) as file:
             file.write(json.dumps({"format": FORMAT, "models": models}, indent=1) + "\n")
-
-
-def seen(known: list[Entry], paths: tuple[str, ...]) -> dict[str, Entry]:
-    """Those of ``paths`` that are known, whatever they were called, and as what."""
-    if not known:
-        return {}
-    by_content = {(entry.get("size"), entry.get("digest")): entry for entry in known}
-    found = {}
-    for path, now in zip(paths, fingerprint(paths), strict=True):
-        if now and (now["size"], now["digest"]) in by_content:
-            found[path] = by_content[now["size"], now["digest"]]
-    return found
-
-
-def told(path: str, entry: Entry) -> str:
-    """What there is to say of an input that was learned before."""
-    name = "" if path == entry["path"] else f" as {entry['path']}"
-    lines = f" ({entry['lines']} lines)" if entry.get("lines") else ""
-    part = "" if entry.get("whole", True) else ", in part"
-    return f"{path} was learned before{name}{part}{lines}"

@@ -115,8 +115,10 @@ def read(
     block_size: int = BLOCK_SIZE,
     packs: bool = False,
     touch: Callable[[Batch], None] | None = None,
+    marks: bool = False,
 ) -> Iterator[Parsed]:
-    """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them.
+    """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them,
+    with ``marks`` the texts are digested.
 
     ``touch`` is called with each of them in the thread that parsed it.
 
@@ -124,5 +126,6 @@ def read(
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
     buffers = Buffers(block_size)
-    source, parser = blocks(paths, block_size, LONGEST_LINE, buffers), Parser(format, kind, buffers, packs, touch)
+    source = blocks(paths, block_size, LONGEST_LINE, buffers, marks)
+    parser = Parser(format, kind, buffers, packs, touch)
     return _number_lines(in_order(source, parser, threads - 1))

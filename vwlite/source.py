@@ -3,21 +3,21 @@
 import os
 import queue
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mmh3 import mmh3_x64_128
-
+from vwlite.digests import Digest, Mark
 from vwlite.errors import DataError, UsageError
 from vwlite.stream import missing, open_input, shown
 
-__all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "unchanged"]
+__all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "same_file"]
 
 BLOCK_SIZE = 1 << 19
 SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
 NEWLINE = 10
-SAMPLE, SAMPLES = 1 << 16, 16
+FINE, COARSE = 20_000_000, 3_000_000_000  # ns in which a change may leave the time of change as it is
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -28,6 +28,7 @@ class Block:
     size: int
     path: str  # for messages, "<stdin>" for standard input
     offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
+    mark: Mark | None = None  # of the text up to the block's end, where that is digested
 
 
 def _stat(path: str) -> os.stat_result:
@@ -70,7 +71,11 @@ class Buffers:
 
 
 def blocks(
-    paths: Sequence[str], size: int = BLOCK_SIZE, max_line: int | None = None, buffers: Buffers | None = None
+    paths: Sequence[str],
+    size: int = BLOCK_SIZE,
+    max_line: int | None = None,
+    buffers: Buffers | None = None,
+    marks: bool = False,
 ) -> Iterator[Block]:
     """Blocks of about ``size`` bytes of whole lines, file after file, in order.
 
@@ -78,14 +83,14 @@ def blocks(
     ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. On a pipe the
     lines that have arrived are given out as soon as reading on would wait. All inputs are checked
     before the first is read, so a wrong name is known at the call. Give blocks that are done with back to
-    ``buffers``, which are of the same ``size``.
+    ``buffers``, which are of the same ``size``. With ``marks`` the texts are digested.
     """
     check_inputs(paths)
     buffers = buffers or Buffers(size)
-    return (block for path in paths for block in _file_blocks(path, buffers, max_line))
+    return (block for path in paths for block in _file_blocks(path, buffers, max_line, Digest() if marks else None))
 
 
-def _file_blocks(path: str, buffers: Buffers, max_line: int | None) -> Iterator[Block]:
+def _file_blocks(path: str, buffers: Buffers, max_line: int | None, digest: Digest | None) -> Iterator[Block]:
     most = None if max_line is None else max(max_line + 1, buffers.size)
     offset = 0
     rest = bytearray()  # the unfinished line behind the last block
@@ -102,18 +107,28 @@ def _file_blocks(path: str, buffers: Buffers, max_line: int | None) -> Iterator[
             if not cut:
                 break
             rest = buffer[cut:end]
-            yield _block(buffer, cut, path, offset)
+            mark = _marked(digest, buffer, cut)
+            yield _block(buffer, cut, path, offset, mark)
             offset += cut
     if end:
+        mark = _marked(digest, buffer, end)
         if buffer[end - 1] != NEWLINE:
             buffer[end] = NEWLINE
             end += 1
-        yield _block(buffer, end, path, offset)
+        yield _block(buffer, end, path, offset, mark)
 
 
-def _block(buffer: bytearray, size: int, path: str, offset: int) -> Block:
+def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:
+    """After ``buffer[:size]``, which the processor still has in its caches."""
+    if digest is None:
+        return None
+    digest.add(buffer, size)
+    return digest.mark()
+
+
+def _block(buffer: bytearray, size: int, path: str, offset: int, mark: Mark | None) -> Block:
     buffer[size : size + len(SLACK)] = SLACK
-    return Block(buffer, size, shown(path), offset)
+    return Block(buffer, size, shown(path), offset, mark)
 
 
 def _fill(stream: Any, buffer: bytearray, end: int, room: int, most: int | None) -> tuple[int, int]:
@@ -141,40 +156,31 @@ def _fill(stream: Any, buffer: bytearray, end: int, room: int, most: int | None)
 
 
 def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
-    """What tells later whether the files are still the same; None for what is not a regular file.
+    """What tells later, without reading them, whether files are still the same; None for what is not a regular file.
 
-    The change time and the inode notice every rewrite, even with the old size and modification time
-    put back. The digest is the second guard, for clocks too coarse or set back: MurmurHash3 x64 128 of the size
-    and of 16 evenly spaced samples of 64 KiB, the first and the last 64 KiB among them; together
-    they are the whole of a file of up to 1 MiB. Take it before reading, so that a change while
-    reading is noticed too. Raises InputMissing.
+    The change time, which nobody can set, and the inode notice every rewrite, even with the old size and modification
+    time put back, unless it came as soon after the one before as the file system cannot tell apart: of a file changed
+    so shortly before, which is not ``settled``, only its content can tell. Take it before reading, so that a change
+    while reading is noticed too. Raises InputMissing.
     """
     return [_fingerprint_of(path) for path in paths]
 
 
-def unchanged(then: Sequence[dict[str, Any] | None], now: Sequence[dict[str, Any] | None]) -> bool:
-    """Whether two fingerprints agree; unknown inputs (None) never do."""
-    return list(then) == list(now) and None not in now
+def same_file(then: dict[str, Any], now: dict[str, Any] | None) -> bool:
+    """Whether two fingerprints are of the same file, unchanged where the earlier one is settled."""
+    return now is not None and all(then.get(name) == value for name, value in now.items() if name != "settled")
 
 
 def _fingerprint_of(path: str) -> dict[str, Any] | None:
-    if path == "-" or not stat.S_ISREG(_stat(path).st_mode):
+    if path == "-" or not stat.S_ISREG((status := _stat(path)).st_mode):
         return None
-    try:
-        with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
-            digest = mmh3_x64_128(b"%d\n" % status.st_size)
-            last = max(status.st_size - SAMPLE, 0)
-            for sample in range(SAMPLES):
-                file.seek(last * sample // (SAMPLES - 1))
-                digest.update(file.read(SAMPLE))
-    except OSError as error:
-        raise missing(path, error) from None
+    changed = max(status.st_ctime_ns, status.st_mtime_ns)
+    doubt = FINE if status.st_ctime_ns % 1_000_000 else COARSE  # whole milliseconds: the clock counts seconds
     return {
         "path": path,
         "size": status.st_size,
         "mtime_ns": status.st_mtime_ns,
         "ctime_ns": status.st_ctime_ns,
         "inode": status.st_ino,
-        "digest": digest.digest().hex(),
+        "settled": time.time_ns() - changed > doubt,
     }

@@ -104,7 +104,9 @@ def train(
     ``vwlite.atomic``.
     """
     session = open_session(config, model, bad_lines or BadLinesConfig(), config.output.quiet)
-    session.saver.ledger = ledger
+    if ledger:
+        session.saver.ledger = ledger
+        ledger.watch(session.inputs)
     with session:
         if not checkpoints:
             run(session, config.output.audit)

@@ -152,6 +152,23 @@ CASES = {
     "the same file learned again": typed(
         "{train} -d good.vw -f out --quiet; {train} -d good.vw -i out -f out"
     ),
+    "the same command every night: `-i m -f m --skip-seen`": typed(
+        "for night in 1 2 3; do {train} -d good.vw -i out -f out --skip-seen || exit $?; done"
+    ),
+    "`--skip-seen` and one digit in 2 MB changed": typed(
+        "{train} -d big.vw -f out --quiet; sed -i '31234s/x[0-9]:/x9:/' big.vw; "
+        "{train} -d big.vw -i out -f out --skip-seen",
+        **{"big.vw": TEXT * 60},
+    ),
+    "`--skip-seen` and a file that grew": typed(
+        "{train} -d good.vw -f out --quiet; echo '1 |user new' >> good.vw; {train} -d good.vw -i out -f out --skip-seen"
+    ),
+    "`--skip-seen`, another model under the name": typed(
+        "{train} -d good.vw -l 0.1 -f out --quiet; cp model out; {train} -d good.vw -i out -f out --skip-seen"
+    ),
+    "weights overflow in a later pass, over a model": typed(
+        "{train} -d good.vw -c -k --passes 4 --decay_learning_rate 1e20 -f model"
+    ),
     "code beside the data, named like a library": typed(
         "{tool} tune good.vw --test good.vw --vary '-l 0.1|1' --trials 1 --passes 1; s=$?; "
         "[ ! -e ran ] || echo error: the code has run; exit $s",

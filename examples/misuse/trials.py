@@ -1,13 +1,13 @@
 """Misuse that has to be tried many times: damage at many places, signals at random moments."""
 
-import os
 import random
 import signal
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 
+from learners import killed, stopped
+from signals import run_time, signalled, told
 from tool import TEXT, Tool
 
 LOADS = "{predict} -d good.vw"
@@ -45,10 +45,6 @@ def counted(tool: Tool, folder: Path, models) -> str:
         else:
             found[f"**{done.returncode}** {'refused' if done.returncode in (1, 76) else 'crashed'}"] += 1
     return told(found)
-
-
-def told(found: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
 
 
 def killed_while_saving(tool: Tool, trials: int) -> str:
@@ -95,27 +91,11 @@ def stopped_and_resumed(tool: Tool, trials: int) -> str:
     return told(found)
 
 
-def run_time(command: str, folder: Path) -> float:
-    start = time.perf_counter()
-    subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, check=True)
-    return time.perf_counter() - start
-
-
-def signalled(command: str, folder: Path, number: int, after: float) -> int:
-    """Run a command and send it a signal; its exit status."""
-    process = subprocess.Popen(
-        ["sh", "-c", command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
-        os.kill(process.pid, number)
-    return process.wait()
-
-
 TRIALS = {
     "model cut at every 10% of its length": model_cut,
     "one bit flipped in a model, at 200 places": bits_flipped,
     "`kill -9` during save, 200 times at random moments": killed_while_saving,
     "SIGTERM in mid-training, then `--resume`, 50 times": stopped_and_resumed,
+    "`kill -9` in the passes of every learner, over a model, 200 times": killed,
+    "SIGTERM in the passes of every learner, then `--resume`, 50 times": stopped,
 }

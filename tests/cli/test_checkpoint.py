@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from vwlite import ledger
 from vwlite.interrupts import Interrupted, Interrupts
 from vwlite.model import load
 
@@ -86,8 +87,12 @@ def files(tmp_path):
 
 
 def left_by(folder):
-    """Everything but the inputs, and a cache: it keeps the time its data were changed, which is each folder's own."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("data.vw", "before", "c")}
+    """Everything but the inputs, a cache, and in the ledger the time its data were changed, which links change."""
+    left = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("data.vw", "before", "c")}
+    if "model.ledger" in left:
+        entries = ledger.read(str(folder / "model"))
+        left["model.ledger"] = [{name: entry[name] for name in ("path", "size", "text", "lines")} for entry in entries]
+    return left
 
 
 def in_folder(run_here, files, name, *arguments, **more):
@@ -214,6 +219,23 @@ def test_changed_inputs_and_foreign_checkpoints_are_refused(run_here, files, sto
     assert "not a checkpoint" in run_here("train", "data.vw", "-f", "model", "--resume", status=76).stderr
     (files / "model.ckpt").write_bytes(b"PK\3\4")
     run_here("train", "data.vw", "-f", "model", "--resume", status=76)
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_what_was_learned_must_still_stand_there(passes, run_here, files, stop):
+    command = ("train", "data.vw", "-f", "model", "--passes", passes, *SMALL)
+    stop(3 if passes == 1 else 12)
+    run_here(*command, status=143)
+    stop(None)
+    other = LINES[7].replace("user u2", "user v2")  # of the same size and label
+    assert other != LINES[7]
+    (files / "data.vw").write_text("".join([*LINES[:7], other, *LINES[8:]]))
+    assert "the input has changed" in run_here(*command, "--resume", status=76).stderr
+    (files / "data.vw").write_text("".join([*LINES, "1 |new line\n"]))  # appended, before or after all was read
+    run_here(*command, "--resume", status=0 if passes == 1 else 76)
+    (files / "data.vw").unlink()
+    (files / "data.vw").write_text("".join(LINES))  # as after the machine died
+    run_here(*command, "--resume")
 
 
 def test_lost_predictions_are_said(run_here, files, stop):

@@ -1,11 +1,13 @@
 """What a model has learned is known the next time."""
 
+import bz2
 import gzip
 import json
 
 import pytest
 
 from vwlite import ledger
+from vwlite.seen import samples_of
 
 DAYS = {f"{day}.vw": "".join(f"{n % 2} |a x{n % 3} {day}\n" for n in range(20)) for day in ("mon", "tue")}
 GO_ON = ("-i", "model", "-f", "model")
@@ -51,6 +53,98 @@ def test_nothing_left_changes_nothing(vwlite, tmp_path):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "copy").read_bytes() == before
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_every_byte_of_a_file_counts(vwlite, write, pack):
+    """Samples of it are not enough: no label is left to chance."""
+    lines = [b"%d |a x%d and more of the same\n" % (n % 2, n % 1000) for n in range(60_000)]
+    write("big.vw", b"".join(lines))
+    vwlite("train", "big.vw", "-f", "model")
+    assert "skipped" in vwlite("train", write("moved", pack(b"".join(lines))), *GO_ON, "--skip-seen").stderr
+    lines[31_234] = lines[31_234].replace(b"0 |a", b"1 |a")
+    done = vwlite("train", write("big.vw", pack(b"".join(lines))), *GO_ON, "--skip-seen")
+    assert "learned before" not in done.stderr and "number of examples = 60000" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["mon.gz", "moved.vw"])
+def test_the_same_text_is_known_under_any_name_and_compression(vwlite, write, name):
+    packed = gzip.compress(DAYS["mon.vw"].encode())
+    vwlite("train", "mon.vw", "-f", "model")
+    done = vwlite("train", write(name, packed), *GO_ON, "--skip-seen")
+    assert f"{name} was learned before as mon.vw (20 lines): skipped\n" in done.stderr
+    vwlite("train", name, "-f", "model")
+    assert f"mon.vw was learned before as {name} (20 lines): skipped\n" in vwlite(
+        "train", "mon.vw", *GO_ON, "--skip-seen"
+    ).stderr
+
+
+@pytest.mark.parametrize("size", [20, 20_000])
+def test_a_file_that_grew_is_said(vwlite, write, size):
+    lines = [f"{n % 2} |a x{n % 7}\n" for n in range(size)]
+    write("log.vw", "".join(lines))
+    vwlite("train", "log.vw", "-f", "model")
+    write("log.vw", "".join([*lines, "1 |a new\n"]))
+    done = vwlite("train", "log.vw", *GO_ON, "--skip-seen")
+    assert f"log.vw has grown since it was learned ({size} lines): all of it is learned again; give what" in done.stderr
+    assert known() == [("log.vw", size), ("log.vw", size + 1)]
+    assert f"log.vw was learned before ({size + 1} lines): skipped" in vwlite(
+        "train", "log.vw", *GO_ON, "--skip-seen"
+    ).stderr
+
+
+def test_a_file_that_settled_is_not_read_to_be_skipped(vwlite, monkeypatch):
+    monkeypatch.setattr("vwlite.source.FINE", -1)
+    vwlite("train", "mon.vw", "-f", "model")
+    monkeypatch.setattr("vwlite.seen.read", None)
+    assert "mon.vw was learned before (20 lines): skipped\n" in vwlite("train", "mon.vw", *GO_ON, "--skip-seen").stderr
+
+
+def test_a_model_that_went_on_without_its_ledger_is_said(vwlite, tmp_path):
+    vwlite("train", "mon.vw", "-f", "model")
+    assert "ledger" not in vwlite("train", "tue.vw", "-i", "model", "-f", "other").stderr
+    (tmp_path / "other").replace(tmp_path / "model")
+    done = vwlite("train", "mon.vw", *GO_ON, "--skip-seen")
+    doubt = "model.ledger does not know model, which went on without it or is another model"
+    assert f"vwlite: {doubt}: no file is skipped\n" in done.stderr and "number of examples = 20" in done.stderr
+    (tmp_path / "model.ledger").unlink()
+    assert "there is no model.ledger, which would tell what model has learned: no file" in vwlite(
+        "train", "mon.vw", *GO_ON, "--skip-seen"
+    ).stderr
+
+
+def test_one_command_line_for_every_night(vwlite, write, tmp_path):
+    night = ("train", "-i", "model", "-f", "model", "--skip-seen", "-q", "aa", "-l", 0.3)
+    assert "there is no model yet: training begins at the start\n" in vwlite(*night, "mon.vw").stderr
+    assert "mon.vw was learned before (20 lines): skipped\n" in vwlite(*night, "mon.vw").stderr
+    assert "number of examples = 20" in vwlite(*night, "mon.vw", "tue.vw").stderr
+    assert known() == [("mon.vw", 20), ("tue.vw", 20)]
+    vwlite("train", "mon.vw", "-f", "other", *night[6:])
+    vwlite("train", "tue.vw", "-i", "other", "-f", "other", *night[6:])
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_wrong_name_is_not_the_first_night(vwlite, tmp_path):
+    vwlite("train", "mon.vw", "-i", "modle", "-f", "model", "--skip-seen", status=66)
+    vwlite("train", "mon.vw", *GO_ON, status=66)
+    (tmp_path / "model").symlink_to("elsewhere")
+    vwlite("train", "mon.vw", *GO_ON, "--skip-seen", status=66)
+
+
+def test_ledgers_of_format_1_are_understood(vwlite, write, tmp_path):
+    big = "".join(f"{n % 2} |a x{n % 1000} and more of the same\n" for n in range(40_000))
+    write("big.vw", big)
+    vwlite("train", "mon.vw", "big.vw", "-f", "model")
+    entries = [
+        {"path": name, "size": len(text), "digest": samples_of(name, len(text)), "whole": True, "lines": lines}
+        for name, text, lines in (("mon.vw", DAYS["mon.vw"], 20), ("big.vw", big, 40_000))
+    ]
+    write("model.ledger", json.dumps({"format": 1, "models": {ledger.model_digest("model"): entries}}))
+    said = vwlite("train", "mon.vw", "big.vw", "tue.vw", *GO_ON, "--skip-seen").stderr
+    assert "mon.vw was learned before (20 lines): skipped\n" in said
+    assert "(40000 lines), as far as samples in the ledger of an older version tell: skipped\n" in said
+    assert known() == [("mon.vw", 20), ("big.vw", 40_000), ("tue.vw", 20)]
+    assert json.loads((tmp_path / "model.ledger").read_text())["format"] == 2
+
+
 def test_a_changed_file_is_another(vwlite, write):
     vwlite("train", "mon.vw", "-f", "model")
     write("mon.vw", DAYS["mon.vw"].replace("x1", "x9"))
@@ -60,7 +154,7 @@ def test_a_changed_file_is_another(vwlite, write):
 def test_in_part_is_not_enough_to_be_skipped(vwlite):
     vwlite("train", "mon.vw", "-f", "model", "--examples", 5)
     done = vwlite("train", "mon.vw", *GO_ON, "--skip-seen")
-    assert "mon.vw was learned before, in part (5 lines)\n" in done.stderr
+    assert "mon.vw was learned before, in part (5 lines): all of it is learned\n" in done.stderr
     assert known() == [("mon.vw", 5), ("mon.vw", 20)]
 
 
@@ -108,7 +202,7 @@ def test_a_damaged_ledger_is_refused(text, vwlite, write):
 
 def test_another_format_is_refused(vwlite, write):
     vwlite("train", "mon.vw", "-f", "model")
-    write("model.ledger", '{"format": 2, "models": {}}')
+    write("model.ledger", '{"format": 3, "models": {}}')
     assert "another version" in vwlite("train", "tue.vw", *GO_ON, status=76).stderr
 
 

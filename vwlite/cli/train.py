@@ -48,7 +48,11 @@ from vwlite.outputs import BEST, CHECKPOINT, LEDGER, LOCK
     "--checkpoint-every", type=Duration(), metavar="TIME", help="Write MODEL.ckpt every so often: 90s, 10m, 2h."
 )
 @click.option("--resume", is_flag=True, help="Go on where this command was stopped, from MODEL.ckpt if there is one.")
-@click.option("--skip-seen", is_flag=True, help="Skip files that the model of -i has learned, after MODEL.ledger.")
+@click.option(
+    "--skip-seen",
+    is_flag=True,
+    help="Skip files that the model of -i has learned, after MODEL.ledger. With -i M -f M: begin where there is no M.",
+)
 @options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
 @options.json_option("Write counts and losses as JSON; - is stdout.")
 @options.progress_options

@@ -20,6 +20,7 @@ from vwlite.limits import with_free_bound
 from vwlite.lock import lock
 from vwlite.losses import LOSSES, LossConfig
 from vwlite.restore import Restored
+from vwlite.seen import Seen, seen
 from vwlite.session import Session
 from vwlite.training import say, start, train
 
@@ -34,6 +35,11 @@ def run(arguments: dict[str, Any]) -> int:
     with ExitStack() as held:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
+        if begins_afresh(arguments):
+            if not arguments["quiet"]:
+                say(f"there is no {arguments['initial']} yet: training begins at the start")
+            typed.pop("initial")
+            arguments = {**arguments, "initial": None}
         config, model = configured(arguments, typed)
         check_idle(typed, config.learner)
         known = known_before(config, arguments)
@@ -52,23 +58,44 @@ def run(arguments: dict[str, Any]) -> int:
     return 141 if session.broken else 0
 
 
+def begins_afresh(arguments: dict[str, Any]) -> bool:
+    """Whether the command is to be repeated for ever, and this is the first time: nothing can be lost or mistaken."""
+    initial, final = arguments["initial"], arguments["model"]
+    same = initial and final and os.path.realpath(initial) == os.path.realpath(final)
+    return bool(same and arguments["skip_seen"] and not os.path.lexists(initial))
+
+
 def known_before(config: RunConfig, arguments: dict[str, Any]) -> list[ledger.Entry]:
     """What the model of ``-i`` has learned; of a stopped run, what it had when that began."""
-    if not arguments["initial"]:
+    initial, skip = arguments["initial"], arguments["skip_seen"]
+    if not initial:
         return []
     then = known_then(config) if arguments["resume"] else None
-    return ledger.read(arguments["initial"]) if then is None else then
+    if then is not None:
+        return then
+    known = ledger.read(initial)
+    if not known and not config.output.quiet and (skip or os.path.exists(ledger.ledger_path(initial))):
+        say(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
+    return known
 
 
 def unseen(config: RunConfig, arguments: dict[str, Any], known: list[ledger.Entry]) -> RunConfig | None:
     """The run without inputs that were learned before, if they are to be skipped; None when nothing is left."""
-    again, skip = ledger.seen(known, config.input.paths), arguments["skip_seen"]
-    skipped = {path for path, entry in again.items() if skip and entry.get("whole", True)}
-    for path, entry in again.items() if not config.output.quiet else ():
-        advice = ": skipped" if path in skipped else "" if skip else "; --skip-seen would skip it"
-        say(f"{ledger.told(path, entry)}{advice}")
+    again, skip = seen(known, config.input.paths), arguments["skip_seen"]
+    skipped = {path for path, one in again.items() if skip and one.whole}
+    for path, one in again.items() if not config.output.quiet else ():
+        say(f"{one.told(path)}{advice(one, skip)}")
     left = tuple(path for path in config.input.paths if path not in skipped)
     return replace(config, input=replace(config.input, paths=left)) if left else None
+
+
+def advice(one: Seen, skip: bool) -> str:
+    """What becomes of an input that was learned before, and what would be better."""
+    if one.grown:
+        return ": all of it is learned again; give what is new a file of its own"
+    if one.whole:
+        return ": skipped" if skip else "; --skip-seen would skip it"
+    return ": all of it is learned" if skip else ""
 
 
 def nothing_new(arguments: dict[str, Any]) -> int:
