@@ -4,7 +4,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.math cimport llrint, signbit
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdio cimport snprintf
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, strtof
 from libc.string cimport memcpy
 
 cdef extern from *:
@@ -19,19 +19,20 @@ cdef extern from *:
 cdef enum:
     NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.batch
     TAGGED = 2
+    NO_FRACTIONS = 1 << 23  # from here on float32 are whole numbers
     LONGEST = 48  # bytes: sign, the 39 digits of the largest float32, space or newline, zero byte
 
 
 def format_predictions(
     const float[::1] values, const unsigned char[::1] flags, const uint32_t[::1] tag_start,
-    const uint32_t[::1] tag_end, const unsigned char[::1] text, Py_ssize_t begin, Py_ssize_t end,
+    const uint32_t[::1] tag_end, const unsigned char[::1] text, Py_ssize_t begin, Py_ssize_t end, bint whole=False,
 ):
     """The rows ``begin <= i < end`` as Vowpal Wabbit writes predictions: a value, a tag.
 
     ``values`` is float32[n], ``flags`` uint8[n], ``tag_start`` and ``tag_end`` are uint32[n]
     offsets into ``text`` (bytes-like; None when no row is tagged). Integral values are written
-    without decimals (``-0`` too), all others as C's ``%f`` writes them; blank lines and save
-    commands give no line. Returns bytes.
+    without decimals (``-0`` too), all others as C's ``%f`` writes them or, with ``whole``, with as
+    many digits as tell them from all other float32; blank lines and save commands give no line. Returns bytes.
     Raises ValueError when an array is too short or a tag lies outside ``text``.
     """
     cdef Py_ssize_t room, i
@@ -55,7 +56,7 @@ def format_predictions(
             for i in range(begin, end):
                 if flags[i] & NO_EXAMPLE:
                     continue
-                out = _put_value(out, values[i])
+                out = _put_whole(out, values[i]) if whole else _put_value(out, values[i])
                 if flags[i] & TAGGED:
                     out[0] = b" "
                     memcpy(out + 1, tags + tag_start[i], tag_end[i] - tag_start[i])
@@ -81,6 +82,18 @@ cdef Py_ssize_t _room(
                 return -1
             room += 1 + tag_end[i] - tag_start[i]
     return room
+
+
+cdef char* _put_whole(char* out, float value) noexcept nogil:
+    """The fewest digits that are read back as the value, nine at most."""
+    cdef int digits, length = 0
+    if not -NO_FRACTIONS < value < NO_FRACTIONS or <float><int64_t>value == value:
+        return _put_value(out, value)
+    for digits in range(6, 10):
+        length = snprintf(out, LONGEST - 1, b"%.*g", digits, <double>value)
+        if strtof(out, NULL) == value:
+            break
+    return out + length
 
 
 cdef inline char* _put_value(char* out, float value) noexcept nogil:

@@ -1,6 +1,5 @@
 """Metrics: hand-worked cases, laws for any data, and scikit-learn where it is installed."""
 
-import json
 import math
 
 import numpy as np
@@ -9,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.metrics import METRICS, Outcomes, as_json, as_table, evaluate, finite
+from vwlite.metric_report import as_json
+from vwlite.metrics import Outcomes, evaluate
 
 ALL_KINDS = [("binary", "probability"), ("binary", "score"), ("regression", "score")]
 
@@ -17,6 +17,11 @@ ALL_KINDS = [("binary", "probability"), ("binary", "score"), ("regression", "sco
 def measure(labels, predictions, weights=None, **options):
     weights = np.ones(len(labels)) if weights is None else weights
     return evaluate(*(np.array(c, np.float32) for c in (labels, predictions, weights)), **options)
+
+
+def single(report):
+    """The figures; without tables."""
+    return {name: value for name, value in report.items() if not isinstance(value, list | dict)}
 
 
 @st.composite
@@ -35,6 +40,8 @@ def assert_same(one, other, tolerance=1e-12):
         pairs = [(value, other[name])]
         if isinstance(value, list):
             pairs = zip(value, other[name], strict=True)
+        elif isinstance(value, dict):
+            pairs = zip(value["weight"], other[name]["weight"], strict=True)
         for left, right in pairs:
             assert left == pytest.approx(right, abs=tolerance, rel=tolerance, nan_ok=True), name
 
@@ -68,6 +75,50 @@ def test_margins_are_cut_at_zero_and_have_no_log_loss():
     assert report["auc"] == 2 / 4  # 0.25 > -2 and 0 > -2 out of four pairs
     assert report["mse"] == (1 + 0.5625 + 1 + 2.25) / 4
     assert not {"log_loss", "calibration", "calibration_bins"} & report.keys()
+
+
+def test_sides_by_hand():
+    report = measure([1, 1, 0, 0, 1], [0.75, 0.25, 0.75, 0.25, 0.75], [1, 2, 4, 8, 16])
+    assert report["confusion_matrix"] == {"classes": ["negative", "positive"], "weight": [[8, 4], [2, 17]]}
+    assert report["precision"] == 17 / 21 and report["recall"] == 17 / 19
+    assert report["f1"] == pytest.approx(2 / (21 / 17 + 19 / 17))
+    assert report["accuracy"] == 25 / 31
+
+
+def test_precision_of_no_positive_answer_has_no_value():
+    report = measure([1, 0], [0.25, 0.25])
+    assert math.isnan(report["precision"]) and report["recall"] == report["f1"] == 0
+    assert math.isnan(measure([0, 0], [0.25, 0.25])["f1"])
+
+
+def test_average_precision_by_hand():
+    # from the top: 1 of 1, then a tie with one more positive of three rows, then the last of five
+    report = measure([1, 1, 0, 0, 1], [0.75, 0.5, 0.5, 0.5, 0.25], metrics=["pr_auc"])
+    assert report["pr_auc"] == pytest.approx((1 + 2 / 4 + 3 / 5) / 3)
+
+
+def test_order_goes_by_the_scores():
+    clipped, scores = [1, 1, 0.5, 0], np.array([3, 2, 0.5, -1], np.float32)
+    plain = measure([1, 0, 1, 0], clipped)
+    told = measure([1, 0, 1, 0], clipped, scores=scores)
+    assert plain["auc"] == 2.5 / 4 and told["auc"] == 3 / 4
+    assert told["pr_auc"] == pytest.approx((1 + 2 / 3) / 2) != plain["pr_auc"]
+    assert told["auc"] + measure([1, 0, 1, 0], clipped, scores=scores, metrics=["auc_loss"])["auc_loss"] == 1
+    for name in ("accuracy", "log_loss", "mse", "calibration_bins"):
+        assert told[name] == plain[name]
+
+
+@pytest.mark.parametrize("low", [-1, 0])
+def test_a_regression_of_two_kinds_of_labels_has_metrics_of_order(low):
+    labels, predictions = [1, low, 1, low], [0.9, 0.6, 0.4, -0.9]
+    report = measure(labels, predictions, task="regression")
+    assert report["auc"] == 3 / 4 and "pr_auc" in report and "accuracy" not in report
+    asked = measure(labels, predictions, task="regression", metrics=["accuracy", "f1"])
+    assert asked["accuracy"] == (3 / 4 if low else 2 / 4)  # 0.4 is above 0, not above 0.5
+    assert math.isnan(measure([1, 1], [0.5, 2], task="regression", metrics=["auc"])["auc"])
+    assert math.isnan(measure([3, 3], [0.5, 2], task="regression", metrics=["auc"])["auc"])
+    graded = measure([0, 1, 2], [0.1, 0.3, 0.2], task="regression", metrics=["auc"], graded=True)
+    assert graded["auc"] == 1
 
 
 def test_regression_by_hand():
@@ -128,6 +179,7 @@ def test_nothing_to_measure(task, output, rows):
     report = measure([1] * rows, [0.5] * rows, [0] * rows, task=task, output=output)
     assert (report.pop("examples"), report.pop("weight")) == (0, 0.0)
     assert report.pop("calibration_bins", []) == []
+    assert np.sum(report.pop("confusion_matrix", {}).get("weight", 0)) == 0
     assert all(math.isnan(value) for value in report.values())
 
 
@@ -176,7 +228,7 @@ def test_only_ratios_of_weights_matter(sample, factor):
     labels, predictions, weights = sample
     plain = measure(*sample)
     scaled = measure(labels, predictions, weights * np.float32(factor))
-    for name in plain.keys() - {"weight", "calibration_bins"}:
+    for name in single(plain).keys() - {"weight"}:
         assert scaled[name] == pytest.approx(plain[name], rel=1e-5, abs=1e-5, nan_ok=True), name
 
 
@@ -205,6 +257,18 @@ def test_auc_counts_pairs(sample):
 
 
 @given(samples())
+def test_average_precision_is_the_mean_precision_at_positive_rows(sample):
+    labels, predictions, weights = sample
+    found = total = 0.0
+    for i in np.flatnonzero(labels == 1):
+        above = predictions >= predictions[i]
+        total += weights[i]
+        found += weights[i] * weights[above & (labels == 1)].sum() / weights[above].sum()
+    expected = found / total if 0 < total < weights.sum() else math.nan
+    assert measure(*sample)["pr_auc"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(samples())
 def test_bins_add_up_to_the_whole(sample):
     report = measure(*sample)
     rows = report["calibration_bins"]
@@ -220,7 +284,7 @@ def test_bins_add_up_to_the_whole(sample):
 
 @given(samples(), st.integers(1, 7))
 def test_batches_do_not_matter_at_all(sample, size):
-    columns = [np.array(column, np.float32) for column in sample]
+    columns = [np.array(column, np.float32) for column in (*sample, sample[1] * 3 - 1)]
     outcomes = Outcomes()
     for start in range(0, len(columns[0]), size):
         outcomes.add(*(column[start : start + size] for column in columns))
@@ -230,13 +294,14 @@ def test_batches_do_not_matter_at_all(sample, size):
 
 def test_outcomes_leave_out_unlabelled_rows_and_keep_copies():
     outcomes = Outcomes()
-    assert [len(column) for column in outcomes.columns()] == [0, 0, 0]
+    assert [len(column) for column in outcomes.columns()] == [0, 0, 0, 0]
     predictions = np.array([0.5, 0.25, 0.75], np.float32)
     ones = np.ones(3, np.float32)
-    outcomes.add(np.array([1, np.nan, 0], np.float32), predictions, ones)
+    outcomes.add(np.array([1, np.nan, 0], np.float32), predictions, ones, 2 * predictions)
     predictions[:] = 9
-    labels, kept, weights = outcomes.columns()
+    labels, kept, weights, scores = outcomes.columns()
     assert (labels.tolist(), kept.tolist(), weights.tolist()) == ([1, 0], [0.5, 0.75], [1, 1])
+    assert scores.tolist() == [1, 1.5]
     assert kept.dtype == np.float32
 
 
@@ -254,8 +319,9 @@ def test_outcomes_leave_out_unlabelled_rows_and_keep_copies():
         ([1, 0], [0.5, math.inf], {"output": "score"}, Diverged, "not finite"),
         ([1, 0], [0.5, 1.5], {}, UsageError, "1.5 is not a probability"),
         ([1, 0], [-0.5, 0.5], {}, UsageError, "-0.5 is not a probability"),
-        ([1, 0], [0.5, 0.5], {"metrics": ["acc"]}, UsageError, "known: loss, accuracy, auc"),
-        ([1], [2], {"task": "regression", "metrics": ["auc"]}, UsageError, "'auc' needs binary"),
+        ([1, 0], [0.5, 0.5], {"metrics": ["acc"]}, UsageError, "known: loss, accuracy, precision"),
+        ([1, 2], [2, 2], {"task": "regression", "metrics": ["auc"]}, UsageError, "'auc' needs binary"),
+        ([3, 3], [2, 2], {"task": "regression", "metrics": ["f1"]}, UsageError, "'f1' needs binary"),
         ([1], [2], {"output": "score", "metrics": ["log_loss"]}, UsageError, "needs probabilities"),
         ([1], [0.5], {"task": "ranking"}, ValueError, "ranking"),
         ([1], [0.5], {"output": "logit"}, ValueError, "logit"),
@@ -264,69 +330,6 @@ def test_outcomes_leave_out_unlabelled_rows_and_keep_copies():
 def test_refusals(labels, predictions, options, error, message):
     with pytest.raises(error, match=message):
         measure(labels, predictions, **options)
-
-
-# The registry and the report
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_every_metric_is_described_and_can_be_asked_for(name):
-    entry = METRICS[name]
-    assert entry.name == name
-    assert entry.needs in ("any", "score", "probability")
-    assert entry.description and not entry.description.endswith(".")
-    report = measure([1, 0], [0.75, 0.5], metrics=[name], loss=0.5)
-    assert list(report) == ["examples", "weight", name]
-
-
-def test_loss_is_reported_only_when_the_caller_knows_it():
-    assert "loss" not in measure([1, 0], [0.75, 0.5])
-    assert measure([1, 0], [0.75, 0.5], loss=0.25)["loss"] == 0.25
-
-
-@pytest.mark.parametrize(("task", "output"), ALL_KINDS)
-def test_reports_hold_plain_numbers_in_the_order_of_the_registry(task, output):
-    report = measure([1, 0], [0.75, 0.5], task=task, output=output, loss=0.5)
-    names = list(report)[2:]
-    assert names == [name for name in METRICS if name in names]
-    values = [value for name, value in report.items() if name != "calibration_bins"]
-    values += [v for row in report.get("calibration_bins", []) for v in row.values()]
-    assert {type(value) for value in values} == {int, float}
-
-
-def test_json_has_null_for_what_is_not_finite():
-    report = measure([1, 1], [0.5, 0.5], loss=math.inf)
-    decoded = json.loads(as_json(report))
-    assert list(decoded) == list(report)
-    assert decoded["auc"] is None
-    assert decoded["loss"] is None
-    assert decoded["log_loss"] == report["log_loss"]
-    assert finite({"a": (np.float32(0.5), np.int64(3), np.float32("nan"))}) == {"a": [0.5, 3, None]}
-
-
-def test_table_is_aligned():
-    report = measure([1, 1], [0.5, 0.5], metrics=["auc", "log_loss"])
-    assert as_table(report).splitlines() == [
-        "examples         2",
-        "weight           2",
-        "auc            n/a",
-        "log_loss  0.693147",
-    ]
-
-
-def test_table_shows_bins_below():
-    lines = as_table(measure([1, 0], [0.75, 0.5], metrics=["calibration_bins"])).splitlines()
-    assert lines[2:5] == [
-        "",
-        "calibration_bins",
-        "mean_prediction  observed_rate  weight",
-    ]
-    assert lines[5] == "            0.5              0     0.2"
-    assert len(lines) == 15
-
-
-def test_table_prints_great_weights_in_full():
-    assert "1250000" in as_table({"weight": 1_250_000.0})
 
 
 # Against scikit-learn
@@ -352,6 +355,7 @@ def test_scikit_learn_agrees(reference, drawn):
     report = evaluate(*drawn)
     expected = {
         "auc": reference.roc_auc_score,
+        "pr_auc": reference.average_precision_score,
         "mse": reference.mean_squared_error,
         "mae": reference.mean_absolute_error,
         "r2": reference.r2_score,
@@ -360,8 +364,11 @@ def test_scikit_learn_agrees(reference, drawn):
     for name, function in expected.items():
         value = function(wide[0], wide[1], sample_weight=wide[2])
         assert report[name] == pytest.approx(value, rel=1e-11), name
-    accuracy = reference.accuracy_score(labels, predictions > 0.5, sample_weight=wide[2])
-    assert report["accuracy"] == pytest.approx(accuracy, rel=1e-11)
+    for name in ("accuracy", "precision", "recall", "f1"):
+        value = getattr(reference, f"{name}_score")(labels, predictions > 0.5, sample_weight=wide[2])
+        assert report[name] == pytest.approx(value, rel=1e-11), name
+    matrix = reference.confusion_matrix(labels, predictions > 0.5, sample_weight=wide[2])
+    assert report["confusion_matrix"]["weight"] == [pytest.approx(row, rel=1e-11) for row in matrix.tolist()]
 
 
 def test_scikit_learn_clips_log_loss_alike(reference, drawn):

@@ -29,12 +29,12 @@ def batch(*tags):
     )
 
 
-def formatted(values, rows=None, begin=0, end=None):
+def formatted(values, rows=None, begin=0, end=None, whole=False):
     values = np.array(values, np.float32)
     rows = rows or batch(*[b""] * len(values))
     end = len(values) if end is None else end
     return format_predictions(
-        values, rows.flags, rows.tag_start, rows.tag_end, rows.text or None, begin, end
+        values, rows.flags, rows.tag_start, rows.tag_end, rows.text or None, begin, end, whole
     )
 
 
@@ -50,6 +50,15 @@ def as_printf(value):
 def test_any_bit_pattern_prints_as_c_does(bits):
     values = np.array(bits, np.uint32).view(np.float32)
     assert formatted(values).decode().split() == [as_printf(value) for value in values]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=50))
+def test_any_bit_pattern_is_read_back_where_all_digits_are_written(bits):
+    values = np.array(bits, np.uint32).view(np.float32)
+    read = np.array([float(word) for word in formatted(values, whole=True).split()], np.float32)
+    np.testing.assert_array_equal(read, values)
+    assert formatted([0.1, -0.25, 1e-30, 3, 1 / 3, np.nan], whole=True) == b"0.1\n-0.25\n1e-30\n3\n0.33333334\nnan\n"
 
 
 @settings(deadline=None, max_examples=300)

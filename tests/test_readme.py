@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from vwlite.metric_table import MEASURED, TABLE
+
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
 
 
@@ -29,3 +31,9 @@ def test_the_first_model(tmp_path, cli_env):
         typed = re.sub(r"\bvwlite\b", lambda found: vwlite, command, count=1)
         done = subprocess.run(typed, shell=True, cwd=tmp_path, env=cli_env, capture_output=True, text=True)
         assert (command, done.returncode, done.stdout) == (command, 0, shown), done.stderr
+
+
+def test_every_metric_stands_in_the_table():
+    for kind, what in MEASURED.items():
+        names = ", ".join(f"`{row.name}`" for row in TABLE if kind in row.of)
+        assert f"| {what} | {names} |\n" in README

@@ -2,62 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from vwlite.arrays import np
 from vwlite.batch import INNER, Batch
+from vwlite.contingency import Contingency, means
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner
+from vwlite.metric_table import CLASSES, COSTS, LINES, SETS, names_of
 from vwlite.results import Results
 
-NAMES = {
-    "oaa": ("examples", "weight", "accuracy", "macro_f1", "log_loss"),
-    "csoaa": ("examples", "weight", "loss"),
-    "ldf": ("examples", "weight", "loss", "log_loss"),
-    "multilabel_oaa": ("examples", "weight", "loss", "hamming_loss", "accuracy"),
-}
-COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
+KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
+ALWAYS = ("examples", "weight")
+OF_COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
 
 
 class ClassOutcomes:
-    """Collects labelled rows: label and answer (class numbers), loss, importance."""
+    """Collects labelled rows: label and answer (class numbers), loss, importance; what is right of sets of labels."""
 
-    def __init__(self) -> None:
+    def __init__(self, learner: Learner) -> None:
+        self.learner, self.config = learner, learner.config
         self.parts: list[np.ndarray] = []
+        # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
+        self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
 
     def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         counts = (batch.importance[begin:end] > 0) & (batch.flags[begin:end] & INNER == 0)
         rows = np.flatnonzero(~np.isnan(batch.label[begin:end]) & counts) + begin
         columns = (batch.label, results.prediction, results.loss, batch.importance)
         self.parts.append(np.stack([column[rows] for column in columns]).astype(np.float64))
+        if self.sets is not None:
+            self.add_sets(batch, rows)
 
-    def report(self, learner: Learner, names: list[str] | None) -> dict[str, Any]:
+    def add_sets(self, batch: Batch, rows: np.ndarray) -> None:
+        lists, count = batch.lists, self.config.count
+        owner = np.repeat(np.arange(len(batch)), np.diff(lists.start.astype(np.int64)))
+        meant = np.zeros((len(batch), count), bool)
+        meant[owner, lists.named[: len(owner)]] = True
+        meant, said = meant[rows], self.learner.chosen(rows)
+        weight = np.asarray(batch.importance)[rows].astype(np.float64)
+        self.sets += [weight @ (meant & said), weight @ said, weight @ meant]
+
+    def report(self, names: list[str] | None) -> dict[str, Any]:
         """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
-        kind, count = learner.config.kind, learner.config.count
+        kind, count = self.config.kind, self.config.count
         label, answer, loss, weight = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((4, 0))
         total = float(weight.sum())
         report: dict[str, Any] = {"examples": len(label), "weight": total}
         if total:
-            report["loss"] = float(loss.sum() if kind in COSTS else loss.sum() / total)
+            report["loss"] = float(loss.sum() if kind in OF_COSTS else loss.sum() / total)
             report["accuracy"] = float(weight[loss == 0].sum() / total)
             report["hamming_loss"] = report["loss"] / count
-            report["macro_f1"] = macro_f1(label, answer, weight)
-        if kind in COSTS and len(label):
+        if kind in OF_COSTS and len(label):
             report["loss"] /= len(label)
-        for _, log_loss in learner.summary_lines(held=False):
+        if kind == "oaa" and total:
+            found = Contingency(label, answer, weight, self.config.classes.shown)
+            report |= found.report(names, count)
+        if self.sets is not None and total:
+            report |= of_sets(*self.sets)
+        for _, log_loss in self.learner.summary_lines(held=False):
             report["log_loss"] = log_loss
-        known = [name for name in NAMES[kind] if name in report]
-        for name in names or ():
-            if name not in known:
-                raise UsageError(f"--metric {name}: a model of this kind has {', '.join(known)}")
-        return {name: report[name] for name in names or known}
+        return choose(report, (*ALWAYS, *names_of(KINDS[kind])), names)
 
 
-def macro_f1(label: np.ndarray, answer: np.ndarray, weight: np.ndarray) -> float:
-    """The mean of F1 over the classes that labels or answers name; of three float64[n]."""
-    numbers, place = np.unique(np.concatenate([label, answer]), return_inverse=True)
-    true, said = place[: len(label)], place[len(label) :]
-    size = len(numbers)
-    named, meant = np.bincount(said, weight, size), np.bincount(true, weight, size)
-    hits = np.bincount(true[true == said], weight[true == said], size)
-    return float((2 * hits / (named + meant)).mean())
+def choose(report: dict[str, Any], offered: Iterable[str], names: Iterable[str] | None) -> dict[str, Any]:
+    """What ``names`` asks for, or else all of a report, in the order ``offered``. Raises UsageError."""
+    if names is None:
+        return {name: report[name] for name in offered if name in report}
+    for name in names:
+        if name not in report:
+            raise UsageError(f"--metric {name}: a model of this kind has {', '.join(offered)}")
+    return {name: report[name] for name in names}
+
+
+def of_sets(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:
+    """Of float64[labels]: the weight of the rows that have a label and are answered so, are answered so, have it."""
+    right, said, true = (float(values.sum()) for values in (hits, named, meant))
+    return {
+        "micro_precision": right / said if said else np.nan,
+        "micro_recall": right / true if true else np.nan,
+        "micro_f1": 2 * right / (said + true) if said + true else np.nan,
+        "macro_f1": means(hits, named, meant)["macro_f1"],
+    }

@@ -49,16 +49,13 @@ class PredictionWriter:
         except OSError as error:
             raise self._failure(error) from error
 
-    def write(self, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
-        """Write the rows ``begin <= i < end``: ``values`` float32[n], each with its tag."""
+    def write(self, batch: Batch, values: np.ndarray, begin: int, end: int, whole: bool = False) -> None:
+        """Write the rows ``begin <= i < end``: ``values`` float32[n], all digits if ``whole``, each with its tag."""
         if self.broken:
             return
         text = batch.text if len(batch.text) else None
-        self.write_bytes(
-            format_predictions(
-                values, batch.flags, batch.tag_start, batch.tag_end, text, begin, end
-            )
-        )
+        tags = batch.tag_start, batch.tag_end, text
+        self.write_bytes(format_predictions(values, batch.flags, *tags, begin, end, whole))
 
     def write_beside(self, batch: Batch, values: np.ndarray, beside: np.ndarray, begin: int, end: int) -> None:
         """Like ``write``, with the number ``beside[i]`` between the value and the tag."""

@@ -57,7 +57,7 @@ class Session:
         self.counters = counters
         self.report = Report(config, learner, counters)
         self.results = Results()
-        self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
+        self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None] | None = None
         self.observe_rows: Callable[[Batch, Results, int, int], None] | None = None
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
@@ -204,7 +204,8 @@ class Session:
             if writer:
                 self.write(writer, batch, values, begin, end)
         if self.observe:
-            self.observe(batch.label[begin:end], results.prediction[begin:end], batch.importance[begin:end])
+            columns = (batch.label, results.prediction, batch.importance, results.raw)
+            self.observe(*(column[begin:end] for column in columns))
         if self.observe_rows:
             self.observe_rows(batch, results, begin, end)
         if end == begin + 1 and batch.flags[begin] & SAVE:
@@ -229,7 +230,7 @@ class Session:
             text = partial(learner.lines, batch, self.results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif self.results.flip is None:
-            writer.write(batch, values, begin, end)
+            writer.write(batch, values, begin, end, whole=raw and self.config.strict)
         else:
             writer.write_beside(batch, values, self.results.flip, begin, end)
 

@@ -12,20 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from vwlite.errors import UsageError
+from vwlite.metric_table import TABLE, row_of
 
-LARGER = frozenset({"accuracy", "auc", "r2", "macro_f1", "map", "micro_f1"})  # metrics of which more is better
-SMALLER = frozenset({"loss", "log_loss", "mse", "rmse", "mae", "hamming_loss"})
 KEPT = 3  # one in so many goes on, with so many times the passes
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 def better_when_larger(metric: str) -> bool:
     """Raises UsageError for what is neither better nor worse when there is more of it."""
-    larger = metric in LARGER or metric.startswith("ndcg")
-    if not larger and metric not in SMALLER:
-        known = ", ".join(sorted(LARGER | SMALLER))
-        raise UsageError(f"--metric {metric} does not say which of two models is better: take one of {known}, ndcg@K")
-    return larger
+    row = row_of(metric)
+    if row is None or row.larger is None:
+        known = ", ".join(row.name for row in TABLE if row.larger is not None)
+        raise UsageError(f"--metric {metric} does not say which of two models is better: take one of {known}")
+    return row.larger
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,10 @@ CASES = {
     "only empty lines": data("\n\n\n"),
     "no line has a label": data("|a b\n|a c\n"),
     "labels {0,2,5} with logistic": data("0 |a\n2 |a b\n5 |a c\n", "--loss_function logistic"),
+    "the AUC of labels that are all 1": typed(
+        "{tool} evaluate -i model ones.vw --metric auc | sed -n 's/^auc */vwlite: auc /p'",
+        **{"ones.vw": "1 |a b\n1 |a c\n"},
+    ),
     "labels 0/1 and -1/1 mixed": data("0 |a\n1 |a b\n-1 |a c\n", "--loss_function logistic"),
     "binary noise as data": data(NOISE),
     "a byte order mark, CRLF, no last newline": data("\ufeff1 |a b\r\n-1 |a c\r\n1 |a b"),

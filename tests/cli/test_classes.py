@@ -75,7 +75,42 @@ def test_measures_of_costs_and_sets(vwlite, write):
     chosen = vwlite("evaluate", "-i", "sm", "s", "--metric", "accuracy", "--json", "-").stdout
     assert json.loads(chosen) == {"accuracy": 1}
     refused = vwlite("evaluate", "-i", "sm", "s", "--metric", "auc", status=2).stderr
-    assert "a model of this kind has examples, weight, loss, hamming_loss, accuracy" in refused
+    assert "a model of this kind has examples, weight, loss, accuracy, macro_f1, hamming_loss" in refused
+
+
+def test_tables_of_classes(vwlite, write):
+    write("d", NAMED)
+    vwlite("train", "d", "-f", "m", "--quiet", *NAMES)
+    write("e", "cat |w fur tail\ncat 3 |w fur bark\nbird |w wing\nbird |w wing\n")
+    report = json.loads(vwlite("evaluate", "-i", "m", "e", "--json", "-").stdout)
+    assert report["confusion_matrix"] == {
+        "classes": ["cat", "dog", "bird"],
+        "weight": [[1, 3, 0], [0, 0, 0], [0, 0, 2]],
+    }
+    assert [row["recall"] for row in report["per_class"]] == [0.25, None, 1]
+    assert report["per_class"][0] == {"class": "cat", "precision": 1, "recall": 0.25, "f1": 0.4, "weight": 4}
+    assert (report["macro_precision"], report["macro_recall"]) == pytest.approx((2 / 3, 1.25 / 3))
+    lines = vwlite("evaluate", "-i", "m", "e", "--metric", "Confusion-Matrix,ACCURACY").lines
+    assert [line.split() for line in lines] == [
+        ["accuracy", "0.5"], [], ["confusion_matrix", "(a", "row", "a", "label,", "a", "column", "an", "answer)"],
+        ["cat", "dog", "bird"], ["cat", "1", "3", "0"], ["dog", "0", "0", "0"], ["bird", "0", "0", "2"],
+    ]  # fmt: skip
+    vwlite("train", "d", "-f", "m", "--quiet", "--oaa", "11", "--named_labels", ",".join(["cat,dog,bird", *"abcdefgh"]))
+    report = json.loads(vwlite("evaluate", "-i", "m", "e", "--json", "-").stdout)
+    assert "macro_f1" in report and not {"per_class", "confusion_matrix"} & {*report}
+    assert "per_class" in vwlite("evaluate", "-i", "m", "e", "--metric", "per_class").stdout
+
+
+def test_measures_of_sets_count_labels(vwlite, write):
+    write("s", SETS)
+    vwlite("train", "s", "-f", "m", "--quiet", "--multilabel_oaa", "3", "--passes", "4", "--holdout_off")
+    write("t", "0,1 |w a b\n1 |w a\n 2 |w a\n0 3 |w a\n")
+    answers = [{0, 1}, {0}, {0}, {0}]
+    assert [set(map(int, line.split(","))) for line in vwlite("predict", "-i", "m", "t").lines] == answers
+    write("u", "0,1 |w a b\n1 |w a\n0,2 |w a\n")
+    report = json.loads(vwlite("evaluate", "-i", "m", "u", "--json", "-").stdout)
+    assert (report["micro_precision"], report["micro_recall"], report["micro_f1"]) == (3 / 4, 3 / 5, 6 / 9)
+    assert report["macro_f1"] == pytest.approx((2 * 2 / 5 + 2 * 1 / 3 + 0) / 3)
 
 
 def test_labels_in_turn_learn_something_else(vwlite, write, tmp_path):

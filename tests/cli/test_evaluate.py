@@ -2,8 +2,12 @@
 
 import json
 import math
+import re
 
 import pytest
+
+from vwlite.losses import LOSSES
+from vwlite.metric_table import TABLE
 
 DATA = "".join(f"{1 if n % 3 else 0} {1 + n % 2} |a x{n % 3} y{n % 4}\n" for n in range(30))
 
@@ -50,10 +54,13 @@ def test_unknown_metric(vwlite):
     assert done.stderr.startswith("vwlite: ") and "nonsense" in done.stderr and "auc" in done.stderr
 
 
-def test_regression_has_errors_instead(vwlite):
-    vwlite("train", "data.vw", "-f", "model", "--quiet")
-    found = report(vwlite, "data.vw")
+def test_regression_has_errors_instead(vwlite, write):
+    write("numbers.vw", DATA + "2 |a x0\n")
+    vwlite("train", "numbers.vw", "-f", "model", "--quiet")
+    found = report(vwlite, "numbers.vw")
     assert {"mse", "mae"} <= set(found) and "auc" not in found
+    done = vwlite("evaluate", "-i", "model", "numbers.vw", "--metric", "auc", status=2)
+    assert done.stderr == "vwlite: metric 'auc' needs binary labels, -1 and 1 or 0 and 1\n"
     assert found["mse"] == pytest.approx(found["loss"], abs=1e-6)
 
 
@@ -115,3 +122,81 @@ def test_rankings_within_queries(vwlite, write):
     assert (found["queries"], found["map"]) == (2, pytest.approx(1.0))
     assert report(vwlite, "data.vw", "--qid", "none")["queries"] == 1
     assert "no example has a tag" in vwlite("evaluate", "-i", "model", "data.vw", "--qid", "tag", status=65).stderr
+
+
+def test_sides_of_two_classes(vwlite, write):
+    answers = [float(line) > 0.5 for line in predicted(vwlite)]
+    turned = [(positive ^ (n % 5 == 0), weight) for n, (positive, weight) in enumerate(labels())]
+    features = [line.partition("|")[2] for line in DATA.splitlines()]
+    write("data.vw", "".join(f"{y:d} {w} |{x}\n" for (y, w), x in zip(turned, features, strict=True)))
+    found = report(vwlite, "data.vw")
+    rows = list(zip(answers, turned, strict=True))
+    both, said, meant = (sum(w for answer, (y, w) in rows if test(answer, y)) for test in (
+        lambda answer, y: answer and y, lambda answer, y: answer, lambda answer, y: y,
+    ))  # fmt: skip
+    assert 0 < both < min(said, meant)
+    assert (found["precision"], found["recall"]) == pytest.approx((both / said, both / meant))
+    assert found["f1"] == pytest.approx(2 * both / (said + meant))
+    (_, wrong), (missed, right) = found["confusion_matrix"]["weight"]
+    assert (wrong, missed, right) == (said - both, meant - both, both)
+
+
+def predicted(vwlite, *options):
+    return vwlite("predict", "-i", "model", "data.vw", *options).lines
+
+
+def labels():
+    return [(line.startswith("1"), float(line.split()[1])) for line in DATA.splitlines()]
+
+
+def pairs_in_order(scores, rows):
+    """The AUC by its definition."""
+    right = pairs = 0
+    for one, (positive, weight) in zip(scores, rows, strict=True):
+        for other, (also, w) in zip(scores, rows, strict=True):
+            if positive and not also:
+                right += weight * w * ((one > other) + (one == other) / 2)
+                pairs += weight * w
+    return right / pairs
+
+
+@pytest.mark.parametrize(
+    ("loss", "low"), [(loss, low) for loss in LOSSES for low in ("-1", "0") if (loss, low) != ("poisson", "-1")]
+)
+def test_metrics_of_order_go_by_raw_predictions_whatever_the_loss(loss, low, vwlite, write, tmp_path):
+    write("data.vw", "".join(f"{1 if n % 3 else low} {1 + n % 2} |a x{n % 3}:{n % 7} y{n % 4}\n" for n in range(30)))
+    more = {"squared": ("--max_prediction", "0.1"), "expectile": ("--expectile_q", "0.2")}
+    more["truncated"] = ("--loss_scale", "3")
+    options = more.get(loss, ())
+    vwlite("train", "data.vw", "-f", "model", "--loss_function", loss, "--quiet", *options)
+    predicted(vwlite, "-r", "raw", "-p", "p")
+    scores = [float(line) for line in (tmp_path / "raw").read_text().split()]
+    found = report(vwlite, "data.vw", "--metric", "AUC,auc_loss,PR-AUC")
+    assert list(found)[2:] == ["auc", "auc_loss", "pr_auc"]
+    assert found["auc"] == pytest.approx(pairs_in_order(scores, labels()), abs=1e-12)
+    assert found["auc"] + found["auc_loss"] == 1 and len(set(scores)) > 10
+
+
+@pytest.mark.parametrize("loss", ["squared", "hinge", "logistic"])
+def test_labels_all_alike_have_no_auc(loss, vwlite, write):
+    vwlite("train", "data.vw", "-f", "model", "--loss_function", loss, "--quiet")
+    write("ones.vw", "1 |a x1\n1 |a x2\n")
+    found = report(vwlite, "ones.vw", "--metric", "auc,pr_auc")
+    assert found == {"examples": 2, "weight": 2, "auc": None, "pr_auc": None}
+    assert vwlite("evaluate", "-i", "model", "ones.vw", "--metric", "AUC").lines[-1].split() == ["auc", "n.a."]
+
+
+def test_the_help_lists_every_metric(vwlite):
+    shown = vwlite("evaluate", "--help").stdout
+    assert all(re.search(rf"^  {re.escape(row.name)}\s", shown, re.M) for row in TABLE)
+
+
+def test_adult(vwlite, data_dir):
+    """Of margins beyond the range of labels more than a quarter is clipped."""
+    files = [data_dir / "a9a" / name for name in ("a9a.gz", "a9a.t.gz")]
+    area = {}
+    for loss in ("hinge", "logistic"):
+        options = ("--format", "svmlight", "--loss_function", loss, "--passes", "3", "--holdout_off", "--quiet")
+        vwlite("train", files[0], "-f", "model", *options)
+        area[loss] = report(vwlite, files[1], "--metric", "auc")["auc"]
+    assert area == {"hinge": pytest.approx(0.9008, abs=2e-4), "logistic": pytest.approx(0.9019, abs=2e-4)}

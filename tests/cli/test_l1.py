@@ -84,7 +84,12 @@ def test_marginals_add_up(vwlite):
 def test_several_classes(vwlite):
     multinomial(vwlite, "--l1", "0.1")
     found = figures(vwlite("evaluate", "-i", "m", "named.vw", "--json", "-"))
-    assert list(found) == ["examples", "accuracy", "log_loss"] and found["accuracy"] == 1
+    means = ["macro_precision", "macro_recall", "macro_f1"]
+    assert list(found) == ["examples", "accuracy", *means, "log_loss", "per_class", "confusion_matrix"]
+    assert found["accuracy"] == found["macro_f1"] == 1
+    assert [row["class"] for row in found["per_class"]] == found["confusion_matrix"]["classes"]
+    asked = figures(vwlite("evaluate", "-i", "m", "named.vw", "--metric", "Macro-F1", "--json", "-"))
+    assert list(asked) == ["examples", "macro_f1"]
     assert vwlite("predict", "-i", "m", stdin="|w a\n\nx |w b\n").lines == ["red", "", "blue"]
 
 

@@ -8,11 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from vwlite.class_metrics import NAMES
 from vwlite.errors import UsageError
 from vwlite.estimation import estimated
-from vwlite.metrics import METRICS
-from vwlite.ranking import ALL
+from vwlite.metric_table import TABLE
 from vwlite.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
@@ -110,13 +108,15 @@ def test_trials_that_fail_later_are_told_and_keep_their_scores():
 
 def test_every_metric_says_which_of_two_is_better_or_is_refused():
     neither = {"mean_label", "mean_prediction", "calibration", "calibration_bins", "best_constant_log_loss"}
+    neither |= {"confusion_matrix", "per_class", "conll"}
     assert better_when_larger("auc") and better_when_larger("ndcg@10") and not better_when_larger("rmse")
-    for name in {*METRICS, *(name for names in NAMES.values() for name in names), *ALL} - {"examples", "weight"}:
+    assert neither < {row.name for row in TABLE}
+    for name in {row.name for row in TABLE}:
         if name in neither:
             with pytest.raises(UsageError, match="does not say which of two models is better"):
                 better_when_larger(name)
         else:
-            better_when_larger(name)
+            assert better_when_larger(name) != ("loss" in name or name in ("mse", "rmse", "mae"))
 
 
 def test_estimated_points_draw_near_the_best():

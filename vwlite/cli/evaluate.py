@@ -8,29 +8,40 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.metric_table import sections
 
 
-@click.command("evaluate", cls=Command, context_settings=SETTINGS, short_help="Measure a model on labelled text.")
+class WithMetrics(Command):
+    """Its help ends with the metrics there are."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for what, metrics in sections().items():
+            with formatter.section(f"Metrics of {what}"):
+                formatter.write_dl(metrics)
+
+
+@click.command("evaluate", cls=WithMetrics, context_settings=SETTINGS, short_help="Measure a model on labelled text.")
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
-@click.option("--metric", "metrics", metavar="A,B,...", help="Only these metrics. [default: all that apply]")
+@click.option("--metric", "metrics", metavar="A,B,...", help="Only these, named below. [default: all that apply]")
 @click.option("--qid", metavar="NS", help="What tells queries apart: tag, none, or a namespace. [default: tags]")
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
 @options.bad_line_options
 @click.option("--quiet", is_flag=True, help="Print nothing but errors and metrics.")
 def command(**arguments: Any) -> int:
-    """Measure a model on labelled text: loss, accuracy, AUC, log loss, MSE, MAE, calibration.
+    """Measure a model on labelled text: loss, accuracy, F1, AUC, log loss, MSE, calibration, rankings.
 
     \b
     vwlite evaluate -i model test.vw
     vwlite evaluate -i model test.vw --metric auc,log_loss --json -
     vwlite evaluate -i model test.vw --metric mse,map,ndcg,ndcg@10 --qid tag
 
-    Importance weights count; examples without a label do not. map, ndcg and ndcg@K rank the examples of each query as
+    Importance weights count; examples without a label do not. Metrics of order go by the sums that predictions are made
+    of, before they are clipped and linked, whatever the loss. A metric without a value, such as the AUC where all
+    labels are equal, is n.a. in the table and null in JSON. map, ndcg and ndcg@K rank the examples of each query as
     LETOR does: labels above 0 are relevant, the gain is 2^label - 1, equal predictions count with the mean over their
-    orders, and a query weighs the mean importance of its examples. Models of labels by name have accuracy, log_loss
-    (per sequence) and conll: precision, recall and F1 of phrases in percent, as the script conlleval counts them.
+    orders, and a query weighs the mean importance of its examples. Capitals do not matter in a metric's name.
     """
     from vwlite.cli.runs.evaluate import run
 

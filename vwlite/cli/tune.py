@@ -8,12 +8,16 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.metric_table import canonical
 
 
 @click.command("tune", cls=Command, context_settings=SETTINGS, short_help="Search for the best options.")
 @options.data_files
 @options.file(Reads("test data"), "--test", "tests", multiple=True, required=True, help="Measure on this. Repeatable.")
-@click.option("--metric", metavar="NAME", default="loss", show_default=True, help="What 'vwlite evaluate' calls it.")
+@click.option(
+    "--metric", metavar="NAME", default="loss", show_default=True, help="What 'vwlite evaluate' calls it.",
+    callback=lambda context, param, value: canonical(value),
+)
 @click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
 @click.option("--with", "fixed", metavar="'OPTIONS'", default="", help="Options of 'vwlite train' for every trial.")
 @options.count("--trials", help="Points of the space to try, beside the defaults.", default=27, show_default=True)

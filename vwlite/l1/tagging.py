@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.badlines import BadLines
+from vwlite.contingency import Contingency
 from vwlite.errors import DataError, UsageError
 from vwlite.inputs import InputConfig, Inputs
 from vwlite.l1 import conlleval
@@ -14,8 +15,7 @@ from vwlite.l1.corpus import BAD, EMPTY, LINE, Collector, Lines, join, plans
 from vwlite.l1.problems import Chains, chains_of
 from vwlite.l1.store import Loaded
 from vwlite.labelbook import LabelBook
-
-METRICS = ("accuracy", "log_loss", "conll")
+from vwlite.metric_table import NAMES, SEQUENCES, chosen, names_of
 
 
 @dataclass(slots=True)
@@ -93,12 +93,12 @@ def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
 
-def choose(metrics: str | None, crf: bool) -> tuple[str, ...]:
-    """The metrics asked for; all that apply when None. Raises UsageError."""
-    names = tuple(metrics.split(",")) if metrics else METRICS if crf else METRICS[:2]
-    for name in names:
-        if name not in METRICS:
-            raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(METRICS)}")
+def choose(typed: str | None, crf: bool) -> list[str] | None:
+    """The metrics asked for; None where none is. Raises UsageError."""
+    names, offered = chosen(typed), names_of(SEQUENCES if crf else NAMES)
+    for name in names or ():
+        if name not in offered:
+            raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(offered)}")
     return names
 
 
@@ -110,6 +110,7 @@ class Score:
         self.tokens = self.right = self.weight = self.right_weight = self.log = self.mass = 0.0
         self.sequences = self.unknown = 0
         self.pairs: list[tuple[str, str] | None] = []
+        self.columns: list[tuple[np.ndarray, ...]] = []  # of labelled tokens: label, answer, weight
 
     def add(self, part: Tagged) -> None:
         true, best, chains = part.chains.label, part.best, part.chains
@@ -117,6 +118,7 @@ class Score:
         self.tokens += int((true >= 0).sum())
         self.weight += float(weight.sum())
         self.right_weight += float(weight[true == best].sum())
+        self.columns.append(tuple(column[weight > 0] for column in (true, best, weight)))
         known = np.flatnonzero(chains.labelled)
         self.log += chains.likelihood(self.tagger.weights, known, None)
         self.mass += float(chains.weight[known].sum())
@@ -131,23 +133,28 @@ class Score:
             elif kind == EMPTY:
                 self.pairs.append(None)
 
-    def report(self, metrics: tuple[str, ...]) -> dict[str, Any]:
-        """Raises DataError when there was no label."""
+    def report(self, names: list[str] | None) -> dict[str, Any]:
+        """The metrics named, or all. Raises DataError when there was no label, UsageError."""
         if not self.tokens:
             raise DataError("there is no labelled example to measure the model on")
-        tokens = int(self.tokens)
-        crf = {"sequences": self.sequences, "tokens": tokens}
-        report: dict[str, Any] = crf if self.tagger.pairs.transitions else {"examples": tokens}
-        if "accuracy" in metrics:
-            report["accuracy"] = self.right_weight / self.weight if self.weight else float("nan")
-        if "log_loss" in metrics:
-            report["log_loss"] = -self.log / self.mass if self.mass else float("nan")
-        if "conll" in metrics:
-            report |= conlleval.evaluate(self.pairs)
+        tokens, texts = int(self.tokens), self.tagger.collector.book.texts
+        crf = bool(self.tagger.pairs.transitions)
+        found: dict[str, Any] = {
+            "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
+            "log_loss": -self.log / self.mass if self.mass else float("nan"),
+        }
+        columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
+        found |= Contingency(*columns, shown=texts.__getitem__).report(names, len(self.tagger.pairs.names))
+        report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
+        for name in names or names_of(SEQUENCES if crf else NAMES):
+            if name == "conll":
+                report |= conlleval.evaluate(self.pairs)
+            elif name in found:
+                report[name] = found[name]
         return report
 
 
-def measure(tagger: Tagger, metrics: tuple[str, ...]) -> dict[str, Any]:
+def measure(tagger: Tagger, metrics: list[str] | None) -> dict[str, Any]:
     """Raises the errors of reading, and DataError when there is no label."""
     score = Score(tagger)
     for part in tagger.run():

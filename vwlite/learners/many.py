@@ -229,9 +229,12 @@ class Many(Gd):
         share = f"({self.score[row].max():.0%})" if self.config.probabilities else ""
         return name + share
 
+    def chosen(self, rows: Any) -> np.ndarray:
+        """bool[classes] of a row, or of several: the labels of the sets that were answered."""
+        return np.asarray(self.score)[rows] > self.kernel.bound
+
     def set_text(self, row: int) -> str:
-        chosen = np.flatnonzero(self.score[row] > self.kernel.bound)
-        return ",".join(map(self.config.classes.shown, chosen.tolist()))
+        return ",".join(map(self.config.classes.shown, np.flatnonzero(self.chosen(row)).tolist()))
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         """A row's prediction as it is written, without the tag."""

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from vwlite import metrics
 from vwlite.aso import files
 from vwlite.aso.scores import agreement
 from vwlite.aso.target import Target, labels_of
@@ -12,6 +11,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.named import refuse
 from vwlite.errors import DataError
+from vwlite.metric_report import as_table
 from vwlite.predictions import PredictionWriter
 
 WITHOUT = ("kind", "metrics", "probabilities")
@@ -71,7 +71,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
         meant = np.array([members[label] for label in corpus.label[labelled].tolist()])
     report = agreement(chosen, true, importance, meant)
     if arguments["json_path"] != "-":
-        print(metrics.as_table(report))
+        print(as_table(report))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
     return 0

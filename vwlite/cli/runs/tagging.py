@@ -3,7 +3,6 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite import metrics
 from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
@@ -12,6 +11,7 @@ from vwlite.cli.runs.named import refuse
 from vwlite.l1 import store
 from vwlite.l1.inspection import facts, top
 from vwlite.l1.tagging import Tagger, choose, input_for, measure, texts
+from vwlite.metric_report import as_table, finite
 from vwlite.predictions import PredictionWriter
 from vwlite.training import say
 
@@ -42,9 +42,9 @@ def evaluate(arguments: dict[str, Any]) -> int:
         tagger = open_tagger(arguments, closing)
         report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
     if arguments["json_path"] != "-":
-        print(metrics.as_table(report))
+        print(as_table(report))
     if arguments["json_path"]:
-        write_json(arguments["json_path"], metrics.finite(report))
+        write_json(arguments["json_path"], finite(report))
     return 0
 
 
