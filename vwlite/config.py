@@ -66,6 +66,8 @@ class RunConfig:
         in_order = getattr(self.learner, "label_words", None) is not None
         if in_order and (self.input.shuffle or self.curriculum.order):
             raise UsageError("--shuffle and --curriculum do not go with labels that are names or lists")
+        if self.curriculum.order and self.passes == 1:
+            raise UsageError("--curriculum says which examples take part in each pass: it needs --passes 2 or more")
         if self.curriculum.order and (self.input.shuffle or self.output.predictions or self.output.raw_predictions):
             raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, -p and -r")
         if self.curriculum.order and self.learner.learner == "bfgs":

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.errors import UsageError
+from vwlite.expand import FeatureConfig
+from vwlite.hashing import hash_name
 
 ORDERS = ("easy", "anti", "random")
 HASH_BITS = 20  # of the table that features are counted in
@@ -46,16 +48,24 @@ class CurriculumConfig:
 class Curriculum:
     """The places of all rows, the easiest first; ties keep the order of the data."""
 
-    def __init__(self, config: CurriculumConfig, batches: Sequence[Batch], seed: int) -> None:
-        """Raises InputMissing and ModelError for the model of ``margin:MODEL``."""
+    def __init__(
+        self, config: CurriculumConfig, batches: Sequence[Batch], seed: int, features: FeatureConfig
+    ) -> None:
+        """``features`` say how names are hashed.
+
+        Raises InputMissing and ModelError for the model of ``margin:MODEL``, UsageError where no row has the namespace
+        of ``value:NAMESPACE``.
+        """
         from vwlite.shuffling import order_of
 
-        self.config = config
+        self.config, self.remark = config, ""
         rows = sum(map(len, batches))
         if config.order == "random":
             self.order = order_of(rows, seed, -1)
         else:
-            difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches)])
+            difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches, features)])
+            if config.by.startswith("value:"):
+                self.remark = complete(difficulty, config.by)
             self.order = np.argsort(-difficulty if config.order == "anti" else difficulty, kind="stable")
 
     def admitted(self, number: int, passes: int, always: np.ndarray | None) -> np.ndarray:
@@ -66,8 +76,18 @@ class Curriculum:
         return np.flatnonzero(chosen)
 
 
-def difficulties(by: str, batches: Sequence[Batch]) -> list[np.ndarray]:
-    """Per batch float64[rows], larger is harder."""
+def complete(values: np.ndarray, by: str) -> str:
+    """Make 0 of what rows without the namespace have, NaN; a remark on them. Raises UsageError when all are."""
+    missing = np.isnan(values)
+    if missing.all() and len(values):
+        raise UsageError(f"--curriculum-by {by}: no line has a namespace of this name, which is compared whole")
+    values[missing] = 0
+    count = int(missing.sum())
+    return f"--curriculum-by {by}: {count} of {len(values)} lines have no such namespace; 0 is taken" if count else ""
+
+
+def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> list[np.ndarray]:
+    """Per batch float64[rows], larger is harder; NaN for rows without the namespace."""
     kind, _, of = by.partition(":")
     if kind == "length":
         return [np.diff(ends(batch)).astype(float) for batch in batches]
@@ -75,7 +95,9 @@ def difficulties(by: str, batches: Sequence[Batch]) -> list[np.ndarray]:
         counts = sum(np.bincount(hashes(batch), minlength=1 << HASH_BITS) for batch in batches)
         return [-reduced(np.minimum, counts[hashes(batch)].astype(float), batch, np.inf) for batch in batches]
     if kind == "value":
-        return [values_of(of, batch) for batch in batches]
+        raw = of.encode("utf-8", "surrogateescape")
+        wanted = hash_name(raw, features.hash_seed, features.hash == "all")
+        return [values_of(raw[0], wanted, batch) for batch in batches]
     return margins(of, batches)
 
 
@@ -98,12 +120,14 @@ def reduced(function: np.ufunc, values: np.ndarray, batch: Batch, empty: float) 
     return found
 
 
-def values_of(namespace: str, batch: Batch) -> np.ndarray:
-    """The sum of the values that a row's features have in namespaces beginning with this letter."""
-    letter = namespace.encode("utf-8", "surrogateescape")[0]
+def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
+    """The sum of the values that a row's features have in the namespace whose name begins so and has this hash."""
     sizes = np.diff(batch.seg_start[: batch.row_seg[-1] + 1].astype(np.int64))
-    wanted = np.repeat(batch.seg_char[: len(sizes)] == letter, sizes)
-    return reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), batch, 0.0)
+    ours = (batch.seg_char[: len(sizes)] == letter) & (batch.seg_hash[: len(sizes)] == name)
+    wanted = np.repeat(ours, sizes)
+    values = reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), batch, 0.0)
+    present = reduced(np.logical_or, wanted, batch, 0.0)
+    return np.where(present != 0, values, np.nan)
 
 
 def margins(path: str, batches: Sequence[Batch]) -> list[np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -11,6 +12,7 @@ from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.errors import ModelError
 from vwlite.expand import Plan
 from vwlite.fitting import numbers
+from vwlite.loop import new_namespaces
 from vwlite.names import term_names, with_all_linear
 from vwlite.shared_lines import with_shared
 
@@ -44,6 +46,15 @@ class NameBook:
             places = np.flatnonzero(self.unknown(slots))
             if len(places):
                 self.enter(slots, places, term_names(whole, plan, at))
+
+    def add_ahead(self, batch: Batch, plan: Plan) -> None:
+        """The same for all rows of a batch whose namespaces the plan may not have seen, and is not told of."""
+        if plan.wild:
+            plan = copy.copy(plan)
+            plan.seen = set(plan.seen)
+            for characters in new_namespaces(batch, plan).values():
+                plan.see(characters)
+        self.add(batch, plan)
 
     def unknown(self, slots: np.ndarray) -> np.ndarray:
         if len(self.known):

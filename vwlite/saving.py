@@ -71,6 +71,11 @@ class Saver:
         if self.names is not None:
             self.names.add(batch, self.plan, begin, end)
 
+    def learn_names_ahead(self, batch: Batch) -> None:
+        """Of a batch that is learned from later, without its names."""
+        if self.names is not None:
+            self.names.add_ahead(batch, self.plan)
+
     @property
     def targets(self) -> list[str]:
         """The files that a run writes at its end."""

@@ -137,6 +137,7 @@ class Session:
         chosen = self.config.curriculum.order is not None
         if (shuffled or chosen or number > 1) and not self.inputs.cache:  # where a run or a model goes on
             for batch in self.texts():
+                self.saver.learn_names_ahead(batch)
                 if batch.release:
                     batch.release()
         if chosen:
@@ -152,7 +153,9 @@ class Session:
         """What the curriculum has for pass ``number``; what is held out is there in every pass."""
         rows, input = self.inputs.at_random(), self.config.input
         if self.curriculum is None:
-            self.curriculum = Curriculum(self.config.curriculum, rows.batches, input.seed)
+            self.curriculum = Curriculum(self.config.curriculum, rows.batches, input.seed, self.config.features)
+            if self.curriculum.remark:
+                self.report.note(self.curriculum.remark)
         held = self.holdout.mark(len(rows), np.arange(len(rows)))
         return rows.chosen(self.curriculum.admitted(number, self.passes, held), input.threads)
 

@@ -183,4 +183,8 @@ CASES = {
         "sed 's/^/vwlite: /'",
         **{"odd.vw": noisy(1), "held.vw": noisy(7)},
     ),
+    "`--curriculum` in a single pass": typed("{train} -d good.vw -f out --curriculum easy"),
+    "`--curriculum-by` a namespace that is not there": typed(
+        "{train} -d good.vw -f out --passes 3 -k -c --curriculum easy --curriculum-by value:use"
+    ),
 }

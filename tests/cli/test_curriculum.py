@@ -1,5 +1,7 @@
 """--curriculum on the command line."""
 
+import json
+
 import pytest
 
 WORDS = [" ".join(f"f{n * k % 11}" for k in range(1, 2 + n % 6)) for n in range(60)]
@@ -37,14 +39,49 @@ def test_margins_of_a_model_and_values(vwlite, write, weights):
     assert len({tuple(sorted(weights(name).items())) for name in "mvlr"}) == 4
 
 
+def names_of(vwlite, model):
+    found = json.loads(vwlite("inspect", model, "--top", "9999", "--json", "-").stdout)
+    return {entry["slot"]: entry["name"] for entry in found["top"]}
+
+
+@pytest.mark.parametrize("features", ["", "-q ::", "-q ww --ngram 2"])
+def test_names_are_learned_from_the_text_as_without_a_curriculum(features, vwlite, write, tmp_path):
+    write("data.vw", TEXT.replace("|w", "|d x:2 |w", 20))
+    common = ("train", "data.vw", "--quiet", "--passes", "2", "--holdout_off", *features.split())
+    easy = ("--curriculum", "easy", "--curriculum-start", "0.3")
+    vwlite(*common, "-f", "plain", "--names")
+    vwlite(*common, *easy, "-f", "named", "--names", "--invert_hash", "text")
+    vwlite(*common, *easy, "-f", "bare")
+    plain, named = names_of(vwlite, "plain"), names_of(vwlite, "named")
+    assert named.items() <= plain.items() and all(named.values()) and "w^f3" in named.values()
+    assert {slot: None for slot in named} == names_of(vwlite, "bare")
+    assert "w^f3:" in (tmp_path / "text").read_text()
+
+
+def test_names_of_a_model_that_goes_on_in_another_order(vwlite, write):
+    write("data.vw", TEXT), write("more.vw", TEXT.replace("|w", "|v"))
+    vwlite("train", "data.vw", "-f", "m", "--names", "--quiet")
+    vwlite("train", "more.vw", "-i", "m", "-f", "n", "--shuffle", "--quiet")
+    assert {"v^f3", "w^f3"} <= set(names_of(vwlite, "n").values())
+
+
+def test_lines_without_the_namespace_are_told(vwlite, write):
+    write("data.vw", TEXT.replace("|w", "|diff x:2 |w", 20).replace("|w", "|day x:5 |w", 7))
+    common = ("train", "data.vw", "-f", "m", "--passes", "2", "--curriculum", "easy", "--curriculum-by")
+    assert "value:diff: 40 of 60 lines have no such namespace" in vwlite(*common, "value:diff").stderr
+    assert "no such namespace" not in vwlite(*common, "value:w").stderr
+    assert "value:d: no line has a namespace of this name" in vwlite(*common, "value:d", status=2).stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ("--curriculum easy", "needs --passes 2 or more"),
         ("--curriculum-by length", "--curriculum-by needs --curriculum"),
-        ("--curriculum easy -p -", "drop --shuffle, -p and -r"),
-        ("--curriculum easy --shuffle", "drop --shuffle"),
-        ("--curriculum easy --curriculum-by colour", "takes length, rarest"),
-        ("--curriculum easy --csoaa 3", "labels that are names or lists"),
+        ("--passes 2 --curriculum easy -p -", "drop --shuffle, -p and -r"),
+        ("--passes 2 --curriculum easy --shuffle", "drop --shuffle"),
+        ("--passes 2 --curriculum easy --curriculum-by colour", "takes length, rarest"),
+        ("--passes 2 --curriculum easy --csoaa 3", "labels that are names or lists"),
         ("--shuffle --passes 2 --multilabel_oaa 3", "labels that are names or lists"),
     ],
 )

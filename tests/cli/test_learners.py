@@ -34,7 +34,7 @@ OF_CLASSES = [
 ]
 
 
-@pytest.mark.parametrize("options", [*KINDS, "--ftrl", "--curriculum easy --curriculum-start 1", *OF_CLASSES])
+@pytest.mark.parametrize("options", [*KINDS, "--ftrl", *OF_CLASSES])
 def test_two_passes_are_one_and_another(options, vwlite, write, tables):
     of_classes = options in OF_CLASSES
     lines = [f"{n % 3 + 1} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(57)] if of_classes else LINES[:57]

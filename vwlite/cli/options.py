@@ -252,7 +252,7 @@ curriculum_options = family(
     ),
     file(
         *(Difficulty(), "--curriculum-by"),
-        help="What makes them hard: length, rarest, margin:MODEL, value:SPACE. [default: length]",
+        help="What makes them hard: length, rarest, margin:MODEL, value:NAMESPACE. [default: length]",
     ),
     number("--curriculum-start", help="Share of the first pass. [default: 0.25]"),
     count("--curriculum-passes", help="Pass from which on all take part. [default: half of --passes]"),
