@@ -7,7 +7,7 @@ from core.groups cimport Rows
 from core.near cimport are_near
 from core.plan cimport LETTERS, Plan
 from core.scratch cimport Scratch, close_scratch, open_scratch
-from core.status cimport OK
+from core.status cimport OK, TOO_MANY
 from core.view cimport open_plan, open_rows
 
 
@@ -16,7 +16,7 @@ def expand_row(batch, plan, size_t row):
 
     ``index`` is the bytes of a uint32[terms], ``value`` of a float32[terms], in Vowpal Wabbit's order; ``count`` is the number of
     features as it counts them; ``groups`` lists ``(letter, features)`` of the example's namespaces, n-grams included. Raises
-    IndexError, MemoryError.
+    IndexError, MemoryError, and OverflowError for more terms than are handled.
     """
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
@@ -28,6 +28,8 @@ def expand_row(batch, plan, size_t row):
     try:
         with nogil:
             status = expand(&rows, row, &native_plan, &scratch)
+        if status == TOO_MANY:
+            raise OverflowError("the row makes too many features")
         if status != OK:
             raise MemoryError("the example's interactions need more memory than there is")
         groups = [

@@ -8,14 +8,15 @@ from core.groups cimport Rows
 from core.plan cimport Plan
 from core.rows cimport BLANK
 from core.scratch cimport Scratch, close_scratch, open_scratch
-from core.status cimport FULL, NO_MEMORY, OK
+from core.status cimport FULL, OK, STOPPED
 from core.view cimport open_plan, open_rows
 
 
 def flatten(batch, plan, int64_t[::1] start, uint32_t[::1] index, float[::1] value):
     """Fill ``start`` int64[rows + 1], ``index`` and ``value`` with the terms of every row, none of a blank one.
 
-    Returns ``(status, terms)``. With status FULL (100) there was no room; ``terms`` is then what the rows so far need.
+    Returns ``(status, terms)``. With status FULL (100) there was no room; ``terms`` is then what the rows so far need. With
+    TOO_MANY (103) ``terms`` is the row that makes too many.
     """
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
@@ -29,11 +30,15 @@ def flatten(batch, plan, int64_t[::1] start, uint32_t[::1] index, float[::1] val
     with nogil:
         start[0] = 0
         for row in range(rows.size):
+            if native_plan.stop[0]:
+                status = STOPPED
+                break
             if rows.flags[row] & BLANK:
                 start[row + 1] = done
                 continue
             status = expand(&rows, row, &native_plan, &scratch)
             if status != OK:
+                done = row
                 break
             if done + scratch.terms > room:
                 done += scratch.terms

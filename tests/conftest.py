@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 import vwlite
+from vwlite import interrupts
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -132,3 +133,5 @@ def run_here(tmp_path, monkeypatch):
     yield run
     for number, handler in before:
         signal.signal(number, handler)
+    signal.set_wakeup_fd(-1)
+    interrupts.forget()

@@ -14,6 +14,7 @@ from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.hashing import hash_name
 from vwlite.loop import stretches
+from vwlite.names import term_names
 from vwlite.parsing import parse_text
 
 FNV, CONSTANT = 16777619, 11650396
@@ -193,11 +194,31 @@ def test_a_row_that_is_not_there():
         kernel.expand_row(parse_text(b"|a x", config.text_format(strict=True)), Plan(config), 1)
 
 
-def test_a_ridiculous_interaction_runs_out_of_memory_not_out_of_bounds():
-    config = FeatureConfig(interactions=("a" * 30,))
-    text = b"|a" + b"".join(b" x%d" % i for i in range(500))
-    with pytest.raises(MemoryError):
-        kernel.expand_row(parse_text(text, config.text_format(strict=True)), Plan(config), 0)
+MANY = b"|a" + b"".join(b" x%d" % i for i in range(500))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"interactions": ("a" * 30,)},
+        {"cubic": ("aaa",), "permutations": True},
+        {"ngram": ("18",), "skips": ("18",)},
+        {"ngram": ("a64",), "skips": ("a64",), "feature_limit": ("10",)},
+        {"ngram": ("2",), "skips": ("30",), "quadratic": ("aa",)},
+    ],
+)
+def test_a_row_that_makes_too_many_features_is_refused_before_they_are_made(options):
+    config = FeatureConfig(**options)
+    with pytest.raises(OverflowError):
+        kernel.expand_row(parse_text(MANY, config.text_format(strict=True)), Plan(config), 0)
+
+
+def test_ngrams_that_fit_nowhere_take_no_time():
+    """Neither in the kernel nor in the names of terms: there are as many patterns as there are ways to skip."""
+    config = FeatureConfig(ngram=("64",), skips=("64",), noconstant=True)
+    plan, text = Plan(config), b"|a" + b"".join(b" x%d" % i for i in range(12))
+    batch = parse_text(text, config.text_format(strict=True, names=True))
+    assert len(kernel.expand_row(batch, plan, 0)[0]) // 4 == 2**12 - 1 == len(term_names(batch, plan, 0))
 
 
 def test_the_twin_and_the_config_agree_on_the_defaults():

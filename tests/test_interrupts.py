@@ -6,7 +6,17 @@ import threading
 
 import pytest
 
-from vwlite.interrupts import SIGNALS, Interrupted, Interrupts
+from vwlite.expand import FeatureConfig, Plan
+from vwlite.interrupts import SIGNALS, STOP, Interrupted, Interrupts, forget, listen, obey
+from vwlite.learners import learner_class
+from vwlite.learners.coin import CoinConfig
+from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.ect import EctConfig
+from vwlite.learners.gd import GdConfig
+from vwlite.learners.lrq import LrqConfig
+from vwlite.learners.many import ManyConfig
+from vwlite.parsing import parse_text
+from vwlite.results import Results
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +66,43 @@ def test_other_threads_change_no_handlers():
     thread.start()
     thread.join()
     assert seen == [signal.SIG_DFL]
+
+
+def test_a_byte_is_set_while_python_does_not_look():
+    """Which kernels read; here the handler has not had its turn either."""
+    signal.signal(signal.SIGTERM, lambda number, frame: seen.append(STOP[0]))
+    seen = []
+    listen()
+    try:
+        assert STOP[0] == 0
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert seen == [signal.SIGTERM]
+        with pytest.raises(Interrupted, match="terminated"):
+            obey()
+        forget()
+        obey()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert STOP[0] == signal.SIGTERM
+    finally:
+        signal.set_wakeup_fd(-1)
+        forget()
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        *(GdConfig(), GdConfig(ftrl=True), ManyConfig(oaa=3), LrqConfig(lrq=("ab2",))),
+        *(CoinConfig(coin=True), EctConfig(ect=3), DyadicConfig()),
+    ],
+    ids=lambda config: config.learner,
+)
+def test_a_learner_stops_before_the_next_row(config):
+    features = FeatureConfig(bits=10, dotproduct=("ab",) if config.learner == "dyadic" else ())
+    plan, learner = Plan(features), learner_class(config.learner)(config, features.bits)
+    batch, results = parse_text(b"1 |a x |b y\n2 |a z\n", features.text_format(strict=True)), Results()
+    results.make_room(2)
+    plan.stop = bytes([signal.SIGTERM])
+    assert learner.run(batch, plan, results, 0, 2) == 0
+    assert learner.run(batch, plan, results, 1, 2) == 1
+    plan.stop = bytes(1)
+    assert learner.run(batch, plan, results, 0, 2) == 2

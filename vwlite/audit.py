@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
-from vwlite._native.expand import expand_row
 from vwlite._native.text import format_predictions
 from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, SHARED, Batch
@@ -15,6 +14,7 @@ from vwlite.namebook import first_slots
 from vwlite.names import term_names, with_all_linear
 from vwlite.results import Results
 from vwlite.shared_lines import with_shared
+from vwlite.terms import terms_of_row
 
 
 def audit_text(
@@ -44,7 +44,7 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     """
     plan = with_all_linear(plan)
     slots = first_slots(batch, plan, row, learner.layout[0]) + np.uint32(number)
-    values = np.frombuffer(expand_row(batch, plan, row)[1], np.float32)
+    values = np.frombuffer(terms_of_row(batch, plan, row)[1], np.float32)
     return items_line(learner, term_names(batch, plan, row), slots, values)
 
 

@@ -14,14 +14,16 @@ from typing import Any
 from vwlite import model
 from vwlite._native import crr as kernel
 from vwlite.arrays import np
-from vwlite.errors import Diverged, UsageError
+from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.expand import FeatureConfig, Plan
-from vwlite.learners.base import NO_MEMORY, UNSTABLE
+from vwlite.interrupts import obey
+from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.gd import Gd, GdConfig
 from vwlite.limits import LARGEST
 from vwlite.losses import LOSSES, LossConfig
 from vwlite.pairs import BOTH
 from vwlite.queries import QueryConfig
+from vwlite.terms import ADVICE, MOST
 from vwlite.training_set import TrainingSet
 
 LOSS_NAMES = ("squared", "logistic", "hinge")
@@ -101,6 +103,7 @@ def train(
     while done < config.steps:
         last = min(done + CHUNK, progress.due, config.steps)
         status, after = kernel.take_steps(weights, people, data.rows.address, plan, done + 1, last)
+        obey()
         check(status, after)
         done = last
         if done in (progress.due, config.steps):
@@ -119,6 +122,8 @@ def check(status: int, after: int) -> None:
         raise Diverged(
             f"the prediction of step {after} is not a finite number; try a larger --lambda or scale the features"
         )
+    if status == TOO_MANY:
+        raise DataError(f"an example makes more than {MOST:,} features with its interactions and n-grams: {ADVICE}")
     if status == NO_MEMORY:
         raise MemoryError("an example's interactions need more memory than there is")
 

@@ -14,6 +14,7 @@ from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.expand import FeatureConfig
 from vwlite.hashing import hash_name
+from vwlite.interrupts import obey
 
 ORDERS = ("easy", "anti", "random")
 HASH_BITS = 20  # of the table that features are counted in
@@ -142,6 +143,7 @@ def margins(path: str, batches: Sequence[Batch]) -> list[np.ndarray]:
     for batch in batches:
         results.make_room(len(batch))
         model.learner.run(batch, model.plan, results, 0, len(batch))
+        obey()
         raw, label = results.raw[: len(batch)].astype(float), np.nan_to_num(batch.label)
         two = model.learner.config.loss.loss.two_classes
         found.append(-raw * np.where(label > 0, 1, -1) if two else abs(raw - label))

@@ -10,6 +10,7 @@ from itertools import accumulate, chain, compress
 from vwlite.arrays import Array, array, zeros
 from vwlite.errors import UsageError
 from vwlite.interactions import LETTERS, FullNames, canonical, decode_letters, has_wildcard, read_interaction, resolve
+from vwlite.interrupts import STOP
 from vwlite.parsing import TextFormat
 
 ANONYMOUS = 32
@@ -154,6 +155,8 @@ class Plan:
 
     Wildcards stand for the namespaces met so far, so the plan changes when ``see`` is told of a new one.
     """
+
+    stop = STOP  # what kernels look at while they work
 
     def __init__(self, config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> None:
         """``drop_pairs``: the namespaces of dot products have no linear terms."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from vwlite._native.expand import expand_row
 from vwlite.arrays import np
 from vwlite.audit import items_line
 from vwlite.batch import SHARED, Batch, first_of_group
@@ -14,6 +13,7 @@ from vwlite.labelbook import tag_of
 from vwlite.learners.ldf import Ldf, line_of, number_text
 from vwlite.names import term_names, with_all_linear
 from vwlite.shared_lines import with_shared
+from vwlite.terms import terms_of_row
 
 
 class Terms(NamedTuple):
@@ -46,7 +46,7 @@ class GroupAudit:
     def terms(self, row: int, plan: Plan) -> Terms:
         """The constant stands before the namespaces that only the shared line has."""
         whole, at = with_shared(self.batch, row)
-        index, value, _, groups = expand_row(whole, plan, at)
+        index, value, _, groups = terms_of_row(whole, plan, at)
         names = term_names(whole, plan, at)
         sizes = {letter: size for letter, size in groups if not plan.nonlinear[letter]}
         linear, order = sum(sizes.values()), np.arange(len(names))

@@ -1,7 +1,9 @@
 """Which namespaces are crossed: from ``-q``, ``--cubic`` and ``--interactions`` to tuples of group numbers."""
 
 import itertools
+import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from vwlite.errors import UsageError
@@ -9,6 +11,8 @@ from vwlite.hashing import hash_name
 
 LETTERS = 256  # groups below are namespace characters, from here on full names
 MAX_NAMES, MAX_ORDER = 64, 64
+MOST = 1 << 18  # interactions that wildcards may stand for
+PRINTABLE = range(32, 127)  # namespaces that they stand for
 WILDCARD = ord(":")
 Interaction = tuple[int, ...]
 
@@ -84,11 +88,34 @@ def fill_wildcards(interaction: Interaction, seen: Sequence[int], keep_duplicate
     return filled
 
 
+def count_filled(interaction: Interaction, seen: int, keep_duplicates: bool) -> int:
+    """How many interactions ``fill_wildcards`` makes of ``seen`` namespaces."""
+    wild = interaction.count(WILDCARD)
+    return seen**wild if keep_duplicates else math.comb(seen + wild - 1, wild) if wild else 1
+
+
+def matches(interaction: Interaction, filled: Collection[Interaction]) -> bool:
+    """Whether one of ``filled`` is the interaction, or what its wildcards stand for, in any order."""
+    named = Counter(letter for letter in interaction if letter != WILDCARD)
+    for one in filled:
+        if len(one) == len(interaction) and not named - Counter(one):
+            wild = (Counter(one) - named).keys()
+            if all(letter in PRINTABLE for letter in wild):
+                return True
+    return False
+
+
 def resolve(interactions: Sequence[Interaction], seen: Collection[int], keep_duplicates: bool) -> list[Interaction]:
-    """The interactions in force once the namespaces ``seen`` have been met."""
+    """The interactions in force once the namespaces ``seen`` have been met. Raises UsageError for too many."""
     if not has_wildcard(interactions):
         return list(interactions)
-    known = sorted(letter for letter in seen if 32 <= letter <= 126)
+    known = sorted(letter for letter in seen if letter in PRINTABLE)
+    count = sum(count_filled(one, len(known), keep_duplicates) for one in interactions)
+    if count > MOST:
+        raise UsageError(
+            f"the wildcards stand for {count:,} interactions of the {len(known)} namespaces met so far, more than "
+            f"{MOST:,}: name the namespaces that are to be crossed"
+        )
     filled = itertools.chain.from_iterable(fill_wildcards(one, known, keep_duplicates) for one in interactions)
     return canonical(filled, keep_duplicates)
 

@@ -1,5 +1,12 @@
-"""Signals that ask a run to stop: the first one lets the batch at hand be learned, the second does not wait."""
+"""Signals that ask a run to stop: the first one lets the example at hand be learned, the second does not wait.
 
+Python's handlers wait until a kernel returns. So ``STOP``, a byte in memory that kernels look at, is set by the system:
+the number of every signal that Python hears is at once written to the file that ``listen`` names, and the file is this
+memory.
+"""
+
+import mmap
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -7,6 +14,46 @@ from contextlib import contextmanager
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _shared_byte() -> tuple[mmap.mmap, int | None]:
+    """Memory, and the descriptor of its file; None where the system has no such files, and kernels end what they do."""
+    if not hasattr(os, "memfd_create"):
+        return mmap.mmap(-1, 1), None
+    standard = []  # descriptors of standard streams that are closed, and are to stay so
+    while (free := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        standard.append(free)
+    os.close(free)
+    descriptor = os.memfd_create("vwlite-signals")
+    os.truncate(descriptor, mmap.PAGESIZE)
+    os.set_blocking(descriptor, False)
+    memory = mmap.mmap(descriptor, mmap.PAGESIZE)
+    for other in standard:
+        os.close(other)
+    return memory, descriptor
+
+
+STOP, _DESCRIPTOR = _shared_byte()  # the number of the first signal since ``listen``, 0 before
+
+
+def listen() -> None:
+    """From now on, signals that Python hears set ``STOP``. For the main thread of a program; others change nothing."""
+    if _DESCRIPTOR is not None and threading.current_thread() is threading.main_thread():
+        signal.set_wakeup_fd(_DESCRIPTOR, warn_on_full_buffer=False)
+    forget()
+
+
+def forget() -> None:
+    """What was heard has been obeyed."""
+    if _DESCRIPTOR is not None:
+        os.lseek(_DESCRIPTOR, 0, os.SEEK_SET)
+    STOP[0] = 0
+
+
+def obey() -> None:
+    """Raises Interrupted once a signal has arrived, after which kernels stop midway."""
+    if STOP[0]:
+        raise Interrupted(STOP[0])
 
 
 class Interrupted(BaseException):
@@ -22,7 +69,7 @@ class Interrupted(BaseException):
 
 class Interrupts:
     """While entered, as a context manager, a signal raises Interrupted: at once where nothing is half done (the run
-    waits for input), otherwise at the next ``check``.
+    waits for input), otherwise at the next ``check``, which comes soon: kernels stop between two examples.
 
     Signals that are ignored stay so. Not entered, or outside the main thread, it changes nothing.
     """
@@ -42,6 +89,7 @@ class Interrupts:
     def __exit__(self, *error: object) -> None:
         for number, handler in self.before.items():
             signal.signal(number, handler)
+        forget()
 
     def hear(self, number: int, frame: object = None) -> None:
         if self.pending or not self.busy:

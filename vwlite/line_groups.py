@@ -14,7 +14,7 @@ from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, Names
 from vwlite.errors import DataError
 from vwlite.reading import LONGEST_LINE, Parsed
 
-LARGEST = LONGEST_LINE  # bytes of a group; whoever forgets the blank lines must not take all memory
+LARGEST = LONGEST_LINE >> 2  # bytes of a group; whoever forgets the blank lines must not take all memory
 UNTOLD = 0  # in place of 1: the label's words are there, but its costs are not to be learned
 SHARED_WORDS = (b"shared", b"***shared***")
 ROWS = ("label", "importance", "base", "flags", "line")

@@ -11,6 +11,7 @@ from typing import Protocol
 from vwlite.arrays import np
 from vwlite.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.expand import Plan
+from vwlite.interrupts import obey
 from vwlite.place import Place
 
 
@@ -24,14 +25,17 @@ class Run(Protocol):
 
     def undisturbed(self) -> AbstractContextManager[None]: ...
     def batches(self, number: int) -> Iterator[Batch]: ...
-    def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None: ...
+    def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> int: ...
     def hold_out(self, batch: Batch) -> np.ndarray | None: ...
     def end_pass(self, number: int) -> bool: ...
     def finish(self) -> None: ...
 
 
 def run(session: Run, row_by_row: bool = False) -> None:
-    """Predict and learn from every batch of every pass, in order; ``end_pass`` may end it early."""
+    """Predict and learn from every batch of every pass, in order; ``end_pass`` may end it early.
+
+    Raises Interrupted where a signal has stopped a kernel between two rows.
+    """
     number = session.passes_done
     while number < session.passes:
         number += 1
@@ -39,7 +43,10 @@ def run(session: Run, row_by_row: bool = False) -> None:
             with session.undisturbed():
                 held = session.hold_out(batch)
                 for begin, end in stretches(batch, session.plan, row_by_row, session.place.learned(batch)):
-                    session.step(batch, held, begin, end)
+                    done = session.step(batch, held, begin, end)
+                    if done < end:
+                        session.place.advance(batch, done)
+                        obey()
                 session.place.advance(batch)
             if batch.release:
                 batch.release()

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Mapping
 from itertools import pairwise
 
-from vwlite._native.expand import expand_row
 from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.errors import ModelError
@@ -15,6 +14,7 @@ from vwlite.fitting import numbers
 from vwlite.loop import new_namespaces
 from vwlite.names import term_names, with_all_linear
 from vwlite.shared_lines import with_shared
+from vwlite.terms import terms_of_row
 
 MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
 
@@ -85,7 +85,7 @@ class NameBook:
 
 def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
     """uint32[terms]: each term's slot or, where it has several, its first."""
-    slots = np.frombuffer(expand_row(batch, plan, row)[0], np.uint32)
+    slots = np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32)
     return slots << np.uint32(shift) & np.uint32((1 << plan.bits) - 1) if shift else slots
 
 

@@ -7,11 +7,11 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vwlite._native.expand import expand_row
 from vwlite.arrays import np
 from vwlite.batch import Batch
 from vwlite.expand import ANONYMOUS, MADE, Plan
 from vwlite.interactions import LETTERS
+from vwlite.terms import terms_of_row
 
 CONSTANT = "Constant"
 NAMELESS = (ANONYMOUS, *MADE)  # namespaces with the hash 0, which is that of the name "0" too
@@ -60,7 +60,7 @@ def term_names(batch: Batch, plan: Plan, row: int) -> list[str]:
 
 
 def nameless(batch: Batch, plan: Plan, row: int) -> list[str]:
-    index, _, _, groups = expand_row(batch, plan, row)
+    index, _, _, groups = terms_of_row(batch, plan, row)
     terms = [""] * (len(index) // 4)
     if plan.constant:
         terms[sum(size for letter, size in groups if not plan.nonlinear[letter])] = CONSTANT
@@ -117,7 +117,7 @@ def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[
     """The n-grams of 2 to ``longest`` features; text values are no part of their names."""
     made = []
     for length in range(2, longest + 1):
-        for offsets in patterns((0,), length - 1, skips):
+        for offsets in patterns((0,), length - 1, skips, len(features)):
             for start in range(len(features) - offsets[-1]):
                 members = [features[start + offset] for offset in offsets]
                 index = 0
@@ -129,15 +129,17 @@ def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[
 
 
 def patterns(
-    offsets: tuple[int, ...], missing: int, skips: int, skipped: int = 0
+    offsets: tuple[int, ...], missing: int, skips: int, size: int, skipped: int = 0
 ) -> Iterator[tuple[int, ...]]:
-    """Places of an n-gram's members, first without a further skip, then with one more."""
+    """Places of an n-gram's members among ``size`` features, first without a further skip, then with one more."""
+    if offsets[-1] + missing + skipped >= size:
+        return
     if missing == 0:
         yield offsets
         return
-    yield from patterns((*offsets, offsets[-1] + 1 + skipped), missing - 1, skips)
+    yield from patterns((*offsets, offsets[-1] + 1 + skipped), missing - 1, skips, size)
     if skips:
-        yield from patterns(offsets, missing, skips - 1, skipped + 1)
+        yield from patterns(offsets, missing, skips - 1, size, skipped + 1)
 
 
 def limited(features: list[Feature], limit: int) -> list[Feature]:

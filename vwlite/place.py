@@ -20,14 +20,16 @@ class Place:
         """How many of the batch's rows, the next ones, have been learned before."""
         return min(max(self.skip - self.rows, 0), len(batch))
 
-    def advance(self, batch: Batch) -> None:
-        """The batch's rows are done. Raises ModelError where those passed over are not those learned before."""
+    def advance(self, batch: Batch, end: int | None = None) -> None:
+        """The batch's rows, or those before ``end``, are done. Raises ModelError where those passed over are not those
+        learned before.
+        """
         first = self.learned(batch)
         if first:
             self.add(batch.label[:first])
             if self.rows == self.skip and self.checksum != self.expected:
                 raise ModelError("the input is not what the stopped run read: start anew, without --resume")
-        self.add(batch.label[first:])
+        self.add(batch.label[first:end])
 
     def add(self, labels) -> None:
         self.rows += len(labels)

@@ -184,8 +184,8 @@ class Session:
         held = self.holdout.mark(int(groups.sum()))
         return held if held is None else np.append(held, np.uint8(0))[np.cumsum(groups) - groups]
 
-    def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> None:
-        """Predict, learn, count and write the rows ``[begin, end)``."""
+    def step(self, batch: Batch, held: np.ndarray | None, begin: int, end: int) -> int:
+        """Predict, learn, count and write the rows ``[begin, end)``; answers where it ended, as ``Learner.run``."""
         results = self.results
         results.held = held
         audit = None
@@ -195,7 +195,7 @@ class Session:
             audit = self.audited(batch, begin)
         if batch.names is not None and not self.earlier_passes:
             self.saver.learn_names(batch, begin, end)
-        self.learner.run(batch, self.plan, results, begin, end)
+        end = self.learner.run(batch, self.plan, results, begin, end)
         if audit is not None and not batch.flags[begin] & (BLANK | SAVE):
             self.write_audit(batch, begin, audit)
         counted = self.learner.counted(batch)
@@ -213,6 +213,7 @@ class Session:
             self.observe_rows(batch, results, begin, end)
         if end == begin + 1 and batch.flags[begin] & SAVE:
             self.save_on_command(batch.tag(begin))
+        return end
 
     def write(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
         """Rows ``[begin, end)``, and a ``nan`` for each malformed line among them where that is wanted."""

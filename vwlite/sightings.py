@@ -2,7 +2,7 @@
 
 from vwlite.batch import Batch
 from vwlite.expand import ANONYMOUS, FeatureConfig, Plan
-from vwlite.interactions import FullNames, canonical, read_interaction, resolve
+from vwlite.interactions import FullNames, matches, read_interaction
 from vwlite.learners.base import Learner
 
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
@@ -39,12 +39,11 @@ class Sightings:
     def unmatched_crossings(self) -> list[tuple[str, str]]:
         features, plan = self.features, self.plan
         names = FullNames(features.hash_seed, features.hash == "all")
-        matched = {tuple(sorted(letters)) for letters in plan.matching()}
+        matched = plan.matching()
         missing = []
         for option, order, field in CROSSED:
             for value in getattr(features, field):
-                typed = canonical([read_interaction(value, option, order, names)], True)
-                if not any(tuple(sorted(one)) in matched for one in resolve(typed, plan.seen, True)):
+                if not matches(read_interaction(value, option, order, names), matched):
                     missing.append((option, value))
         return missing
 

@@ -6,7 +6,7 @@ one before times ``labels`` plus this one. Weights: state pairs, then edge pairs
 """
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
@@ -36,6 +36,7 @@ cdef struct Chain:
     int labels
     bint transitions
     size_t first_transition     # number of the weight
+    const volatile uint8_t *stop  # not 0: a signal asks to stop, and what is calculated has no meaning
 
 
 cdef struct Weights:
@@ -181,6 +182,8 @@ cdef inline void read_edges(const Chain *c, int64_t first, size_t tokens, const 
     cdef size_t t, i, square = <size_t>c.labels * c.labels
     cdef double *step
     for t in range(1, tokens):
+        if c.stop[0]:
+            return
         memset(f.edge, 0, square * sizeof(double))
         if w.memory != NULL:
             settle_terms(&c.edge, first + t, w, w.edge_step)
@@ -227,6 +230,8 @@ cdef inline double forward(const Chain *c, size_t tokens, Field *f) noexcept nog
     cdef double *before
     cdef double total, mass = 0
     for t in range(tokens):
+        if c.stop[0]:
+            break
         now = f.alpha + t * labels
         if t == 0 or not c.transitions:
             for y in range(labels):

@@ -11,7 +11,7 @@ from core.loss_types cimport Loss, LossParams, has_loss
 from core.losses cimport LOSS_LOGISTIC, get_loss
 from core.plan cimport LETTERS
 from core.rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
-from core.scratch cimport Scratch
+from core.scratch cimport LONG, Scratch
 from core.status cimport OK, UNSTABLE
 
 
@@ -81,8 +81,10 @@ cdef inline float inner_product(const Learner *m, const Scratch *s, float start)
 
 
 cdef inline bint can_be_copied(const Learner *m, Scratch *s) noexcept nogil:
-    """Whether a row is long enough for copies to be worth while, and there is room for them."""
-    return s.terms > SHORT and m.copying and not s.near and room_for_copies(s)
+    """Whether a row is long enough for copies to be worth while, but not so long that they would take all memory, and there
+    is room for them.
+    """
+    return SHORT < s.terms <= LONG and m.copying and not s.near and room_for_copies(s)
 
 
 cdef inline float copied_product(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:

@@ -5,7 +5,7 @@ from libc.string cimport memcmp, memcpy
 
 from core.groups cimport Rows, bit_of, find_repeats, make_groups
 from core.plan cimport LETTERS, Plan
-from core.scratch cimport Group, Scratch, room_for_terms, room_to_store
+from core.scratch cimport Group, Scratch, ask_for_terms, room_to_store
 from core.status cimport NO_MEMORY, OK
 
 
@@ -101,59 +101,61 @@ cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan,
     s.terms = n
 
 
-cdef inline int add_singles(const Plan *plan, int i, Scratch *s) noexcept nogil:
+cdef inline int add_singles(const Plan *plan, int i, Scratch *s, int *done) noexcept nogil:
     """The pairs of a namespace's only feature with the namespaces that follow each other in memory, from the pair ``i`` on: by
-    far the commonest. Returns how many interactions that is; 0 where the first is another, -1 without memory.
+    far the commonest. ``done`` becomes how many interactions that is; 0 where the first is another.
     """
     cdef const int32_t *letters = plan.letters + plan.first_letter[i]
-    cdef int first = s.where[letters[0]], second = s.where[letters[1]], done = 1, most
+    cdef int first = s.where[letters[0]], second = s.where[letters[1]], most, status, n = 1
     cdef const Group *last
     cdef Group run
+    done[0] = 0
     if first < 0 or second < 0 or s.group[first].size != 1:
-        return 0
+        return OK
     most = min(<int>s.run[second], plan.alike[i])
     plan.matched[i] = 1
-    while done < most and s.group[second + done].number == letters[2 * done + 1]:
-        plan.matched[i + done] = 1
-        done += 1
-    run, last = s.group[second], &s.group[second + done - 1]
+    while n < most and s.group[second + n].number == letters[2 * n + 1]:
+        plan.matched[i + n] = 1
+        n += 1
+    run, last = s.group[second], &s.group[second + n - 1]
     run.size = last.index + last.size - run.index
-    if not room_for_terms(s, run.size):
-        return -1
-    add_quadratic(&s.group[first], &run, False, plan.mask, s)
-    return done
+    status = ask_for_terms(s, run.size)
+    if status == OK:
+        add_quadratic(&s.group[first], &run, False, plan.mask, s)
+    done[0] = n
+    return status
 
 
 cdef inline int add_any(const Plan *plan, int i, Scratch *s) noexcept nogil:
-    """Interaction ``i``, where all its namespaces are present. Returns 1, or -1 without memory."""
+    """Interaction ``i``, where all its namespaces are present. OK, NO_MEMORY or TOO_MANY."""
     cdef const int32_t *letters = plan.letters + plan.first_letter[i]
-    cdef int j, order = plan.first_letter[i + 1] - plan.first_letter[i]
-    cdef size_t terms
+    cdef int j, status, order = plan.first_letter[i + 1] - plan.first_letter[i]
     for j in range(order):
         if s.where[letters[j]] < 0:
-            return 1
+            return OK
     plan.matched[i] = 1
-    terms = count_terms(letters, order, plan, s)
-    if terms == <size_t>-1 or not room_for_terms(s, terms):
-        return -1
+    status = ask_for_terms(s, count_terms(letters, order, plan, s))
+    if status != OK:
+        return status
     if order == 2:
         add_quadratic(&s.group[s.where[letters[0]]], &s.group[s.where[letters[1]]],
                       letters[0] == letters[1] and not plan.permutations, plan.mask, s)
     else:
         add_higher(letters, order, plan, s)
-    return 1
+    return OK
 
 
 cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
-    cdef int i = 0, done
-    while i < plan.interactions:
-        done = add_singles(plan, i, s) if plan.alike[i] else 0
+    cdef int i = 0, done = 0, status = OK
+    while i < plan.interactions and status == OK:
+        done = 0
+        if plan.alike[i]:
+            status = add_singles(plan, i, s, &done)
         if done == 0:
-            done = add_any(plan, i, s)
-        if done < 0:
-            return NO_MEMORY
+            status = add_any(plan, i, s)
+            done = 1
         i += done
-    return OK
+    return status
 
 
 cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint32_t mask, Scratch *s) noexcept nogil:
@@ -207,9 +209,11 @@ cdef inline bint find_pieces(const Rows *rows, uint32_t first, uint32_t last, Sc
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
     """A row whose terms are its features and the constant."""
     cdef uint32_t piece, n = last - first
+    cdef int status
     s.terms = 0
-    if not room_for_terms(s, rows.seg_start[last] - rows.seg_start[first] + 1):
-        return NO_MEMORY
+    status = ask_for_terms(s, rows.seg_start[last] - rows.seg_start[first] + 1)
+    if status != OK:
+        return status
     if not s.cut or s.segments != n or (n and memcmp(s.letters, rows.seg_char + first, n) != 0):
         if not find_pieces(rows, first, last, s):
             return NO_MEMORY
@@ -232,20 +236,24 @@ cdef inline void add_constant(const Plan *plan, Scratch *s) noexcept nogil:
 
 
 cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
-    """Fill ``s.index``, ``s.value`` and ``s.count`` with the terms of one row, in Vowpal Wabbit's order."""
-    cdef int g
+    """Fill ``s.index``, ``s.value`` and ``s.count`` with the terms of one row, in Vowpal Wabbit's order.
+
+    OK, NO_MEMORY, TOO_MANY, STOPPED.
+    """
+    cdef int g, status
     cdef size_t total = 0
-    cdef int status = OK
     if plan.flat:
         return expand_flat(rows, rows.row_seg[row], rows.row_seg[row + 1], plan, s)
     s.terms = 0
-    if not make_groups(rows, row, plan, s):
-        return NO_MEMORY
+    status = make_groups(rows, row, plan, s)
+    if status != OK:
+        return status
     for g in range(s.groups):
         if s.group[g].number < LETTERS:
             total += s.group[g].size
-    if not room_for_terms(s, total + 1):
-        return NO_MEMORY
+    status = ask_for_terms(s, total + 1)
+    if status != OK:
+        return status
     for g in range(s.groups):
         if s.group[g].number < LETTERS and not plan.nonlinear[s.group[g].number]:
             add_linear(&s.group[g], plan.mask, s)

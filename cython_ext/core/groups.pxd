@@ -7,6 +7,11 @@ from core.ngrams cimport add_ngrams
 from core.plan cimport LETTERS, Plan
 from core.rows cimport AFFIX_CHAR, ANONYMOUS_CHAR, SPELLING_CHAR
 from core.scratch cimport Group, Scratch, room_to_store
+from core.status cimport NO_MEMORY, OK, STOPPED
+
+
+cdef enum:
+    OFTEN = 1 << 16              # steps between looks at signals
 
 
 cdef struct Rows:                # a batch as the kernels see it; shapes in vwlite/batch.py
@@ -52,18 +57,20 @@ cdef inline bint store(Scratch *s, const Rows *rows, uint32_t segment) noexcept 
     return True
 
 
-cdef inline size_t limit_group(Scratch *s, size_t first, size_t limit, uint32_t mask) noexcept nogil:
-    """Sort by masked index, then value, and keep the first ``limit`` distinct indices; returns the new size."""
+cdef inline int limit_group(Scratch *s, size_t first, size_t limit, const Plan *plan) noexcept nogil:
+    """Sort by masked index, then value, and keep the first ``limit`` distinct indices. OK or, nothing kept, STOPPED."""
     cdef size_t size = s.stored - first, gap = size, i, j, kept = 0
     cdef uint32_t *index = s.store_index + first
     cdef float *value = s.store_value + first
     cdef uint32_t key
     cdef float v
     for i in range(size):
-        index[i] = index[i] & mask
+        index[i] = index[i] & plan.mask
     while gap > 1:               # Shell sort: in place, and namespaces that need a limit are small
         gap = 1 if gap < 5 else gap * 5 // 11
         for i in range(gap, size):
+            if i & (OFTEN - 1) == 0 and plan.stop[0]:
+                return STOPPED
             key, v, j = index[i], value[i], i
             while j >= gap and (index[j - gap] > key or (index[j - gap] == key and value[j - gap] > v)):
                 index[j], value[j] = index[j - gap], value[j - gap]
@@ -76,30 +83,28 @@ cdef inline size_t limit_group(Scratch *s, size_t first, size_t limit, uint32_t 
             break
         index[kept], value[kept] = index[i], value[i]
         kept += 1
-    return kept
+    s.stored = first + kept
+    return OK
 
 
-cdef inline bint gather_letter(const Rows *rows, const Plan *plan, uint32_t segment, uint32_t last, Scratch *s) noexcept nogil:
+cdef inline int gather_letter(const Rows *rows, const Plan *plan, uint32_t segment, uint32_t last, Scratch *s) noexcept nogil:
     """Store all segments from ``segment`` on that are filed under its letter, their n-grams, cut to the limit."""
     cdef uint8_t letter = plan.redefine[rows.seg_char[segment]]
-    cdef size_t first = s.stored, size
+    cdef size_t first = s.stored
     cdef uint32_t other
+    cdef int status = OK
     for other in range(segment, last):
         if plan.redefine[rows.seg_char[other]] == letter and not store(s, rows, other):
-            return False
-    size = s.stored - first
-    if plan.ngram[letter] > 1 and not add_ngrams(first, size, plan.ngram[letter], plan.skips[letter], s):
-        return False
-    size = s.stored - first
-    if plan.sort:
-        size = limit_group(s, first, size, plan.mask)
-        s.stored = first + size
-    if plan.limit[letter] and size > <size_t>plan.limit[letter]:
-        size = limit_group(s, first, <size_t>plan.limit[letter], plan.mask)
-        s.stored = first + size
+            return NO_MEMORY
+    if plan.ngram[letter] > 1:
+        status = add_ngrams(first, s.stored - first, plan.ngram[letter], plan.skips[letter], s)
+    if status == OK and plan.sort:
+        status = limit_group(s, first, s.stored - first, plan)
+    if status == OK and plan.limit[letter] and s.stored - first > <size_t>plan.limit[letter]:
+        status = limit_group(s, first, <size_t>plan.limit[letter], plan)
     # the store may move while it grows: positions now, addresses when all is stored
-    add_group(s, letter, <const uint32_t *>(<size_t>first), NULL, size)
-    return True
+    add_group(s, letter, <const uint32_t *>(<size_t>first), NULL, s.stored - first)
+    return status
 
 
 cdef inline bint gather_name(const Rows *rows, const Plan *plan, int name, uint32_t first, uint32_t last,
@@ -156,12 +161,12 @@ cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t las
     return twice
 
 
-cdef inline bint make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
-    """Fill ``s.group``; False when memory has run out."""
+cdef inline int make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
+    """Fill ``s.group``. OK, NO_MEMORY, TOO_MANY, STOPPED."""
     cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], segment, begin
     cdef uint64_t twice = find_repeats(rows, first, last)
     cdef uint8_t letter
-    cdef int name
+    cdef int name, status
     forget_groups(s)
     for segment in range(first, last):
         letter = plan.redefine[rows.seg_char[segment]]
@@ -170,12 +175,14 @@ cdef inline bint make_groups(const Rows *rows, size_t row, const Plan *plan, Scr
         if plan.plain and not twice & bit_of(letter):
             begin = rows.seg_start[segment]
             add_group(s, letter, rows.hash + begin, rows.value + begin, rows.seg_start[segment + 1] - begin)
-        elif not gather_letter(rows, plan, segment, last, s):
-            return False
+            continue
+        status = gather_letter(rows, plan, segment, last, s)
+        if status != OK:
+            return status
     for name in range(plan.names):
         if not gather_name(rows, plan, name, first, last, s):
-            return False
+            return NO_MEMORY
     place_groups(s)
     if plan.interactions:
         find_runs(s)
-    return True
+    return OK

@@ -1,17 +1,17 @@
 """The rows of a batch one after the other: what every learner's kernel does around its own work on a row."""
 
-from core.bytescan cimport prefetch
+from core.bytescan cimport prefetch, unlikely
 from core.expand cimport expand
 from core.groups cimport Rows
 from core.near cimport are_near
 from core.plan cimport Plan
 from core.rows cimport BLANK, SAVE
-from core.scratch cimport Scratch, close_scratch, open_scratch
-from core.status cimport OK, UNSTABLE
+from core.scratch cimport LONG, Scratch, close_scratch, give_back, hand_on, open_scratch
+from core.status cimport OK, STOPPED, TOO_MANY, UNSTABLE
 from core.view cimport Results
 
 # Called for a row as soon as its terms are made, while others before it are still to be worked on: to move them to their
-# slots, and to send for the table's lines.
+# slots, and to send for the table's lines. What it remembers of the row before it must not be read later.
 ctypedef void (*Prepare)(void *learner, Scratch *s) noexcept nogil
 # Predicts the row and learns it; UNSTABLE where a number is not finite.
 ctypedef int (*Visit)(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil
@@ -41,18 +41,33 @@ cdef inline void ask_for_rows(const Rows *rows, size_t row) noexcept nogil:
         prefetch(rows.value + i + FAR)
 
 
+cdef inline void clear_long(void *learner, Prepare prepare, Scratch *s, Scratch *next) noexcept nogil:
+    """There is memory for one long row only: the next row, which may be as long, gets it, unless it has been made."""
+    s.terms = 0
+    prepare(learner, s)                        # nobody asks for its slots any more
+    if next != NULL:
+        hand_on(s, next)
+    else:
+        give_back(s)
+
+
 cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
                            Results *out, size_t *row, size_t end, bint learning, Scratch *scratch) noexcept nogil:
     cdef size_t next = row[0]
     cdef int status = OK
     while row[0] < end and status == OK:
+        if unlikely(plan.stop[0]):
+            return STOPPED
         while next < end and next <= row[0] + MADE and status == OK:
+            if next > row[0] and unlikely(scratch[(next - 1) & (RING - 1)].terms > LONG):
+                break
             ask_for_rows(rows, next)
             status = expand(rows, next, plan, &scratch[next & (RING - 1)])
             if status == OK:
                 prepare(learner, &scratch[next & (RING - 1)])
             next += 1
         if status != OK:
+            row[0] = next if status == TOO_MANY else row[0]
             break
         if rows.flags[row[0]] & (BLANK | SAVE):
             out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
@@ -61,13 +76,18 @@ cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint str
             status = visit(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
             if status == UNSTABLE and not strict:
                 status = OK
+        if unlikely(scratch[row[0] & (RING - 1)].max_terms > LONG):
+            clear_long(learner, prepare, &scratch[row[0] & (RING - 1)],
+                       &scratch[next & (RING - 1)] if next == row[0] + 1 else NULL)
         row[0] += 1
     return status
 
 
 cdef inline int visit_in_order(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
                                Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
-    """Rows ``[row, end)``; ``row`` ends behind the last one. Answers OK, NO_MEMORY or, if ``strict``, UNSTABLE."""
+    """Rows ``[row, end)``; ``row`` ends behind the last one. Answers OK, STOPPED, or of that one NO_MEMORY, TOO_MANY or, if
+    ``strict``, UNSTABLE.
+    """
     cdef Scratch scratch[RING]
     cdef bint near = are_near(rows, plan, row[0], end)
     cdef int status, i

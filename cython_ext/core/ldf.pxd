@@ -11,13 +11,14 @@ from core.lines cimport Line, expand_line, grow, subtract_line
 from core.plan cimport Plan
 from core.rows cimport SHARED
 from core.scratch cimport Scratch
-from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.status cimport NO_MEMORY, OK, STOPPED, TORN, UNSTABLE
 from core.view cimport Results
 
 
 cdef enum:
     NO_CHANCE = 999        # log loss of a line that is given no probability, as in vw
     NO_CLASS = 0xffffffff  # as in vw its lines are in no pair
+    PATIENCE = 1 << 25     # terms a group that has begun to be learned may take once a signal asks to stop
 
 # Called when a line has got its score, to be predicted or, before it ``learns``, anew: ``other`` is the line it is
 # compared with, or itself.
@@ -87,7 +88,7 @@ cdef inline int score_lines(Ldf *q, const Rows *rows, const Plan *plan, const Li
     features[0] = 0
     best[0] = lines.last + 1
     for row in range(lines.first, lines.last + 1):
-        done = expand_line(rows, row, lines.has_shared, plan, &q.line)
+        done = STOPPED if plan.stop[0] else expand_line(rows, row, lines.has_shared, plan, &q.line)
         if done != OK:
             return done
         out.raw[row] = score(q, &q.line.s, row, row, False)
@@ -115,11 +116,20 @@ cdef inline int teach_line(Ldf *q, Scratch *s, size_t row, size_t other, float y
     return status
 
 
+cdef inline bint has_time(const Plan *plan, size_t *left, const Scratch *s) noexcept nogil:
+    """Whether a group goes on being learned: a signal lets it, unless it is a long one."""
+    if not plan.stop[0]:
+        return True
+    left[0] -= min(s.terms + 64, left[0])
+    return left[0] > 0
+
+
 cdef inline int teach_costs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
     """Every line in turn learns its cost or, as a classifier, whether it costs least."""
     cdef size_t row
     cdef float lowest = FLT_MAX, highest = -FLT_MAX, y, weight = 1
-    cdef int status = OK
+    cdef size_t left = PATIENCE
+    cdef int status = OK, done
     for row in range(lines.first, lines.last + 1):
         lowest = price(q, row) if price(q, row) < lowest else lowest
         highest = price(q, row) if price(q, row) > highest else highest
@@ -128,23 +138,31 @@ cdef inline int teach_costs(Ldf *q, const Rows *rows, const Plan *plan, const Li
         if q.classifier:
             weight = highest - lowest if y <= lowest else y - lowest
             y = -1 if y <= lowest else 1
-        if expand_line(rows, row, lines.has_shared, plan, &q.line) != OK:
-            return NO_MEMORY
+        done = OK if has_time(plan, &left, &q.line.s) else TORN
+        if done == OK:
+            done = expand_line(rows, row, lines.has_shared, plan, &q.line)
+        if done != OK:
+            return TORN if done == STOPPED else done
         status |= teach_line(q, &q.line.s, row, row, y, weight)
         if q.m.strict and status != OK:
             return status
     return status
 
 
-cdef inline bint share_out(Ldf *q, const Lines *lines) noexcept nogil:
-    """Weights of all pairs (Beygelzimer et al., 2005): ``share[b] - share[a]`` is what it matters that line a beats line b."""
+cdef inline int share_out(Ldf *q, const Lines *lines, const Plan *plan) noexcept nogil:
+    """Weights of all pairs (Beygelzimer et al., 2005): ``share[b] - share[a]`` is what it matters that line a beats line b.
+
+    OK, NO_MEMORY, STOPPED.
+    """
     cdef size_t count = lines.last + 1 - lines.first, i, j
     cdef uint32_t k
     if count > q.max_lines:
         if not (grow(<void **>&q.share, 8 * count) and grow(<void **>&q.order, 8 * count)):
-            return False
+            return NO_MEMORY
         q.max_lines = 2 * count
     for i in range(count):                 # by cost; the pairs that follow are as many as this takes steps
+        if plan.stop[0]:
+            return STOPPED
         k, j = <uint32_t>i, i
         while j and price(q, lines.first + q.order[j - 1]) > price(q, lines.first + k):
             q.order[j] = q.order[j - 1]
@@ -154,28 +172,33 @@ cdef inline bint share_out(Ldf *q, const Lines *lines) noexcept nogil:
     for i in range(1, count):
         q.share[q.order[i]] = q.share[q.order[i - 1]] + (
             price(q, lines.first + q.order[i]) - price(q, lines.first + q.order[i - 1])) / <float>i
-    return True
+    return OK
 
 
 cdef inline int teach_pairs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
     """The difference of every two lines in turn learns which of them costs less."""
     cdef size_t a, b
     cdef float weight, y
-    cdef int status = OK
-    if not share_out(q, lines):
-        return NO_MEMORY
+    cdef size_t left = PATIENCE
+    cdef int status = OK, done = share_out(q, lines, plan)
+    if done != OK:
+        return TORN if done == STOPPED else done
     for a in range(lines.first, lines.last):
         if class_of(q, a) == NO_CLASS:
             continue
-        if expand_line(rows, a, lines.has_shared, plan, &q.line) != OK:
-            return NO_MEMORY
+        done = expand_line(rows, a, lines.has_shared, plan, &q.line)
+        if done != OK:
+            return TORN if done == STOPPED else done
         for b in range(a + 1, lines.last + 1):
             weight = fabsf(q.share[b - lines.first] - q.share[a - lines.first])
             if class_of(q, b) == NO_CLASS or <double>weight < 1e-6:
                 continue
             y = -1 if price(q, a) < price(q, b) else 1
-            if expand_line(rows, b, lines.has_shared, plan, &q.other) != OK:
-                return NO_MEMORY
+            done = OK if has_time(plan, &left, &q.difference) else TORN
+            if done == OK:
+                done = expand_line(rows, b, lines.has_shared, plan, &q.other)
+            if done != OK:
+                return TORN if done == STOPPED else done
             if subtract_line(&q.line, &q.other, &q.difference) != OK:
                 return NO_MEMORY
             status |= teach_line(q, &q.difference, a, b, y, weight)
@@ -244,7 +267,7 @@ cdef inline int visit_group(Ldf *q, const Rows *rows, size_t first, size_t last,
     if rows.flags[first] & SHARED:
         lines.first, lines.has_shared = first + 1, &lines.shared
     status = score_lines(q, rows, plan, &lines, out, &features, &best)
-    if status == NO_MEMORY:
+    if status != OK and status != UNSTABLE:
         return status
     if q.probabilities and lines.first <= last:
         best = likeliest(q, &lines, out)
@@ -255,5 +278,5 @@ cdef inline int visit_group(Ldf *q, const Rows *rows, size_t first, size_t last,
     out.features[last] = features
     if learning and labeled and not held and lines.first <= last and not (q.m.strict and status != OK):
         done = teach_pairs(q, rows, plan, &lines) if q.pairs else teach_costs(q, rows, plan, &lines)
-        status = done if done == NO_MEMORY else status | done
+        status = status | done if done == OK or done == UNSTABLE else done
     return status

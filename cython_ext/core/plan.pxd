@@ -27,4 +27,5 @@ cdef struct Plan:
     const int32_t *first_letter  # (interactions + 1,) offsets into letters
     const int32_t *letters       # group numbers of each interaction, in order
     const int32_t *alike         # (interactions,) how many pairs from it on begin with its first letter; 0: it is no pair
+    const volatile uint8_t *stop # not 0: a signal asks whoever works to stop
     uint8_t *matched             # (interactions,) set to 1 by the first row that has all of its namespaces

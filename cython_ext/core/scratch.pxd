@@ -5,6 +5,12 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from core.plan cimport LETTERS, MAX_NAMES
+from core.status cimport NO_MEMORY, OK, TOO_MANY
+
+
+cdef enum:
+    MOST_TERMS = 100000000       # of a row: 800 MB. ``vwlite/features.py`` says so
+    LONG = 1 << 20               # terms of a row that is worked on alone, and whose memory is given back
 
 
 cdef struct Group:
@@ -78,6 +84,32 @@ cdef inline bint grow_pair(uint32_t **index, float **value, size_t *room, size_t
     value[0] = <float *>grown
     room[0] = size
     return True
+
+
+cdef inline int ask_for_terms(Scratch *s, size_t more) noexcept nogil:
+    """``room_for_terms`` of one row: OK, NO_MEMORY, or TOO_MANY where nobody can have meant so many."""
+    if more > MOST_TERMS or s.terms + more > MOST_TERMS:
+        return TOO_MANY
+    return OK if room_for_terms(s, more) else NO_MEMORY
+
+
+cdef inline void give_back(Scratch *s) noexcept nogil:
+    """The memory of a row's terms, which nobody reads any more."""
+    free(s.index)
+    free(s.value)
+    free(s.copies)
+    s.index = NULL
+    s.value = s.copies = NULL
+    s.terms = s.max_terms = s.max_copies = 0
+
+
+cdef inline void hand_on(Scratch *s, Scratch *other) noexcept nogil:
+    """The memory of a row's terms, which nobody reads any more, is for another's."""
+    give_back(other)
+    other.index, other.value, other.max_terms = s.index, s.value, s.max_terms
+    s.index = NULL
+    s.value = NULL
+    s.terms = s.max_terms = 0
 
 
 cdef inline bint room_for_terms(Scratch *s, size_t more) noexcept nogil:

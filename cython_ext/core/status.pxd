@@ -25,3 +25,6 @@ cdef enum:
     FULL = 100
     NO_MEMORY = 101
     UNSTABLE = 102      # a prediction or an update is not a finite number
+    TOO_MANY = 103      # a row makes more features than are handled
+    STOPPED = 104       # a signal asks the run to stop; all that was begun has been done
+    TORN = 105          # ... in the midst of a group of lines, some of which have been learned

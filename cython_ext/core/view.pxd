@@ -42,6 +42,7 @@ cdef inline Plan open_plan(source):
     cdef const uint8_t[::1] ngram = source.ngram, skips = source.skips
     cdef const int32_t[::1] limit = source.limit, first_letter = source.first_letter, letters = source.letters
     cdef const int32_t[::1] alike = source.alike
+    cdef const uint8_t[::1] stop = source.stop
     cdef const uint32_t[::1] name_hash = source.name_hash
     cdef uint8_t[::1] matched = source.matched
     cdef Plan plan
@@ -57,6 +58,7 @@ cdef inline Plan open_plan(source):
     plan.first_letter = &first_letter[0]
     plan.letters = &letters[0] if plan.interactions else NULL
     plan.alike = &alike[0] if plan.interactions else NULL
+    plan.stop = &stop[0]
     plan.matched = &matched[0] if plan.interactions else NULL
     return plan
 

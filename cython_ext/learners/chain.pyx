@@ -4,7 +4,7 @@ The pieces stand in core/chain.pxd, the penalties in core/penalties.pxd.
 """
 
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -13,7 +13,7 @@ from core.chain cimport (
     read_scores, step_of,
 )
 from core.penalties cimport NAIVE, Schedule, open_schedule, rate_of, shrink_all
-from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 
 
 cdef struct Steps:
@@ -42,11 +42,12 @@ cdef Chain open_chain(data, pairs) except *:
     cdef const int64_t[::1] sequence = data.sequence
     cdef const int32_t[::1] label = data.label
     cdef const double[::1] weight = data.weight
+    cdef const uint8_t[::1] stop = data.stop
     cdef Chain c
     c.labels, c.transitions, c.edges = pairs.labels, pairs.transitions, data.edge is not None
     if data.start.shape[0] != label.shape[0] + 1 or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
         raise ValueError("the arrays do not fit together")
-    c.sequence = &sequence[0]
+    c.sequence, c.stop = &sequence[0], &stop[0]
     c.label = &label[0] if label.shape[0] else NULL
     c.weight = &weight[0] if weight.shape[0] else NULL
     c.state = open_terms(data.start, data.feature, data.value, pairs.start, pairs.label, 0)
@@ -88,6 +89,8 @@ cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field
     for y in range(labels):
         beta[y] = 1
     for i in range(tokens):
+        if c.stop[0]:
+            return
         t = tokens - 1 - i
         slope = f.score + t * labels         # its scores are no longer needed
         for y in range(labels):
@@ -111,6 +114,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
     cdef size_t j, tokens
     cdef int64_t row
     cdef double eta
+    cdef bint finite
     cdef Slopes slopes
     slopes.out = w.weight
     for j in range(steps.first, steps.last):
@@ -122,7 +126,10 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
         w.step = <int32_t>(j - steps.first + 1)
         eta = rate_of(s, j)
         read_scores(c, c.sequence[row], tokens, w, f)
-        if not isfinite(forward(c, tokens, f)):
+        finite = isfinite(forward(c, tokens, f))
+        if c.stop[0]:
+            return STOPPED
+        if not finite:
             return UNSTABLE
         if s.penalty == NAIVE:
             shrink_all(w.weight, steps.weights, eta * s.share)
@@ -172,6 +179,8 @@ cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weig
         tokens = c.sequence[row + 1] - c.sequence[row]
         if not make_room(c, tokens, f):
             return NO_MEMORY
+        if c.stop[0]:
+            return OK
         mass = read_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
         total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - mass)
         if s.out != NULL:
@@ -182,7 +191,7 @@ cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weig
 
 def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):
     """Sum of log p(y | x) over the sequences ``rows``, times importance; ``gradient`` float64[weights] or None gets its
-    gradient added. Raises MemoryError.
+    gradient added. Raises MemoryError. Of no meaning when a signal has stopped it.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Weights w
@@ -217,6 +226,8 @@ cdef void best_sequence(const Chain *c, int64_t first, size_t tokens, const Weig
     cdef double *best = f.alpha
     cdef double here
     for t in range(tokens):
+        if c.stop[0]:
+            return
         for y in range(labels):
             best[t * labels + y] = f.score[t * labels + y]
         if not t:
@@ -249,6 +260,8 @@ cdef void take_marginals(const Chain *c, size_t tokens, Field *f, double *out) n
     for y in range(labels):
         beta[y] = 1
     for i in range(tokens):
+        if c.stop[0]:
+            return
         t = tokens - 1 - i
         for y in range(labels):
             out[t * labels + y] = f.alpha[t * labels + y] * beta[y]
@@ -277,6 +290,9 @@ cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Field *f, int3
                 status = UNSTABLE
             take_marginals(c, tokens, f, marginal + first * labels)
         best_sequence(c, first, tokens, w, f, came, label + first)
+        if c.stop[0]:
+            status = STOPPED
+            break
     free(came)
     return status
 

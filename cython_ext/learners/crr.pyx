@@ -15,7 +15,7 @@ from core.groups cimport Rows
 from core.latent cimport merge_slots
 from core.plan cimport Plan
 from core.scratch cimport Scratch, close_scratch, open_scratch, room_for_terms
-from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from core.view cimport open_plan
 
 COLUMNS = 10               # of an address table of vwlite.shuffling.Rows
@@ -321,6 +321,8 @@ cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step 
         draw_step(m, data, k, &drawn[k & (AHEAD - 1)])
     status = read_step(m, data, &drawn[i[0] & (AHEAD - 1)], following)
     while status == OK and i[0] <= last:
+        if unlikely(data.plan.stop[0]):
+            return STOPPED
         now, following = following, steps + ((i[0] + 1) & 1)
         if i[0] < last:
             draw_step(m, data, i[0] + AHEAD, &drawn[i[0] & (AHEAD - 1)])

@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY, exp, expm1, isfinite, isnan, pow, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from core.bytescan cimport prefetch
+from core.bytescan cimport prefetch, unlikely
 from core.expand cimport expand
 from core.flow cimport Component, Flow, Step, flow_step, importance_to_flip, safe_exp
 from core.groups cimport Rows
@@ -13,8 +13,8 @@ from core.loss_types cimport Loss, LossParams
 from core.losses cimport get_loss
 from core.plan cimport Plan
 from core.rows cimport BLANK, SAVE
-from core.scratch cimport Group, Scratch
-from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.scratch cimport LONG, Group, Scratch, give_back
+from core.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 from core.workroom cimport Work, close_work, make_room, open_work
 
@@ -293,13 +293,21 @@ cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask)
 cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
              Work *work) noexcept nogil:
     """Rows ``[row, end)`` in order; the next row's lines are fetched while one is worked on."""
-    cdef int status = expand(rows, row[0], plan, &work[row[0] & 1].row) if row[0] < end else OK
+    cdef size_t next = row[0]
+    cdef int status = OK
     while row[0] < end and status == OK:
-        if row[0] + 1 < end:
-            status = expand(rows, row[0] + 1, plan, &work[(row[0] + 1) & 1].row)
-            if status != OK:
+        if unlikely(plan.stop[0]):
+            return STOPPED
+        while next < end and next <= row[0] + 1 and status == OK:
+            if next > row[0] and work[row[0] & 1].row.terms > LONG:
                 break
-            prefetch_row(m, &work[(row[0] + 1) & 1].row, plan.mask)
+            status = expand(rows, next, plan, &work[next & 1].row)
+            if status == OK:
+                prefetch_row(m, &work[next & 1].row, plan.mask)
+            next += 1
+        if status != OK:
+            row[0] = next if status == TOO_MANY else row[0]
+            break
         if rows.flags[row[0]] & (BLANK | SAVE):
             out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
             out.features[row[0]] = 0
@@ -308,6 +316,8 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
             status = visit(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
             if status == UNSTABLE and not m.strict:
                 status = OK
+        if work[row[0] & 1].row.max_terms > LONG:
+            give_back(&work[row[0] & 1].row)
         row[0] += 1
     return status
 

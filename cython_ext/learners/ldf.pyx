@@ -12,7 +12,7 @@ from core.lines cimport close_line, open_line
 from core.plan cimport Plan
 from core.rows cimport BLANK, INNER, SAVE
 from core.scratch cimport close_scratch, open_scratch
-from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 
 
@@ -60,6 +60,8 @@ cdef int visit_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, 
     cdef size_t last
     cdef int status = OK
     while row[0] < end and status == OK:
+        if plan.stop[0]:
+            return STOPPED
         last = row[0]
         if rows.flags[last] & (BLANK | SAVE):
             out.raw[last] = out.prediction[last] = out.loss[last] = 0
@@ -68,6 +70,8 @@ cdef int visit_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, 
             while rows.flags[last] & INNER and last + 1 < end:
                 last += 1
             status = visit_group(q, rows, row[0], last, plan, out, learning)
+            if status == STOPPED:
+                return status
             if not q.m.strict:
                 if rows.label[last] != rows.label[last]:
                     q.m.scalars[UNLABELED_WEIGHT] += 1

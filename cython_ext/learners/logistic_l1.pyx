@@ -1,11 +1,11 @@
 """Two classes: log p(y | x) = -log(1 + exp(-y w.x)), with an L1 penalty (see core/penalties.pxd)."""
 
 from libc.math cimport exp, fabs, isfinite, log1p
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
-from core.bytescan cimport prefetch
+from core.bytescan cimport prefetch, unlikely
 from core.penalties cimport CUMULATIVE, NAIVE, Schedule, open_schedule, rate_of, settle_all, settle_one, shrink_all
-from core.status cimport OK, UNSTABLE
+from core.status cimport OK, STOPPED, UNSTABLE
 
 
 cdef enum:
@@ -20,6 +20,7 @@ cdef struct Data:
     const float *value
     const double *label       # (examples,) -1 or 1
     const double *weight      # (examples,) importance
+    const volatile uint8_t *stop
 
 
 cdef struct Steps:
@@ -34,8 +35,9 @@ cdef Data open_data(source) except *:
     cdef const uint32_t[::1] feature = source.feature
     cdef const float[::1] value = source.value
     cdef const double[::1] label = source.label, weight = source.weight
+    cdef const uint8_t[::1] stop = source.stop
     cdef Data d
-    d.examples = label.shape[0]
+    d.examples, d.stop = label.shape[0], &stop[0]
     if start.shape[0] != label.shape[0] + 1 or weight.shape[0] != label.shape[0]:
         raise ValueError("the arrays do not fit together")
     d.start = &start[0]
@@ -72,6 +74,8 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
     cdef double eta, margin, push
     cdef bint large = steps.weights > CACHED
     for j in range(steps.first, steps.last):
+        if unlikely(d.stop[0]):
+            return STOPPED
         row = steps.order[j]
         if j + AHEAD < steps.last:
             fetch_terms(d, steps.order[j + AHEAD])
@@ -125,7 +129,10 @@ def settle_table(double[:, ::1] table, schedule):
 
 
 def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):
-    """Sum of log p over ``rows``, times importance; ``gradient`` float64[features] or None gets its gradient added."""
+    """Sum of log p over ``rows``, times importance; ``gradient`` float64[features] or None gets its gradient added.
+
+    Of no meaning when a signal has stopped it.
+    """
     cdef Data d = open_data(data)
     cdef double total = 0, margin, m, push
     cdef size_t j, row
@@ -133,6 +140,8 @@ def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[
     cdef bint slopes = gradient is not None
     with nogil:
         for j in range(<size_t>rows.shape[0]):
+            if unlikely(d.stop[0]):
+                break
             row = rows[j]
             margin = 0
             for i in range(d.start[row], d.start[row + 1]):

@@ -14,8 +14,8 @@ from core.groups cimport Rows
 from core.in_order cimport check_fit, visit_in_order
 from core.links cimport apply_link
 from core.plan cimport Plan
-from core.scratch cimport Group, Scratch, room_for_terms
-from core.status cimport NO_MEMORY, OK, UNSTABLE
+from core.scratch cimport Group, Scratch, ask_for_terms
+from core.status cimport OK, UNSTABLE
 from core.view cimport Results, open_plan, open_results, open_rows
 from core.vwrandom cimport random_after, random_next
 
@@ -43,8 +43,9 @@ cdef inline int add_factors(Lrq *q, Scratch *s, const Group *still, const Group 
     cdef uint64_t position
     cdef float *weight
     cdef float scale = <float>0.5 if q.dropout and not learning else <float>1
-    if not room_for_terms(s, still.size * moving.size * rank):
-        return NO_MEMORY
+    cdef int status = ask_for_terms(s, still.size * moving.size * rank)
+    if status != OK:
+        return status
     for i in range(still.size):
         for n in range(1, rank + 1):
             if q.dropout and learning and random_next(q.chance) <= 0.5:
@@ -88,12 +89,13 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
     cdef bint known = learning and labeled and not held, learn = known and weight > 0
     cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + (row - q.begin) + q.ends if learn else 0
     cdef size_t terms = s.terms
-    cdef int status = OK, rounds, linear = <int>s.linear
+    cdef int status = OK, extended, rounds, linear = <int>s.linear
     if known and not q.m.frozen:
         widen_range(&q.m, y)
     for rounds in range(2 if learn else 1):
-        if extend(q, s, terms, turn + rounds, learn) != OK:
-            return NO_MEMORY
+        extended = extend(q, s, terms, turn + rounds, learn)
+        if extended != OK:
+            return extended
         s.linear = linear
         raw = inner_product(&q.m, s, rows.base[row])
         p = clip(raw, &q.m)

@@ -1,9 +1,9 @@
 """Many linear problems over the same rows at once: each active feature has a contiguous row of m weights."""
 
 from libc.math cimport exp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from core.bytescan cimport prefetch
+from core.bytescan cimport prefetch, unlikely
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")
 
@@ -82,6 +82,8 @@ def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
     cdef const float[:, ::1] w = weights.w
     cdef const float[:, ::1] v = weights.v
     cdef const float[::1] bias = weights.bias
+    cdef const uint8_t[::1] stop = weights.stop
+    cdef const volatile uint8_t *stopped = &stop[0]
     cdef Py_ssize_t m = w.shape[1], i, j, k, row, begin
     if v.shape[1] != m or bias.shape[0] != m or out.shape[1] != m or extra.shape[1] != v.shape[0]:
         raise ValueError("the weights do not fit each other")
@@ -89,6 +91,8 @@ def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
         return
     with nogil:
         for i in range(order.shape[0]):
+            if unlikely(stopped[0]):
+                break
             row = order[i]
             begin = start[row]
             for k in range(m):
@@ -106,7 +110,8 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
     ``targets.start`` int64[n + 1] and ``targets.problem`` int32[], ascending in a row: the problems a row is positive
     for. ``rates``: ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the
     rates of the bias and of v, which are not regularised. ``room`` float32[2, m]. Step t goes by eta_0 / (1 + 2 lambda
-    eta_0 t). Returns the step reached and the factor that is still to be multiplied into the problems' w.
+    eta_0 t). Returns the step reached and the factor that is still to be multiplied into the problems' w. A signal,
+    which ``weights.stop`` tells of, ends it early.
     """
     cdef const int64_t[::1] start = rows.start
     cdef const int32_t[::1] index = rows.index
@@ -118,6 +123,8 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
     cdef float[:, ::1] w = weights.w
     cdef float[:, ::1] v = weights.v
     cdef float[::1] bias = weights.bias
+    cdef const uint8_t[::1] stop = weights.stop
+    cdef const volatile uint8_t *stopped = &stop[0]
     cdef int loss = rates.loss
     cdef double penalty = rates.penalty, start_rate = rates.start, scale = 1.0, rate
     cdef float bias_rate = rates.bias, shared_rate = rates.shared, factor
@@ -133,6 +140,8 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
         for k in range(m):
             sign[k] = -1.0
         for i in range(order.shape[0]):
+            if unlikely(stopped[0]):
+                break
             row = order[i]
             begin, count = start[row], start[row + 1] - start[row]
             if count == 0:

@@ -71,6 +71,10 @@ CASES = {
     "binary noise as data": data(NOISE),
     "a byte order mark, CRLF, no last newline": data("\ufeff1 |a b\r\n-1 |a c\r\n1 |a b"),
     "`cat f | tool`": typed("cat good.vw | {train} -d /dev/stdin -f out"),
+    "900 words with `--cubic aaa`": data(f"1 |a {' '.join(map(str, range(900)))}\n", "--cubic aaa"),
+    "`--interactions` of 12 wildcards, 12 namespaces": data(
+        f"1 {' '.join(f'|{letter} x' for letter in 'abcdefghijkl')}\n", "--interactions ::::::::::::"
+    ),
     "one line of a million namespaces": data("1" + "".join(f" |n{n} x" for n in range(1_000_000)) + "\n"),
     "a model as data": typed("{train} -d model -f out"),
     "data as a model": typed("{train} -d good.vw -i good.vw -f out"),

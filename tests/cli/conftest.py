@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from vwlite import interrupts
 from vwlite.cli.root import main
 
 
@@ -48,6 +49,8 @@ def vwlite(tmp_path, monkeypatch):
 
     yield run
     signal.signal(signal.SIGTERM, before)
+    signal.set_wakeup_fd(-1)
+    interrupts.forget()
 
 
 def text_of(stream):

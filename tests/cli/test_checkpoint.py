@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from vwlite import ledger
+from vwlite import interrupts, ledger
+from vwlite.batch import INNER
 from vwlite.interrupts import Interrupted, Interrupts
 from vwlite.model import load
+from vwlite.session import Session
 
 LINES = [
     f"{n * n % 7 % 2} 't{n} |user u{n % 5} age:0.{1 + n % 9} |item i{n % 7}{' x' * (n % 3)}"
@@ -130,6 +132,31 @@ def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
         in_folder(run_here, files, place, *options, "--resume")
         assert left_by(files / place) == whole, number
     assert stops > 1
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch):
+    """As where a signal finds a kernel at work."""
+    options, steps, step = RUNS[name].split(), iter(range(3)), Session.step
+
+    def half(self, batch, held, begin, end):
+        if next(steps, None) is not None or end - begin < 2:
+            return step(self, batch, held, begin, end)
+        ends = [row for row in range(begin + 1, end) if not batch.flags[row - 1] & INNER]
+        done = step(self, batch, held, begin, ends[len(ends) // 2])
+        interrupts.STOP[0] = 15
+        return done
+
+    monkeypatch.setattr("vwlite.shuffling.ROWS", 16)
+    run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
+    if name.startswith("groups"):
+        (files / "data.vw").write_text("".join(GROUPS))
+    in_folder(run_here, files, "whole", *options)
+    monkeypatch.setattr(Session, "step", half)
+    assert "model.ckpt keeps" in in_folder(run_here, files, "stopped", *options, status=143).stderr
+    monkeypatch.setattr(Session, "step", step)
+    in_folder(run_here, files, "stopped", *options, "--resume")
+    assert left_by(files / "stopped") == left_by(files / "whole")
 
 
 @pytest.mark.parametrize("name", ["passes", "dyadic", "predictions"])

@@ -333,3 +333,13 @@ def test_models_of_other_kinds(vwlite):
     vwlite("train", "binary.vw", "-f", "plain", "--quiet")
     assert "vwlite l1" in l1(vwlite, "binary.vw", "-i", "plain", status=76).stderr
     assert "named labels" in vwlite("predict", "-i", "plain", "binary.vw", "--probabilities", status=2).stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--solver", "owlqn"), ("--holdout", 0.1), ("--edge", "e")])
+def test_a_model_of_too_many_labels_says_what_it_needs(options, vwlite, write):
+    sequences = "".join(f"L{n % 60} |w x{n}\n" + "\n" * (n % 5 == 4) for n in range(300))
+    write("data.vw", sequences.replace("\n", " |e y\n").replace("\n |e y\n", "\n\n"))
+    run = ("l1", "data.vw", "--model", "crf", "-f", "model", "--passes", 1, *options)
+    said = vwlite(*run, "--max-memory", 0.0001, status=2).stderr
+    assert "weights of 60 labels, and the longest sequence, of 5 lines: 0.00 GiB are more than --max-memory" in said
+    vwlite(*run)

@@ -25,8 +25,7 @@ from vwlite.aso.structure import Theta, leading, shared_features
 from vwlite.aso.target import TargetConfig, classes_in, fit, labels_of
 from vwlite.errors import DataError, UsageError
 from vwlite.labelbook import Classes
-
-GIB = float(1 << 30)
+from vwlite.memory import GIB, USUAL, check_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class LearnConfig:
     positive: bool = True
     unit: bool = True
     several: bool = False  # labels of the labelled examples are lists
-    memory: float = 4 * GIB  # bytes of weights at most
+    memory: float = USUAL  # bytes of weights at most
     solver: SolverConfig = field(default_factory=SolverConfig)
     target: SolverConfig = field(default_factory=lambda: TargetConfig().solver)
 
@@ -222,9 +221,6 @@ def state_memory(config: LearnConfig, problems: list[Problems], group: np.ndarra
     """Say what will be taken before it is. Raises UsageError when that is more than allowed."""
     tables = [4.0 * float(one.seen.sum()) * len(one.made.names) for one in problems]
     need = 2 * sum(tables) + (sum(tables) if config.iterations > 1 else 0)
-    say(f"{need / GIB:.2f} GiB of memory for the weights of {sum(len(one.made.names) for one in problems)} problems")
-    if need > config.memory:
-        raise UsageError(
-            f"{need / GIB:.2f} GiB are more than --max-memory {config.memory / GIB:g}: fewer --max-problems, "
-            "a larger --min-count or fewer --aux need less"
-        )
+    what = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
+    say(f"{need / GIB:.2f} GiB of memory for {what}")
+    check_memory(need, config.memory, what, "fewer --max-problems, a larger --min-count or fewer --aux need less")

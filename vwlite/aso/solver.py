@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from vwlite._native import gather
 from vwlite._native import multi as kernel
 from vwlite.aso.rows import Rows, Targets
 from vwlite.errors import Diverged, UsageError
+from vwlite.interrupts import STOP, obey
 
 LOSSES = kernel.LOSSES
 CHUNK = 4096  # rows scored at once
@@ -46,6 +48,7 @@ class Weights:
     w: np.ndarray  # float32[p, m]
     v: np.ndarray  # float32[h, m]
     bias: np.ndarray  # float32[m]
+    stop: ClassVar[Any] = STOP
 
     def scores(self, rows: Rows) -> np.ndarray:
         """float32[n, m]."""
@@ -53,6 +56,7 @@ class Weights:
         for begin in range(0, len(rows), CHUNK):
             order = np.arange(begin, min(begin + CHUNK, len(rows)))
             kernel.score(rows, self, order, out[begin : begin + CHUNK])
+            obey()
         return out
 
 
@@ -90,6 +94,7 @@ def solve(
                 return kernel.learn(rows, targets, weights, rates, order, step, first, last, room)
 
             ends = list(pool.map(part, cuts[:-1], cuts[1:]))
+            obey()
             step, scale = ends[0]
             weights.w *= np.float32(scale)
             if not np.isfinite(weights.bias).all():

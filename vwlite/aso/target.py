@@ -10,6 +10,7 @@ from vwlite.aso.solver import SolverConfig, Weights, solve, zero_weights
 from vwlite.aso.structure import Theta
 from vwlite.errors import DataError
 from vwlite.labelbook import Classes
+from vwlite.memory import USUAL, check_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,18 @@ def fit(rows: Rows, made: Targets, config: SolverConfig) -> Weights:
     return solve(config, rows, made, zero_weights(features, rows.extra.shape[1], len(made.names)))
 
 
-def train(corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False) -> Target:
-    """Learn the classes of a labelled corpus. Raises DataError, Diverged."""
+def train(
+    corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL
+) -> Target:
+    """Learn the classes of a labelled corpus.
+
+    Raises UsageError where weights would take more bytes than ``memory``, DataError, Diverged.
+    """
     classes, words = classes_in(corpus, several), corpus.vocabulary()
     if theta:
         words = joined(words, theta.words)
+    what = f"the weights of {len(classes.names):,} classes and {len(words):,} features"
+    check_memory(8.0 * len(words) * len(classes.names), memory, what, "are the labels names of classes?")
     labelled, made = labels_of(corpus, classes)
     if config.theta_scale is None:
         config = replace(config, theta_scale=scale_for(len(labelled)))

@@ -57,7 +57,7 @@ def command() -> None:
 @options.count("--iterations", help="Rounds of learning and decomposing.", default=1, show_default=True)
 @click.option("--positive/--no-positive", default=True, help="Decompose positive weights only. [default: yes]")
 @options.count("--passes", help="Passes over the data.", default=5, show_default=True)
-@options.number("--max-memory", "memory", help="GiB that weights may take.", default=4.0, show_default=True)
+@options.max_memory
 @solver
 @data
 @options.bad_line_options
@@ -89,6 +89,7 @@ def learn(**arguments: Any) -> int:
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
 @options.number("--theta-scale", help="Length of each group's shared features. [default: 7/sqrt(labelled), 0.1 to 1]")
 @options.count("--passes", help="Passes over the data.", default=20, show_default=True)
+@options.max_memory
 @solver
 @data
 @options.bad_line_options

@@ -51,6 +51,7 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.listed("--edge", help="Namespaces (letters) that transitions are conditioned on.", metavar="ABC")
 @click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes, but for stdin]")
 @options.count("--random_seed", "--seed", "seed", help="Seed of these orders.", default=0)
+@options.max_memory
 @options.data_options
 @options.cache_options
 @options.table_options

@@ -60,6 +60,7 @@ def json_option(help: str) -> Decorator:
     return lambda function: json(force(function))
 
 
+max_memory = number("--max-memory", "memory", help="GiB that weights may take.", default=4.0, show_default=True)
 data_files = click.argument("files", nargs=-1, type=Reads("input"), metavar="[FILE]...")
 data_options = family(
     "Input",

@@ -12,7 +12,7 @@ import click
 
 from vwlite.cli import stop
 from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
-from vwlite.interrupts import Interrupted
+from vwlite.interrupts import Interrupted, listen
 from vwlite.version import __version__
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: its threads cost start-up time
@@ -95,6 +95,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup
             signal.signal(number, interrupt)
+    listen()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # whatever the locale, names are shown
             stream.reconfigure(errors="backslashreplace")

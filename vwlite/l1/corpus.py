@@ -8,9 +8,12 @@ import numpy as np
 from vwlite._native.flatten import flatten
 from vwlite.batch import BLANK, TAGGED, Batch
 from vwlite.expand import FeatureConfig, Plan
+from vwlite.interrupts import obey
 from vwlite.labelbook import LabelBook, tag_of
+from vwlite.learners.base import TOO_MANY
 from vwlite.loop import new_namespaces
 from vwlite.parsing import FULL
+from vwlite.terms import too_many
 
 LINE, EMPTY, BAD = 0, 1, 2  # what a line is
 
@@ -55,11 +58,14 @@ class Lines:
 
 
 def terms_of(batch: Batch, plan: Plan) -> Terms:
-    """Raises MemoryError."""
+    """Raises DataError for a line that makes too many, Interrupted, MemoryError."""
     start, room = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
     while True:
         index, value = np.empty(room, np.uint32), np.empty(room, np.float32)
         status, terms = flatten(batch, plan, start, index, value)
+        obey()
+        if status == TOO_MANY:
+            raise too_many(batch, terms)
         if status != FULL:
             break
         room = 2 * max(room, terms)

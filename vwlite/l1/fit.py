@@ -10,7 +10,7 @@ from vwlite.batch import Batch
 from vwlite.errors import DataError
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import InputConfig, Inputs
-from vwlite.l1 import store
+from vwlite.l1 import owlqn, store
 from vwlite.l1.alphabet import Pairs
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import Collector, Lines, join, plans
@@ -22,6 +22,7 @@ from vwlite.l1.training import Progress, Trained, learn
 from vwlite.labelbook import LabelBook
 from vwlite.labels import LabelCheck
 from vwlite.losses import LossConfig
+from vwlite.memory import USUAL, check_memory
 from vwlite.namebook import NameBook
 from vwlite.training import BadLinesConfig
 
@@ -39,6 +40,7 @@ class Job:
     names: bool
     initial: store.Loaded | None
     say: Callable[[str], None] | None
+    memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
 
 
 @dataclass(slots=True)
@@ -118,6 +120,7 @@ def fit(job: Job, progress: Callable[[str], None]) -> Fit:
     if not len(train.rows):
         raise DataError("there is no labelled example to learn from")
     config, initial = job.config, job.initial
+    check_room(job, train, out)
     sgd = Sgd(config, start_table(train, initial))
     if initial:
         sgd.due, sgd.passes = initial.past.due, initial.past.passes
@@ -140,6 +143,18 @@ def parts_of(job: Job, lines: Lines, held: Lines | None, names: list[str]) -> tu
     if job.config.words:
         return chain_parts(job.config, lines, held, period, names, initial.pairs if initial else None)
     return binary_parts(lines, held, period, initial.slots if initial else np.zeros(0, np.uint32))
+
+
+def check_room(job: Job, train: Part, out: Part | None) -> None:
+    """Raises UsageError where weights and sequences need more memory than they may take."""
+    problem, columns = train.problem, 2 + 2 * owlqn.MEMORY if job.config.solver == "owlqn" else 2
+    need = 8.0 * columns * problem.weights * (2 if out else 1)
+    what, advice = f"{problem.weights:,} weights", "fewer features, or --max-memory"
+    if isinstance(problem, Chains):
+        need += max(part.problem.room for part in (train, out) if part)
+        what = f"{what} of {problem.pairs.labels:,} labels, and the longest sequence, of {problem.longest:,} lines"
+        advice = "are the labels those that were meant, and do empty lines end the sequences?"
+    check_memory(need, job.memory, what, advice)
 
 
 def start_table(train: Part, initial: store.Loaded | None) -> np.ndarray:

@@ -1,17 +1,25 @@
 """Training sets as the solvers see them: likelihood, gradient, stochastic steps over a vector of weights."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from vwlite._native import chain, logistic_l1
 from vwlite.errors import Diverged
+from vwlite.interrupts import STOP, obey
 from vwlite.l1.alphabet import Pairs, number
 from vwlite.l1.corpus import LINE, Lines, Terms, sequences_of
 from vwlite.learners.base import UNSTABLE
 
 Array = np.ndarray
+T = TypeVar("T")
+
+
+def obeyed(result: T) -> T:
+    """What a kernel answers. Raises Interrupted where a signal has stopped it."""
+    obey()
+    return result
 
 
 class Problem(Protocol):
@@ -52,6 +60,7 @@ class Examples:
     value: np.ndarray  # float32[terms]
     label: np.ndarray  # float64[examples], -1 or 1
     weight: np.ndarray  # float64[examples]
+    stop: ClassVar[Any] = STOP
 
     @property
     def examples(self) -> int:
@@ -62,15 +71,21 @@ class Examples:
         return len(self.features)
 
     def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
-        return logistic_l1.steps(self, table, order, schedule, first, last)
+        return obeyed(logistic_l1.steps(self, table, order, schedule, first, last))
 
     def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
-        return logistic_l1.likelihood(self, weights, rows, gradient)
+        return obeyed(logistic_l1.likelihood(self, weights, rows, gradient))
 
 
 def examples_of(lines: Lines, features: np.ndarray) -> Examples:
     """``lines`` have labels -1 and 1; terms whose slot is not among ``features`` are dropped."""
     return Examples(features, *number(features, lines.state), lines.label.astype(np.float64), lines.weight)
+
+
+def room_of(tokens: int, pairs: Pairs) -> float:
+    """Bytes that the kernel takes at most for a sequence of so many: the arrays of ``Field`` in core/chain.pxd."""
+    most, labels = float(max(2 * tokens, 64)), float(pairs.labels)
+    return 8 * (most * (3 * labels + 1) + labels**2 * ((most if len(pairs.edges) else 1) + 3))
 
 
 @dataclass(slots=True)
@@ -85,6 +100,7 @@ class Chains:
     edge: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # the same three of the edge features
     label: np.ndarray  # int32[tokens]
     weight: np.ndarray  # float64[sequences]
+    stop: ClassVar[Any] = STOP
 
     @property
     def examples(self) -> int:
@@ -93,6 +109,16 @@ class Chains:
     @property
     def weights(self) -> int:
         return self.pairs.weights
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sequence."""
+        return int(np.diff(self.sequence).max(initial=0))
+
+    @property
+    def room(self) -> float:
+        """Bytes that the kernel takes for the longest sequence."""
+        return room_of(self.longest, self.pairs)
 
     @property
     def labelled(self) -> np.ndarray:
@@ -115,10 +141,10 @@ class Chains:
         )  # fmt: skip
 
     def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
-        return chain.steps(self, self.pairs, table, order, schedule, first, last)
+        return obeyed(chain.steps(self, self.pairs, table, order, schedule, first, last))
 
     def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
-        return chain.likelihood(self, self.pairs, weights, rows, gradient)
+        return obeyed(chain.likelihood(self, self.pairs, weights, rows, gradient))
 
     def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
         """int32[tokens], the most likely sequences' labels; float64[tokens, labels], their probabilities, if wanted.
@@ -127,7 +153,7 @@ class Chains:
         """
         best = np.zeros(len(self.label), np.int32)
         chances = np.zeros((len(self.label), self.pairs.labels)) if marginals else None
-        status = chain.decode(self, self.pairs, weights, best, chances)
+        status = obeyed(chain.decode(self, self.pairs, weights, best, chances))
         if status == UNSTABLE:
             raise Diverged("probabilities are not finite numbers: a feature's value is too large for its weights")
         if status:

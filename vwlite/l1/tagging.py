@@ -12,10 +12,13 @@ from vwlite.errors import DataError, UsageError
 from vwlite.inputs import InputConfig, Inputs
 from vwlite.l1 import conlleval
 from vwlite.l1.corpus import BAD, EMPTY, LINE, Collector, Lines, join, plans
-from vwlite.l1.problems import Chains, chains_of
+from vwlite.l1.problems import Chains, chains_of, room_of
 from vwlite.l1.store import Loaded
 from vwlite.labelbook import LabelBook
+from vwlite.memory import GIB, USUAL
 from vwlite.metric_table import NAMES, SEQUENCES, chosen, names_of
+
+PIECE = 1 << 21  # probabilities at a time
 
 
 @dataclass(slots=True)
@@ -59,14 +62,38 @@ class Tagger:
                     waiting = []
                 if end < len(lines):
                     waiting.append(lines.select(every[end:]))
+                    self.check_length(sum(map(len, waiting)))
             if waiting:
                 yield join(waiting)
             self.manners.finish()
         finally:
             inputs.close()
 
-    def run(self, marginals: bool = False) -> Iterator[Tagged]:
+    def check_length(self, lines: int) -> None:
+        """Raises DataError for a sequence that has so many and still goes on."""
+        need = room_of(lines, self.pairs)
+        if need > USUAL:
+            raise DataError(
+                f"a sequence of more than {lines:,} lines, with {self.pairs.labels:,} labels, needs more than "
+                f"{USUAL / GIB:g} GiB: do empty lines end the sequences?"
+            )
+
+    def pieces(self) -> Iterator[Lines]:
+        """``parts`` cut between sequences, so that the probabilities of all labels take little memory."""
+        most = max(PIECE // self.pairs.labels, 1)
         for lines in self.parts():
+            ends = np.arange(len(lines)) + 1
+            if self.pairs.transitions:
+                ends = np.append(np.flatnonzero(lines.kind[:-1] == EMPTY) + 1, len(lines))
+            begin = 0
+            while begin < len(lines):
+                place = max(np.searchsorted(ends, begin + most, "right") - 1, np.searchsorted(ends, begin, "right"))
+                end = int(ends[place])
+                yield lines.select(np.arange(begin, end)) if (begin, end) != (0, len(lines)) else lines
+                begin = end
+
+    def run(self, marginals: bool = False) -> Iterator[Tagged]:
+        for lines in self.pieces():
             chains = chains_of(lines, self.pairs)
             yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
 

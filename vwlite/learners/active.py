@@ -90,17 +90,18 @@ class Active(Gd):
         self.learning = self.writes_lines = False
         self.kernel.frozen = self.tells_flips = True
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if self.tells_flips:
             batch = replace(batch, label=np.full(len(batch), np.nan, np.float32))
         if len(self.told) < len(batch):
             self.taken, self.told = np.empty((2, len(batch)), np.float32), np.empty(len(batch), np.float32)
         self.taken[0, begin:end], self.taken[1, begin:end] = batch.label[begin:end], batch.importance[begin:end]
         before = self.get("queries")
-        super().run(batch, plan, results, begin, end)
+        end = super().run(batch, plan, results, begin, end)
         self.queried = int(self.get("queries") - before)
         if results.flip is not None:
             results.flip[begin:end] = self.told[begin:end]
+        return end
 
     def counted(self, batch: Batch) -> Batch:
         if not self.config.simulation:

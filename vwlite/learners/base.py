@@ -17,7 +17,7 @@ from vwlite.progress import value_text
 from vwlite.results import Results
 from vwlite.table import Pages, Table, values_of
 
-NO_MEMORY, UNSTABLE = 101, 102  # of core/status.pxd
+NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of core/status.pxd
 
 
 def given_range(low: float | None, high: float | None) -> tuple[float, float] | None:
@@ -82,11 +82,12 @@ class Learner:
     def label_range(self) -> tuple[float, float]:
         return self.get("min_label"), self.get("max_label")
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
 
-        Raises Diverged (strict only, and not when ``answer_all`` was called) when a prediction or an update is not
-        finite, MemoryError.
+        Answers where it ended: before ``end`` only where a signal asks to stop. Raises Diverged (strict only, and not
+        when ``answer_all`` was called) when a prediction or an update is not finite, DataError for a row that makes too
+        many features, MemoryError.
         """
         mode = (end, self.learning)
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
@@ -100,8 +101,15 @@ class Learner:
                 f"{batch.place(row - 1)}: the prediction or the update is not a finite number; "
                 "try a smaller learning rate (-l) or scale the features"
             )
+        if status == TOO_MANY:
+            from vwlite.terms import too_many
+
+            raise too_many(batch, row - 1)
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
+        if status == TORN:
+            self.stops_midway = False
+        return row
 
     def pages(self) -> Pages | None:
         """What looks after the table's memory ahead of the learner, where that is worth while."""

@@ -122,10 +122,10 @@ class Bfgs(Gd):
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return {"weights": Table(self.weights, ("w",))}
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if self.learning:
             self.steps.begin_pass()
-        super().run(batch, plan, results, begin, end)
+        return super().run(batch, plan, results, begin, end)
 
     def end_pass(self) -> None:
         if not self.learning:

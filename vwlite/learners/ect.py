@@ -55,31 +55,34 @@ def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
     Who loses in one tournament goes on in the next; to be in a tournament's last contest is as good as to have lost:
     both go on. 0 is nowhere to go on.
     """
-    rows = [[0] * 5 for _ in range(count)]
-    home, finals = [0] * count, []  # the tournament of each
-    waiting: list[list[int]] = [list(range(count)), *([] for _ in range(tournaments - 1))]
-    while count > 1 and any(waiting):
-        later: list[list[int]] = [[] for _ in waiting]
+    most = max((count - 1) * tournaments + tournaments - 1, 1) + count  # contests between winners are not among them
+    rows, home = np.zeros((most, 5), np.uint32), np.zeros(most, np.uint32)  # and the tournament of each
+    begun, finals = count, []
+    nobody = np.zeros(0, int)
+    waiting = [np.arange(count), *[nobody] * (tournaments - 1)]
+    while count > 1 and any(map(len, waiting)):
+        later: list[list[np.ndarray]] = [[] for _ in waiting]
         for number, entrants in enumerate(waiting):
-            last = len(entrants) == 2 and (number == 0 or not waiting[number - 1])
-            for left, right in zip(entrants[::2], entrants[1::2], strict=False):
-                contest = len(rows)
-                rows.append([0, 0, left, right, int(last)])
-                home.append(number)
-                for side in (left, right):
-                    rows[side][WINNER if home[side] == number else LOSER] = contest
-                if rows[left][LAST]:
-                    rows[left][WINNER] = contest
-                if last:
-                    finals.append(contest)
-                else:
-                    later[number].append(contest)
-                if number + 1 < tournaments:
-                    later[number + 1] += [contest] * (1 + last)
-            if len(entrants) % 2:
-                later[number].append(entrants[-1])
-        waiting = later
-    return np.array(rows, np.uint32), np.array(finals or [0], np.uint32)
+            if not len(entrants):
+                continue
+            last = len(entrants) == 2 and (number == 0 or not len(waiting[number - 1]))
+            half = len(entrants) // 2
+            contests, sides = np.arange(begun, begun + half), entrants[: 2 * half]
+            begun += half
+            rows[contests, LEFT], rows[contests, RIGHT], rows[contests, LAST] = sides[::2], sides[1::2], last
+            home[contests] = number
+            rows[sides, np.where(home[sides] == number, WINNER, LOSER)] = np.repeat(contests, 2)
+            again = rows[sides[::2], LAST] == 1
+            rows[sides[::2][again], WINNER] = contests[again]
+            if last:
+                finals.append(int(contests[0]))
+            else:
+                later[number].append(contests)
+            if number + 1 < tournaments:
+                later[number + 1].append(np.repeat(contests, 1 + last))
+            later[number].append(entrants[2 * half :])
+        waiting = [np.concatenate(parts) if parts else nobody for parts in later]
+    return rows[:begun], np.array(finals or [0], np.uint32)
 
 
 class Ect(Tree):
@@ -96,14 +99,15 @@ class Ect(Tree):
         self.won = np.zeros(config.error + 2, np.uint8)
         self.weighed = np.zeros(0, np.float32)
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if len(self.weighed) < len(results):
             self.weighed = np.zeros(len(results), np.float32)
-        super().run(batch, plan, results, begin, end)
+        end = super().run(batch, plan, results, begin, end)
         if not self.strict:
             if begin == 0:
                 batch.importance = batch.importance.copy()
             batch.importance[begin:end] = self.weighed[begin:end]
+        return end
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> EctConfig:

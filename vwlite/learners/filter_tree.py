@@ -8,8 +8,10 @@ the other, from the bottom up, with the very results of running its examples one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from vwlite.arrays import np
@@ -17,6 +19,7 @@ from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
 from vwlite.expand import Plan
 from vwlite.fitting import built
+from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
@@ -26,6 +29,7 @@ from vwlite.table import Table
 
 NODES = ("gd", "dyadic", "coin", "lrq")
 SCALARS = ("rate", "first", "min_label", "max_label", "time")
+PIECE = 1e7  # of the sum of the rows' squared numbers of features, which is about what interactions come to
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,14 @@ class FilterTreeConfig(ManyConfig):
         return self.filter_tree
 
 
+def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The rows ``[begin, end)`` cut where one piece of work ends."""
+    edges = batch.seg_start[batch.row_seg[begin : end + 1]].astype(float)
+    work = np.cumsum(np.diff(edges) ** 2) // PIECE
+    cuts = np.flatnonzero(np.diff(work)) + 1 + begin
+    yield from pairwise([begin, *cuts.tolist(), end])
+
+
 class FilterTree(Many):
     """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
 
@@ -100,7 +112,17 @@ class FilterTree(Many):
         for node in self.nodes:
             node.odd = self.odd
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        """In pieces, between which a signal may stop it: within one, some nodes are ahead of others."""
+        plan = copy(plan)
+        plan.stop = bytes(1)
+        for first, last in pieces(batch, begin, end):
+            if STOP[0]:
+                return first
+            self.run_piece(batch, plan, results, first, last)
+        return end
+
+    def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         rows, count = slice(begin, end), self.config.count
         if len(self.inner) < len(results):
             self.inner.make_room(len(results))

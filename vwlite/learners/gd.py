@@ -220,8 +220,8 @@ class Gd(Learner):
         """Of the row just run: the predictions of these classes, and whether each was made after they had learned."""
         return ((number, False, self.clipped(results, row, number)) for number in classes)
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
-        super().run(batch, plan, results, begin, end)
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        end = super().run(batch, plan, results, begin, end)
         if self.config.binary:
             batch, rows = self.counted(batch), slice(begin, end)
             shown = batch.flags[rows] & (BLANK | SAVE) == 0
@@ -229,6 +229,7 @@ class Gd(Learner):
             wrong = shown & ~np.isnan(batch.label[rows]) & (answer != batch.label[rows]) & (batch.importance[rows] > 0)
             results.prediction[rows] = np.where(shown, answer, 0)
             results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
+        return end
 
     def pages(self) -> Pages | None:
         return pages_of(self.weights) if self.learning and self.layout == (0, 1) else None

@@ -95,10 +95,10 @@ class Ldf(Gd):
     def want_scores(self) -> None:
         """They are in the results as it is."""
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if len(self.answer) < len(batch):
             self.answer, self.found = np.zeros(len(batch), np.uint32), np.zeros(len(batch), np.uint8)
-        super().run(batch, plan, results, begin, end)
+        return super().run(batch, plan, results, begin, end)
 
     def label_text(self, batch: Batch, row: int) -> str:
         """vw shows whether it knows what the answer costs."""

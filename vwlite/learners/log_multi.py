@@ -112,11 +112,14 @@ class LogMulti(Tree):
         order = order[entries[order, OWNER] != NONE]
         return entries[order], margins[order]
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         while begin < end:
             last = min(begin + self.make_room(), end) if self.learning else end
-            super().run(batch, plan, results, begin, last)
+            done = super().run(batch, plan, results, begin, last)
+            if done < last:
+                return done
             begin = last
+        return end
 
     def tables(self, predict_only: bool) -> dict[str, Any]:
         count = 2 * int(self.used[PREDICTORS]) + 1

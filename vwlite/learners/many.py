@@ -187,13 +187,14 @@ class Many(Gd):
         """Have the kernel keep every class's scores, ``raw`` and ``score`` float32[rows, classes]."""
         self.wants_scores = True
 
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         rows = len(results) if self.wants_scores else 1
         if len(self.raw) < rows:
             self.raw, self.score = zeros("f", rows, self.config.count), zeros("f", rows, self.config.count)
-        super().run(batch, plan, results, begin, end)
+        end = super().run(batch, plan, results, begin, end)
         if self.config.oaa_subsample and not self.strict:
             self.hide_labels(batch, begin, end)
+        return end
 
     def audited(self, batch: Batch, row: int) -> Iterable[int]:
         self.want_scores()

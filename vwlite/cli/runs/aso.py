@@ -5,7 +5,7 @@ from typing import Any
 from vwlite.aso import files
 from vwlite.aso.auxiliary import SUPERVISED, read_aux
 from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import GIB, LearnConfig, learn
+from vwlite.aso.learning import LearnConfig, learn
 from vwlite.aso.solver import SolverConfig
 from vwlite.aso.target import TargetConfig, train
 from vwlite.aso.topics import as_text, topics
@@ -14,6 +14,7 @@ from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.lock import lock
+from vwlite.memory import GIB
 from vwlite.training import say
 
 
@@ -100,7 +101,7 @@ def run_train(arguments: dict[str, Any]) -> int:
     theta = files.load_theta(arguments["theta"])[0] if arguments["theta"] else None
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
-        target = train(corpus, theta, config, arguments["multilabel"])
+        target = train(corpus, theta, config, arguments["multilabel"], arguments["memory"] * GIB)
         facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names}
         files.save_target(arguments["model"], target, facts)
     if arguments["json_path"]:

@@ -13,6 +13,7 @@ from vwlite.l1.config import BITS, L1Config
 from vwlite.l1.fit import Fit, Job, fit
 from vwlite.l1.setup import read_holdout
 from vwlite.lock import lock
+from vwlite.memory import GIB
 from vwlite.progress import tell
 from vwlite.training import BadLinesConfig, say
 
@@ -68,6 +69,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
         names=arguments["names"],
         initial=initial,
         say=None if arguments["quiet"] else say,
+        memory=arguments["memory"] * GIB,
     )
 
 
