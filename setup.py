@@ -9,6 +9,7 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 DEBUG = os.environ.get("VWLITE_DEBUG") == "1"
 ANNOTATE = os.environ.get("VWLITE_ANNOTATE") == "1"
@@ -29,12 +30,18 @@ class Build(build_ext):
     """Says which kernel is compiled; the last one that is named may be done first."""
 
     def build_extensions(self):
+        self.stale = [one.name for one in self.extensions if self.is_stale(one)]
         self.named = 0
         super().build_extensions()
 
+    def is_stale(self, ext):
+        """As setuptools decides it."""
+        return self.force or newer_group([*ext.sources, *ext.depends], self.get_ext_fullpath(ext.name), "newer")
+
     def build_extension(self, ext):
-        self.named += 1
-        print(f"[{self.named:2}/{len(self.extensions)}] {ext.name.rpartition('.')[2]}", flush=True)
+        if ext.name in self.stale:
+            self.named += 1
+            print(f"[{self.named:2}/{len(self.stale)}] {ext.name.rpartition('.')[2]}", flush=True)
         super().build_extension(ext)
 
 
