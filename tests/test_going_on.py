@@ -228,8 +228,6 @@ IDLE = {
     "--permutations": "--permutations does nothing without -q",
     "-f -": "-f - would be a file called -",
     "--invert_hash -": "--invert_hash - would be a file called -",
-    "-f a -f b": "-f is given twice",
-    "-l 1 -l 2": "-l is given twice",
 }
 
 
@@ -238,6 +236,28 @@ def test_options_without_effect_are_refused(options, run_here, files):
     before = sorted(files.iterdir())
     assert IDLE[options] in run_here("train", "all.vw", *options.split(), status=2).stderr
     assert sorted(files.iterdir()) == before
+
+
+def test_the_last_of_repeated_options_counts_and_that_is_said(run_here, files):
+    plain = run_here("train", "all.vw", "-f", "plain", "-b", 12, "-l", 0.7, "--ignore", "u", "--ignore", "x")
+    options = ("-b", 9, "--bit-precision=12", "-l", 0.1, "-l0.5", "--learning_rate", 0.7)
+    done = run_here("train", "all.vw", "-f", "absent", "-f", "model", *options, "--ignore", "u", "--ignore", "x")
+    said = [line for line in done.stderr.splitlines() if "more than once" in line]
+    assert said == [
+        f"vwlite: note: {name} is given more than once: the last one counts ({value})"
+        for name, value in (("-f", "model"), ("-b", "12"), ("-l", "0.7"))
+    ]
+    assert (files / "model").read_bytes() == (files / "plain").read_bytes() and not (files / "absent").exists()
+    assert "more than once" not in plain.stderr
+    run_here("train", "all.vw", "-f", "quiet", *options, "--ignore", "u", "--ignore", "x", "--quiet")
+    assert (files / "quiet").read_bytes() == (files / "plain").read_bytes()
+
+
+def test_the_last_of_repeated_options_counts_in_every_command(run_here, files):
+    run_here("train", "all.vw", "-f", "model", "--quiet")
+    done = run_here("evaluate", "-i", "absent", "-i", "model", "all.vw", "--metric", "auc", "--metric", "rmse")
+    assert "rmse " in done.stdout and "auc" not in done.stdout
+    assert "--metric is given more than once: the last one counts (rmse)" in done.stderr
 
 
 LIMITS = {"--min_prediction 0.3": (0.3, 1e9), "--max_prediction -0.3": (-1e9, -0.3)}

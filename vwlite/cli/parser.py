@@ -88,8 +88,8 @@ class DataOption(click.Option):
 
 
 class Command(click.Command):
-    """A command that refuses to choose between two values of one option, looks at all files before it begins, and
-    lists its options under headings."""
+    """A command that takes the last of several values of one option and says so, looks at all files before it begins,
+    and lists its options under headings."""
 
     lenient = False  # about names of files
 
@@ -98,13 +98,21 @@ class Command(click.Command):
         parse = parser.parse_args
         parser._long_opt.update(parser._short_opt)  # else click looks for long ones that are like -b before it takes -b
 
-        def parse_once(args: list[str]) -> Any:
+        def parse_all(args: list[str]) -> Any:
             values, rest, order = parse(args)
-            check_repeats(order)
+            for option in repeated(order):
+                self.given_again(option, values)
             return values, rest, order
 
-        parser.parse_args = parse_once
+        parser.parse_args = parse_all
         return parser
+
+    def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
+        """What becomes of an option that takes one value and has several: scripts have defaults before what is typed."""
+        if not values.get("quiet"):
+            from vwlite.training import say
+
+            say(f"note: {option.opts[0]} is given more than once: the last one counts ({values[option.name]})")
 
     def invoke(self, ctx: click.Context) -> Any:
         guard(ctx)
@@ -146,6 +154,9 @@ class VwCommand(Command):
             critical(sentence(error))
         ctx.exit(1)
 
+    def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
+        raise click.UsageError(f"{option.opts[0]} is given twice: give one value")
+
     def settled(self, tokens: list[str]) -> list[str]:
         """The same tokens, each value after its own option: one that may repeat takes values up to the next option."""
         options = {name: option for option in self.params if isinstance(option, click.Option) for name in option.opts}
@@ -176,13 +187,10 @@ def like_an_option(token: str) -> bool:
     return token[:1] == "-" and len(token) > 1
 
 
-def check_repeats(order: list[click.Parameter]) -> None:
-    seen = set()
-    for param in order:
-        single = isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count)
-        if single and param.name in seen:
-            raise click.UsageError(f"{param.opts[0]} is given twice: give one value")
-        seen.add(param.name)
+def repeated(order: list[click.Parameter]) -> list[click.Option]:
+    """Options that take one value and stand more than once among those typed."""
+    singles = [one for one in order if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
+    return [option for option in dict.fromkeys(singles) if singles.count(option) > 1]
 
 
 def sentence(error: click.ClickException) -> str:
