@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from vwlite.cli.absent import what_instead
 from vwlite.cli.files import guard
 from vwlite.errors import VwliteError
 from vwlite.limits import LARGEST
@@ -108,7 +109,7 @@ class Command(click.Command):
         return parser
 
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
-        """What becomes of an option that takes one value and has several: scripts have defaults before what is typed."""
+        """An option takes one value and has several, as from scripts with defaults before what is typed."""
         if not values.get("quiet"):
             from vwlite.training import say
 
@@ -149,7 +150,7 @@ class VwCommand(Command):
         try:
             return super().parse_args(ctx, self.settled(list(args)))
         except click.NoSuchOption as error:
-            critical(f"unrecognised option '{error.option_name}'")
+            critical(f"unrecognised option '{error.option_name}'{what_instead(error.option_name)}")
         except click.UsageError as error:
             critical(sentence(error))
         ctx.exit(1)
@@ -196,6 +197,8 @@ def repeated(order: list[click.Parameter]) -> list[click.Option]:
 def sentence(error: click.ClickException) -> str:
     """What click says, in the house's style: no capital, no full stop."""
     text = error.format_message().strip()
+    if isinstance(error, click.NoSuchOption) and (instead := what_instead(error.option_name)):
+        text = f"no such option {error.option_name}{instead}"
     text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].split()[0].strip(chr(39))}: ", text)
     text = text[:1].lower() + text[1:] if text[1:2].islower() else text
     return text.removesuffix(".")

@@ -1,0 +1,53 @@
+"""What vw has and vwlite has not is answered with what to use instead, the same in the documentation."""
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from commands import command
+
+from vwlite.cli.absent import ABSENT, what_instead
+from vwlite.cli.root import COMMANDS, plain
+
+TABLE = (Path(__file__).resolve().parents[2] / "docs/coming-from-vw.md").read_text()
+OPTIONS = [option for group in ABSENT for option in group.options]
+
+
+def names(name):
+    """Of a command's options."""
+    return {plain(option.lstrip("-")) for param in command(name).params for option in param.opts}
+
+
+def test_the_table_shows_what_is_answered():
+    rows = [f"| {', '.join(f'`--{name}`' for name in g.options)} | {g.what} | {g.instead} |" for g in ABSENT]
+    assert [line for line in TABLE.splitlines() if line.startswith("| `")] == rows
+
+
+def test_no_option_is_in_two_groups_or_in_vwlite_vw():
+    assert len(OPTIONS) == len(set(OPTIONS))
+    assert [name for name in names("vw") for pattern in OPTIONS if fnmatchcase(name, pattern)] == []
+
+
+def test_what_is_to_be_used_exists():
+    quoted = [part for group in ABSENT for part in group.instead.split("`")[1::2]]
+    assert len(quoted) > len(ABSENT)
+    for text in quoted:
+        words = text.split()
+        name = " ".join(words[1:3] if words[1:2] == ["aso"] else words[1:2]) if words[0] == "vwlite" else "vw"
+        assert name.split()[0] in COMMANDS, text
+        typed = {plain(word.lstrip("-")) for word in words if word.startswith("-") and word != "-"}
+        assert typed <= names(name), text
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_vw_answers_with_what_to_use(option, vwlite, write):
+    option = "--" + option.replace("*", "")
+    done = vwlite("vw", "-d", write("data.vw", "1 |a b\n"), option, "5", "-f", "model", status=1)
+    assert done.stdout == f"[critical] vw: unrecognised option '{option}'{what_instead(option)}\n"
+    assert "; use " in done.stdout and "`" not in done.stdout
+
+
+def test_own_commands_answer_too(vwlite):
+    done = vwlite("train", "--lda", "5", status=2)
+    assert "no such option --lda (topics are not in vwlite; use 'vwlite aso learn' for" in done.stderr
+    assert "not in vwlite" not in vwlite("train", "--nonsense", status=2).stderr

@@ -1,0 +1,95 @@
+"""Options of vw that vwlite does not have, each with what to use instead; docs/coming-from-vw.md shows the same."""
+
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+
+class Absent(NamedTuple):
+    """``options`` may end in ``*``; ``instead`` has commands and options between backticks."""
+
+    what: str
+    options: tuple[str, ...]
+    instead: str
+
+
+ABSENT = (
+    Absent(
+        "contextual bandits",
+        (
+            *("cb", "cb_*", "cbify*", "cbzo", "ccb_*", "cats*", "slates", "warm_cb*"),
+            *("explore_eval", "multiworld_test", "large_action_space"),
+            *("epsilon*", "first*", "bag", "softmax", "squarecb", "regcb*", "rnd*", "synthcover*"),
+        ),
+        "`--csoaa` where the cost of every action is known, or `--csoaa_ldf m` for actions with features; for logged "
+        "actions a regression of the cost, with 1 / the action's probability as the importance",
+    ),
+    Absent("learning to search", ("search*",), "`vwlite l1 --model crf` for label sequences"),
+    Absent("topics", ("lda*",), "`vwlite aso learn` for structure in text without labels"),
+    Absent(
+        "neural networks",
+        ("nn", "inpass", "multitask", "dropout", "meanfield"),
+        "crossed features (`-q`, `--interactions`) or latent factors (`--dotproduct`, `--lrq`)",
+    ),
+    Absent("kernel machines", ("ksvm", "kernel"), "`--loss_function hinge` with crossed features (`-q ::`)"),
+    Absent("boosting", ("boosting", "alg"), "one model with crossed features (`-q`, `--interactions`)"),
+    Absent(
+        "bootstrap",
+        ("bootstrap", "bs_type"),
+        "several models, each of lines drawn anew; `--confidence` tells how firm a prediction's sign is",
+    ),
+    Absent(
+        "polynomials by stages",
+        ("stage_poly", "autolink", "interact"),
+        "the crossings by name: `-q`, `--cubic`, `--interactions`",
+    ),
+    Absent("other factorisations", ("new_mf", "lrqfa"), "`--dotproduct ui --rank 10`, or `--lrq ui10`"),
+    Absent(
+        "marginals and baselines",
+        ("marginal", "baseline*"),
+        "a mean calculated beforehand, as a feature or as the base (the third number of a line)",
+    ),
+    Absent(
+        "other trees of classes",
+        ("recall_tree", "memory_tree", "emt*", "plt", "ot"),
+        "`--log_multi`, `--ect` or `--filter_tree`; `--multilabel_oaa` for sets of labels",
+    ),
+    Absent("other active learning", ("active_cover", "cs_active", "direct"), "`--active`, or `--active --simulation`"),
+    Absent("the best K", ("top",), "`--csoaa_ldf m --csoaa_rank`, which gives all in order"),
+    Absent(
+        "other formats of data",
+        ("json", "dsjson", "chain_hash", "flatbuffer", "csv*"),
+        "text, one example a line, or LIBSVM's format with `--format svmlight`",
+    ),
+    Absent(
+        "daemons",
+        ("daemon", "foreground", "port*", "num_children", "pid_file", "sendto"),
+        "a pipe that stays open: `vwlite predict -i model -` answers every line",
+    ),
+    Absent(
+        "several machines",
+        ("span_server*", "unique_id", "total", "node"),
+        "one machine, all of whose cores take part (`--threads`)",
+    ),
+    Absent("dictionaries", ("dictionary*",), "the features of the dictionary in the lines themselves"),
+    Absent(
+        "other update rules",
+        ("freegrad", "OjaNewton", "svrg", "adax"),
+        "`--coin`, `--pistol`, `--ftrl` or `--bfgs`",
+    ),
+    Absent("search for options while learning", ("automl*",), "`vwlite tune`"),
+    Absent("experience replay", ("replay_*",), "several passes: `--passes 3 -c`"),
+    Absent(
+        "models as JSON, regularisers as files",
+        ("dump_json_weights*", "input_feature_regularizer", "output_feature_regularizer_binary"),
+        "`--readable_model`, `--invert_hash` or `vwlite inspect --json`",
+    ),
+    Absent("figures of a run as JSON", ("extra_metrics",), "`vwlite train --json`"),
+    Absent("runs that learn nothing", ("noop", "print"), "`vwlite check`"),
+)
+
+
+def what_instead(option: str) -> str:
+    """What to use in place of an option of vw, to stand behind its name; empty if it is none of those above."""
+    name = option.lstrip("-").replace("-", "_")
+    found = next((one for one in ABSENT if any(fnmatchcase(name, pattern) for pattern in one.options)), None)
+    return f" ({found.what} are not in vwlite; use {found.instead.replace('`', chr(39))})" if found else ""
