@@ -88,6 +88,8 @@ class WeightNames:
 
 def shrunk(weights: np.ndarray, learner: Gd) -> list[float]:
     """Weights, float32[terms], after the L1 and L2 shrinkage that the table is still due."""
+    if "gravity" not in learner.SCALARS:
+        return weights.tolist()
     gravity, contraction = learner.get("gravity"), learner.get("contraction")
     if not gravity and contraction == 1:
         return weights.tolist()

@@ -59,6 +59,7 @@ class Session:
         self.results = Results()
         self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None] | None = None
         self.observe_rows: Callable[[Batch, Results, int, int], None] | None = None
+        self.answers_raw = False  # predictions are written as raw ones are
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
         self.saver = Saver(config, learner, plan, counters, manners)
@@ -66,7 +67,8 @@ class Session:
         if model and config.strict:
             self.saver.go_on_from(model)
         if config.output.audit and not learner.tells_terms:
-            raise UsageError(f"--audit does not go with --{learner.asked_by or learner.name}")
+            asked = learner.asked_by or learner.name
+            raise UsageError(f"--audit does not go with --{asked}: its predictions are no sums of features' weights")
         learner.watch(config.passes, self.report.say, self.held_out_loss)
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
         lists = getattr(config.learner, "label_words", None)
@@ -98,7 +100,7 @@ class Session:
             self.raw = open_predictions(opening, output.raw_predictions)
             if not self.learner.shows_raw:
                 self.raw = None  # but for the empty file, as vw writes it
-            elif self.raw and not self.learner.simple_labels:
+            elif (self.raw or self.answers_raw) and not self.learner.simple_labels:
                 self.learner.want_scores()
             if self.bad_lines:
                 opening.enter_context(self.manners.keeping(self.bad_lines))
@@ -203,7 +205,8 @@ class Session:
             self.counters.see_labels(batch, begin, end)
         self.report.count(counted, results, begin, end)
         self.saver.count(counted, results, begin, end)
-        for writer, values in ((self.predictions, results.prediction), (self.raw, results.raw)):
+        answers = results.raw if self.answers_raw else results.prediction
+        for writer, values in ((self.predictions, answers), (self.raw, results.raw)):
             if writer:
                 self.write(writer, batch, values, begin, end)
         if self.observe:

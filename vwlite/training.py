@@ -131,10 +131,12 @@ def predict(
     bad_lines: BadLinesConfig | None = None,
     quiet: bool = False,
     confidence: bool = False,
+    as_raw: bool = False,
 ) -> Session:
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
-    ``confidence`` adds the importance that would flip the prediction's sign. Raises UsageError when the model, which is
+    ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
+    classes as raw predictions are. Raises UsageError when the model, which is
     to be started for it, cannot tell. DataError (too many lines were malformed) and Diverged (a prediction was not a
     finite number) are raised only at the end, when all predictions are written.
     """
@@ -146,10 +148,10 @@ def predict(
                 "--predict_only_model)"
             )
         session.results.want_flips()
-    session.fill_gaps = True
+    session.fill_gaps, session.answers_raw = True, as_raw
     model.learner.answer_all()
     with session:
-        run(session)
+        run(session, config.output.audit)
     session.manners.check_ratio(session.manners.lines)
     if odd := model.learner.odd:
         several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE

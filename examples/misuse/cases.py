@@ -97,6 +97,10 @@ CASES = {
     "`-b` other than the model's": typed("{train} -d good.vw -i model -b 20 -f out"),
     "`-q` other than the model's": typed("{train} -d good.vw -i model -q ui -f out"),
     "loss other than the model's": typed("{train} -d good.vw -i model --loss_function logistic -f out"),
+    "probabilities of a tree of classes": typed(
+        "{train} -d classes.vw --ect 3 -f model --quiet; {predict} -d classes.vw --probabilities",
+        **{"classes.vw": "1 |a x\n2 |a y\n3 |a z\n" * 9},
+    ),
     "`-q` that matches nothing": typed("{train} -d good.vw -q zw -f out"),
     "`--min_prediction` alone, then predictions": typed(
         "{train} -d good.vw --min_prediction 0 -f model --quiet && {predict} -d good.vw > /dev/null"

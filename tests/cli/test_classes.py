@@ -211,7 +211,7 @@ def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
     assert "unknown" in found.stderr
 
 
-@pytest.mark.parametrize(("named", "value"), [("dotproduct", "ab"), ("filter_tree", "3"), ("multiclass", "3")])
+@pytest.mark.parametrize(("named", "value"), [("dotproduct", "ab"), ("filter_tree", "3")])
 def test_what_has_no_audit_says_so(vwlite, write, named, value):
     found = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
     assert f"--audit does not go with --{named}" in found.stdout

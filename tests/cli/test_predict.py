@@ -171,14 +171,6 @@ def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write)
     assert all(0 < float(line.split()[1]) < 1e6 for line in told)
 
 
-@pytest.mark.parametrize("kind", ["oaa", "multiclass"])
-def test_probabilities_of_classes_are_had_in_training(kind, vwlite, write):
-    write("classes", "1 |a x\n2 |a y\n")
-    vwlite("train", "classes", "-f", "m", f"--{kind}", "2", "--quiet")
-    done = vwlite("predict", "-i", "m", "classes", "--probabilities", status=2)
-    assert "--probabilities is an option of training here" in done.stderr
-
-
 @pytest.mark.parametrize("options", ["--predict_only_model", "--ftrl", "--coin"])
 def test_not_every_model_knows_how_sure_it_is(options, vwlite):
     vwlite("train", "data.vw", "-f", "m", "--quiet", *options.split())

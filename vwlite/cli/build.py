@@ -145,6 +145,7 @@ def open_model(
     output = OutputConfig(
         predictions=arguments.get("predictions"),
         raw_predictions=arguments.get("raw_predictions"),
+        audit=arguments.get("audit", False),
         quiet=True,
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False)

@@ -14,14 +14,16 @@ from vwlite.cli.root import SETTINGS
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
 @options.file(Predictions(), "-p", "--predictions", default="-", show_default=True, help="Where predictions go.")
-@click.option("--raw", is_flag=True, help="Margins: the plain sum of weights times values, clipped, without the link.")
+@click.option("--raw", is_flag=True, help="Sums of weights times values without the link (one number: clipped).")
 @options.file(Predictions(), "-r", "--raw_predictions", help="Also write the sums, neither clipped nor linked.")
 @click.option(
     *("--confidence", "--active", "confidence"),
     is_flag=True,
     help="Beside each prediction, the importance that would flip its sign: labels of the least are worth asking for.",
 )
-@click.option("--probabilities", is_flag=True, help="Beside a label by name, every label's probability.")
+@click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
+@click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
+@click.option("--audit", is_flag=True, help="Instead of predictions, on stdout: what they are made of, by name.")
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.data_options
 @options.bad_line_options
@@ -32,8 +34,13 @@ def command(**arguments: Any) -> int:
     \b
     vwlite predict -i model test.vw > predictions
     head -1000 more.vw | vwlite predict -i model -
+    vwlite predict -i model odd.vw --audit
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
+    --probabilities, --scores, --raw and --audit are there for every model that has them, whatever was typed when it was
+    trained. An audit shows the sum before the link and, below, the terms it is made of: name:slot:value:weight, those
+    that move it most first; the names are those of the line, and need not be in the model.
+
     A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines; however many
     there are, all others have their answers, in pipes and in files, and the exit status tells at the end: 65 beyond
     --max-bad-ratio (70 where features were so large that a prediction is not a finite number). Empty lines have none.

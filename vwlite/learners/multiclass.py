@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from vwlite._native import multiclass as kernel
 from vwlite.arrays import np
+from vwlite.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, restored_config
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.many import Many, ManyConfig
+from vwlite.results import Results
 from vwlite.table import Table, values_of, zeros
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
@@ -71,7 +73,6 @@ class Multiclass(Many):
     """
 
     name = "multiclass"
-    tells_terms = False
     SCALARS = SCALARS
     native = kernel
 
@@ -105,6 +106,15 @@ class Multiclass(Many):
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         loss, weight = self.log_loss[:, int(held)].tolist()
         return [(f"average {self.config.class_loss} loss", loss / weight)] if weight else []
+
+    def clipped(self, results: Results, row: int, number: int) -> float:
+        return float(self.raw[row, number])
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        if not raw:
+            return super().lines(batch, results, row, raw)
+        first = int(results.raw[row])
+        return self.pairs_text(self.raw[row], first, range(first, first + self.config.count))
 
     def apply_shrinkage(self) -> None:
         """There is none."""

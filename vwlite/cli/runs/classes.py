@@ -23,8 +23,9 @@ def predict(arguments: dict[str, Any]) -> int:
     outputs = [arguments["predictions"], arguments["raw_predictions"]]
     corpus = read(arguments, paths_of(arguments), predicting=True)
     scores = target.scores(corpus)
+    answers = shown_scores if arguments["scores"] else chosen_names
     broken = False
-    for path, show in zip(outputs, (chosen_names, shown_scores), strict=True):
+    for path, show in zip(outputs, (answers, shown_scores), strict=True):
         if path:
             lines = [b" ".join(filter(None, pair)) for pair in zip(show(target, scores), corpus.tags, strict=True)]
             for gap in reversed(corpus.gaps):

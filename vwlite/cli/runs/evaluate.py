@@ -5,6 +5,7 @@ from typing import Any
 from vwlite import metrics, ranking
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import module_for
 from vwlite.config import RunConfig
 from vwlite.errors import DataError, UsageError
@@ -21,7 +22,7 @@ NO_LABELS = "there is no labelled example to measure the model on"
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"]):
         return named.evaluate(arguments)
-    config, model = build.open_model(arguments)
+    config, model = build.open_model(arguments, to_measure(arguments["initial"]))
     if not model.learner.simple_labels:
         return evaluate_classes(arguments, config, model)
     loss = config.learner.loss

@@ -9,7 +9,7 @@ from vwlite.errors import UsageError
 from vwlite.model import kind_of
 
 MODULES = {"l1": "tagging", "aso": "classes"}  # by learner
-WITHOUT = ("confidence", "raw", "qid", "examples", "readable_model", "invert_hash", "factors", "out")
+WITHOUT = ("confidence", "raw", "qid", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
 
 
 def module_for(path: str) -> ModuleType | None:

@@ -18,7 +18,7 @@ from vwlite.training import say
 
 def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> Tagger:
     """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer."""
-    refuse("raw_predictions")
+    refuse("raw_predictions", "scores")
     model = store.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
     tolerance = {"max_ratio": config.max_ratio, "strict": config.strict, "to_the_end": predicting}

@@ -35,7 +35,7 @@ NOT_KEPT_OF: dict[str, dict[str, Any]] = {  # learners: what their models do not
     "active": {"simulation": False, "confidence_after_training": False},
     "ldf": {"ldf_override": "", "probabilities": False},
 }
-OF_LINES = ("ldf_override", "csoaa_rank", "probabilities")  # may be typed for a model that has groups of lines
+OF_MODELS = ("ldf_override", "csoaa_rank", "probabilities", "scores")  # may be typed for a model that has them
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
     "permutations": False,
@@ -193,7 +193,7 @@ def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str,
     """What is typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with any."""
     if "csoaa_ldf" in typed or "wap_ldf" in typed:
         return typed
-    dropped = OF_LINES if arguments["initial"] and not {"oaa", "multilabel_oaa"} & {*typed} else ("csoaa_rank",)
+    dropped = OF_MODELS if arguments["initial"] and not {"oaa", "multilabel_oaa"} & {*typed} else ("csoaa_rank",)
     return {name: value for name, value in typed.items() if name not in dropped}
 
 
@@ -263,6 +263,8 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     changes |= learners.learner_changes(typed)
     if kept["learner"] != "ldf":
         changes.pop("csoaa_rank", None)
+    if kept["learner"] != "many":  # vw takes it with any model
+        changes.pop("scores", None)
     if kept["learner"] != "log_multi":
         changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
