@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from itertools import chain
 from typing import Any
 
 from vwlite.atomic import atomic_output
@@ -50,8 +49,6 @@ def is_report(lines: Any) -> bool:
 
 
 def is_reported(name: str) -> bool:
-    from vwlite import class_metrics, metrics, ranking
-    from vwlite.l1 import tagging
+    from vwlite.metric_table import row_of
 
-    names = {*OF_REPORTS, *metrics.METRICS, *tagging.METRICS, *chain.from_iterable(class_metrics.NAMES.values())}
-    return name in names or ranking.NAME.fullmatch(name) is not None
+    return name in OF_REPORTS or row_of(name) is not None
