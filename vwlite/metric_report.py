@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from vwlite.arrays import np
+from vwlite.escapes import laid_out
 
 
 def as_table(report: dict[str, Any]) -> str:
@@ -24,7 +25,7 @@ def as_table(report: dict[str, Any]) -> str:
         elif isinstance(value, list) and value:
             body = [tuple(value[0]), *(tuple(map(_cell, row.values())) for row in value)]
             lines += ["", name, *_align(body)]
-    return "\n".join(lines)
+    return laid_out("\n".join(lines))
 
 
 def _cell(value: Any) -> str:

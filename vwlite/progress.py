@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from vwlite.counters import NO_HOLDOUT, Counters
+from vwlite.escapes import laid_out
 
 HEADER = (
     "average  since         example        example        current        current  current\n"
@@ -122,7 +123,7 @@ def tell(line: str) -> None:
     if sys.stderr is None:
         return
     try:
-        print(line, file=sys.stderr, flush=True)
+        print(laid_out(line), file=sys.stderr, flush=True)
     except OSError:
         with suppress(OSError, ValueError):  # what is still buffered goes nowhere, also when Python exits
             null = os.open(os.devnull, os.O_WRONLY)
@@ -145,7 +146,7 @@ class Bar:
         """Print ``line`` to standard error, above the bar."""
         if self._bar is not None:
             with suppress(OSError):
-                self._bar.write(line, file=sys.stderr)
+                self._bar.write(laid_out(line), file=sys.stderr)
         else:
             tell(line)
 

@@ -3,6 +3,8 @@
 import re
 from enum import IntEnum
 
+from vwlite.escapes import escape
+
 
 class Code(IntEnum):
     """Why a line is malformed, numbered as in ``cython_ext/core/status.pxd``."""
@@ -127,13 +129,7 @@ def excerpt(line: bytes, column: int, width: int = 60) -> str:
 
 def printable(text: bytes) -> list[str]:
     """One piece per character: itself or its escape."""
-    return [c if c.isprintable() else escaped(c) for c in shown(text)]
-
-
-def escaped(character: str) -> str:
-    if "\udc80" <= character <= "\udcff":
-        return f"\\x{ord(character) - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode("ascii")
+    return [c if c.isprintable() else escape(c) for c in shown(text)]
 
 
 def fitting(pieces: list[str], room: int) -> list[str]:

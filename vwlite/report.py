@@ -4,6 +4,7 @@ from vwlite import progress
 from vwlite.batch import Batch
 from vwlite.config import RunConfig
 from vwlite.counters import Counters
+from vwlite.escapes import laid_out
 from vwlite.learners.base import Learner
 from vwlite.losses import best_constant, best_log_odds
 from vwlite.results import Results
@@ -28,7 +29,7 @@ class Report:
         if self.quiet:
             return
         if self.config.output.to_stdout:
-            print(line)
+            print(laid_out(line))
         else:
             self.bar.write(line)
 

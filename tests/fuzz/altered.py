@@ -99,7 +99,7 @@ def bounds(memory: int) -> Iterator[None]:
 
 def run(command: str, memory: int = MEMORY) -> tuple[int, str]:
     """The exit status of ``vwlite COMMAND`` and what it said."""
-    from vwlite.cli import main
+    from vwlite.cli.root import main
 
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace") for _ in range(2))
     before, sys.argv = sys.argv, ["vwlite", *command.split()]

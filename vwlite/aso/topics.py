@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.aso.structure import Theta
+from vwlite.escapes import escaped
 
 AMONG = 100  # a row shows features from its so many largest positive and negative entries
 
@@ -36,6 +37,7 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
 def as_text(found: list[dict[str, Any]]) -> str:
     lines = []
     for entry in found:
-        lines.append(f"{entry['group']} row {entry['row']}  singular value {entry['value']:.4g}")
-        lines += [f"  {sign}  {' '.join(entry[name])}" for name, sign in (("positive", "+"), ("negative", "-"))]
+        lines.append(f"{escaped(entry['group'])} row {entry['row']}  singular value {entry['value']:.4g}")
+        for name, sign in (("positive", "+"), ("negative", "-")):
+            lines.append(f"  {sign}  {' '.join(map(escaped, entry[name]))}")
     return "\n".join(lines)

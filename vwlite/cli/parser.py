@@ -10,6 +10,7 @@ import click
 from vwlite.cli.absent import what_instead
 from vwlite.cli.files import guard
 from vwlite.errors import VwliteError
+from vwlite.escapes import laid_out
 from vwlite.limits import LARGEST
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -181,7 +182,7 @@ class VwCommand(Command):
 
 def critical(message: str) -> None:
     with suppress(OSError):  # the exit status tells it too
-        print(f"[critical] vw: {message}")
+        print(f"[critical] vw: {laid_out(message)}")
 
 
 def like_an_option(token: str) -> bool:

@@ -12,6 +12,7 @@ import click
 
 from vwlite.cli import stop
 from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
+from vwlite.escapes import escaped, laid_out
 from vwlite.interrupts import Interrupted, listen
 from vwlite.version import __version__
 
@@ -106,17 +107,17 @@ def main() -> None:
         status = cli(standalone_mode=False) or 0
     except click.ClickException as error:
         status = error.exit_code
-        print(f"vwlite: {usage(error)}", file=sys.stderr)
+        print(f"vwlite: {laid_out(usage(error))}", file=sys.stderr)
     except click.exceptions.Exit as error:
         status = error.exit_code
     except VwliteError as error:
-        print(f"vwlite: {error}", file=sys.stderr)
+        print(f"vwlite: {escaped(str(error))}", file=sys.stderr)
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         print("vwlite: interrupted", file=sys.stderr)
         status = 130
     except Interrupted as signalled:
-        print(f"vwlite: {signalled}", file=sys.stderr)
+        print(f"vwlite: {escaped(str(signalled))}", file=sys.stderr)
         status = 128 + signalled.number
     except StreamLost as lost:
         status = lost_stream(lost.args[0])
@@ -181,7 +182,8 @@ def failed(error: OSError) -> int:
         return out_of_memory("")
     if getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
         return lost_stream(error)
-    print(f"vwlite: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+    place = escaped(str(error.filename or "a file"))
+    print(f"vwlite: {place}: {error.strerror or error}", file=sys.stderr)
     return InputDamaged.exit_code
 
 

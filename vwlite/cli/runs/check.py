@@ -8,6 +8,7 @@ from vwlite.census import LARGEST, SMALLEST, Census
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import DataError, UsageError
+from vwlite.escapes import escaped
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import Inputs
 from vwlite.training import BadLinesConfig, say
@@ -66,7 +67,7 @@ def table(report: dict[str, Any], bits: int) -> list[str]:
     lines = [f"{name:<12}{value}" for name, value in rows]
     lines += [f"{'namespace':<24}{'lines':>12}{'features':>12}"]
     for space in report["namespaces"][:SHOWN]:
-        lines.append(f"{space['name'] or '(no name)':<24}{space['lines']:>12}{space['features']:>12}")
+        lines.append(f"{escaped(space['name']) or '(no name)':<24}{space['lines']:>12}{space['features']:>12}")
     left = len(report["namespaces"]) - SHOWN
     if left > 0 or report["further_namespaces"]:
         lines.append(f"and {max(left, 0)} more{' and many others' if report['further_namespaces'] else ''}")

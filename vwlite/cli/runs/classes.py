@@ -11,6 +11,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.named import refuse
 from vwlite.errors import DataError
+from vwlite.escapes import escaped
 from vwlite.metric_report import as_table
 from vwlite.predictions import PredictionWriter
 
@@ -94,9 +95,10 @@ def inspect(arguments: dict[str, Any]) -> int:
         order = np.argsort(-np.abs(weights), kind="stable")[: arguments["top"]]
         top[name] = [{"name": target.words.names[at], "weight": float(weights[at])} for at in order.tolist()]
     if arguments["json_path"] != "-":
-        print("\n".join(f"{name:<12}{value}" for name, value in facts.items()))
+        print("\n".join(f"{name:<12}{escaped(str(value))}" for name, value in facts.items()))
         for name, entries in top.items():
-            print(f"{name}: " + " ".join(f"{entry['name']}:{entry['weight']:.4g}" for entry in entries))
+            shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
+            print(f"{escaped(name)}: {' '.join(shown)}")
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**facts, "top": top})
     return 0

@@ -9,6 +9,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for
 from vwlite.counters import Counters
 from vwlite.errors import UsageError
+from vwlite.escapes import escaped
 from vwlite.factors import factors_of, write_factors, write_tsv
 from vwlite.inspection import Inspection, inspect, require_names
 from vwlite.readable import write_readable
@@ -63,7 +64,8 @@ def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
     lines = [f"{name:<{width}}  {shown(value)}" for name, value in facts.items()]
     if top:
         lines += ["", f"{'weight':>12} {'slot':>10}  name"]
-        lines += [f"{entry['weight']:12.6g} {entry['slot']:10d}  {entry['name'] or ''}".rstrip() for entry in top]
+        rows = ((entry["weight"], entry["slot"], escaped(entry["name"] or "")) for entry in top)
+        lines += [f"{weight:12.6g} {slot:10d}  {name}".rstrip() for weight, slot, name in rows]
     return "\n".join(lines)
 
 
@@ -74,4 +76,4 @@ def shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, dict):
         return json.dumps(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else escaped(str(value))

@@ -8,6 +8,7 @@ from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
+from vwlite.escapes import escaped
 from vwlite.l1 import store
 from vwlite.l1.inspection import facts, top
 from vwlite.l1.tagging import Tagger, choose, input_for, measure, texts
@@ -58,7 +59,7 @@ def inspect(arguments: dict[str, Any]) -> int:
             print(f"\n{'weight':>12}  {'label':<10} name")
         for entry in strongest:
             name = entry["slot"] if entry["name"] is None else entry["name"]
-            print(f"{entry['weight']:12.6g}  {entry['label']:<10} {name}")
+            print(f"{entry['weight']:12.6g}  {escaped(entry['label']):<10} {escaped(str(name))}")
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**header, "top": strongest})
     return 0

@@ -13,6 +13,7 @@ from vwlite.cli import build, learners
 from vwlite.config import OutputConfig, RunConfig
 from vwlite.counters import Counters, ProgressRule, parse_progress
 from vwlite.errors import UsageError
+from vwlite.escapes import laid_out
 from vwlite.expand import FeatureConfig, Plan
 from vwlite.header import stored
 from vwlite.learners import check_as_text, learner_class
@@ -74,7 +75,7 @@ class Log:
             return
         if self.left:
             self.left -= 1
-        print(message, file=sys.stderr if self.to_stderr else sys.stdout)
+        print(laid_out(message), file=sys.stderr if self.to_stderr else sys.stdout)
 
 
 def run(arguments: dict[str, Any]) -> int:
