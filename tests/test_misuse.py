@@ -18,7 +18,7 @@ def script(monkeypatch):
     import trials
 
     yield cases.CASES, tool.Tool, trials.TRIALS
-    for name in ("cases", "tool", "trials"):
+    for name in ("cases", "forged", "tool", "trials"):
         sys.modules.pop(name, None)
 
 

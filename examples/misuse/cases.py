@@ -5,6 +5,7 @@ import io
 import random
 import zipfile
 
+from forged import forged
 from tool import TEXT
 
 HOSTILE = "open('ran', 'w').close()\n"
@@ -80,6 +81,13 @@ CASES = {
     "data as a model": typed("{train} -d good.vw -i good.vw -f out"),
     "an empty file as a model": typed("{train} -d good.vw -i none -f out", none=""),
     "some other zip as a model": typed("{train} -d good.vw -i zip -f out", zip=zip_of_notes()),
+    "a forged model with 16 million classes": typed(
+        "ulimit -v 2000000; {predict} -d good.vw", model=forged(lambda header: header["config"].update(oaa=2**24 - 1))
+    ),
+    "a forged model whose counters are a list": typed(
+        "{train} -d good.vw -i model -f out", model=forged(lambda header: header.update(counters=[]))
+    ),
+    "a file's name that terminals obey": typed("{train} -d \"$(printf 'x\\033[31mx')\" -f out"),
     "half a `.gz`": data(HALF_GZ, name="half.vw.gz"),
     "half a `.gz` on a pipe": typed("cat half.gz | {train} -d /dev/stdin -f out", **{"half.gz": HALF_GZ}),
     "half a `.zst`": typed("zstd -q good.vw && head -c 2000 good.vw.zst > half.vw.zst; {train} -d half.vw.zst -f out"),
