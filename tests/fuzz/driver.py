@@ -114,7 +114,7 @@ def main() -> None:
     while (spent := time.process_time()) < options.seconds:
         resource.setrlimit(resource.RLIMIT_CPU, (int(spent) + HANGS, resource.RLIM_INFINITY))
         for fuzzer in fuzzers:
-            for _ in range(200 if fuzzer.name in ("vw", "svmlight", "columns") else 20):
+            for _ in range(200 if fuzzer.name in ("vw", "groups", "svmlight", "columns") else 20):
                 fuzzer.try_out(mutated(draw, fuzzer.corpus, fuzzer.name)[:LONGEST], current)
         if spent >= due:
             report(fuzzers, spent)

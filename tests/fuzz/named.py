@@ -55,6 +55,34 @@ def read_columns(data: bytes) -> None:
     "".join(convert(columns.splitlines(keepends=True), "fuzz", made)).encode("utf-8", "surrogateescape")
 
 
+CONFIGS = (  # the first byte of an input chooses
+    L1Config(model="crf", passes=2, edge=("w",)),
+    L1Config(model="crf", passes=2, solver="owlqn"),
+    L1Config(model="crf", passes=1, dense_pairs=True, penalty="naive"),
+    L1Config(model="multinomial", passes=2, penalty="clipping"),
+    L1Config(model="multinomial", passes=2, solver="owlqn"),
+    L1Config(model="binary", passes=2),
+)
+LABELS = 200  # of a text, at most: the time of a chain grows with their square
+
+
+def learn_named(data: bytes, path: str) -> None:
+    """Log-linear models of the text in the file ``path``, ``data`` but for its first byte; labels of what was read."""
+    choice = data[0] if data else 0
+    config = CONFIGS[choice % len(CONFIGS)]
+    if len({line.partition(b"|")[0] for line in data.split(b"\n")}) > LABELS:
+        return
+    learned = fit(job_of(config, path, choice >= 128), lambda line: None)
+    learned.save(f"{path}.model")
+    if config.model != "binary":
+        tag(f"{path}.model", path)
+
+
+def job_of(config: L1Config, path: str, names: bool) -> Job:
+    bad, input = BadLinesConfig(max_ratio=1), InputConfig((path,))
+    return Job(config, FeatureConfig(), input, bad, read_holdout(None), 3, names, None, None)
+
+
 def models(folder: str) -> Iterator[bytes]:
     """Of both commands."""
     text, made = Path(folder, "named.vw"), Path(folder, "named")
@@ -62,9 +90,7 @@ def models(folder: str) -> Iterator[bytes]:
     crf = L1Config(model="crf", passes=2, edge=("w",))
     for config in (L1Config(model="binary", passes=2), L1Config(model="multinomial", passes=2), crf):
         text.write_bytes(b"1 |a b\n-1 |w x\n" if config.model == "binary" else LINES)
-        input = InputConfig((str(text),))
-        job = Job(config, FeatureConfig(), input, BadLinesConfig(), read_holdout(None), 3, True, None, None)
-        fit(job, len).save(str(made))
+        fit(job_of(config, str(text), True), len).save(str(made))
         yield made.read_bytes()
     text.write_bytes(LINES * 4)
     corpus = Corpus(reading()).read([str(text)])

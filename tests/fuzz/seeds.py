@@ -83,6 +83,8 @@ def made() -> dict[str, list[bytes]]:
             *(bytes([choice]) + text for choice, text in enumerate(VW * 5)),
             *(b"\x20" + named.LINES, b"\x40" + GROUPS, b"\x41" + GROUPS, b"\x58" + GROUPS),
         ],
+        "groups": [bytes([choice]) + GROUPS for choice in range(0, 32, 5)],
+        "sequences": [bytes([choice]) + named.LINES for choice in range(6)] + [b"\x851 |a b\n-1 |w x\n"],
         "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
         "model": models,
         "cache": caches,

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from fuzz.named import LINES as NAMED_LINES
-from fuzz.named import LOADERS, read_columns
+from fuzz.named import LOADERS, learn_named, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
 from vwlite.badlines import BadLines
 from vwlite.batch import Batch
@@ -119,6 +119,11 @@ def read_vw(data: bytes) -> None:
     text(data, "vw")
 
 
+def read_groups(data: bytes) -> None:
+    """Groups of lines, whatever the first byte is."""
+    text(bytes([data[0] | 64 if data else 64]) + data[1:], "vw")
+
+
 def read_svmlight(data: bytes) -> None:
     text(data, "svmlight")
 
@@ -141,6 +146,10 @@ def load_model(data: bytes) -> None:
         results.make_room(len(part.batch))
         for begin, end in stretches(part.batch, model.plan):
             model.learner.run(part.batch, model.plan, results, begin, end)
+
+
+def learn_sequences(data: bytes) -> None:
+    learn_named(data, in_memory("text", data[1:]))
 
 
 def load_cache(data: bytes) -> None:
@@ -170,6 +179,8 @@ def load_sealed_cache(data: bytes) -> None:
 LINES = b"1 |user a b:2 |item c\n-1 |a x |b y\n"
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "vw": read_vw,
+    "groups": read_groups,
+    "sequences": learn_sequences,
     "svmlight": read_svmlight,
     "model": load_model,
     "cache": load_cache,
