@@ -59,7 +59,8 @@ def format_predictions(
                 out = _put_whole(out, values[i]) if whole else _put_value(out, values[i])
                 if flags[i] & TAGGED:
                     out[0] = b" "
-                    memcpy(out + 1, tags + tag_start[i], tag_end[i] - tag_start[i])
+                    if tag_start[i] != tag_end[i]:     # else there need be no text
+                        memcpy(out + 1, tags + tag_start[i], tag_end[i] - tag_start[i])
                     out += 1 + tag_end[i] - tag_start[i]
                 out[0] = b"\n"
                 out += 1

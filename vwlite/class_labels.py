@@ -18,10 +18,10 @@ from vwlite.arrays import np, to_float32
 from vwlite.batch import TAGGED, Batch
 from vwlite.errors import DataError
 from vwlite.labelbook import tag_of
+from vwlite.numerals import DIGITS, read_decimal
 from vwlite.remarks import Code
 
 LARGEST = 2**32 - 1
-DIGITS = 1000  # of a number that is read at all
 Complain = Callable[[str], None]
 
 
@@ -47,7 +47,7 @@ class Classes:
         if self.names:
             return self.names.index(word) + 1 if word in self.names else 0
         if word.isascii() and word.isdigit():
-            return int(word) if len(word) < DIGITS else LARGEST + 1
+            return int(word) if len(word) <= DIGITS else LARGEST + 1
         return mmh3.hash(word.encode("utf-8", "surrogateescape"), signed=False)  # mmh3 dies of what is not UTF-8
 
     def shown(self, number: int) -> str:
@@ -135,7 +135,9 @@ class ListLabels(ClassLabels):
 
     def entries(self, batch: Batch, row: int) -> Iterator[tuple[int, float]]:
         text = text_of(batch, row)
-        words = [word for word in (text.split(",") if self.sets else text.split(" ")) if word]
+        words = text.split(",") if self.sets else text.split(" ")
+        if not self.sets or self.log:
+            words = [word for word in words if word]
         found = [self.entry(word) for word in words]
         if None in found:
             bad = words[found.index(None)]
@@ -150,11 +152,13 @@ class ListLabels(ClassLabels):
 
     def entry(self, word: str) -> tuple[int, float] | None:
         name, colon, price = word.partition(":")
+        if not name and self.log is None:
+            return None
         if self.sets or not colon:
             number = self.classes.number(word)
             return None if colon or number > LARGEST else (number, math.inf)
         try:
-            value = to_float32(float(price))
+            value = to_float32(read_decimal(price))
         except ValueError:
             return None
         number = self.classes.number(name)

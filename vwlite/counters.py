@@ -12,6 +12,7 @@ from vwlite.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.limits import LARGEST
 from vwlite.losses import LabelSummary
+from vwlite.numerals import WHOLE
 
 NO_HOLDOUT = LARGEST / 2  # the average loss of a pass that held nothing out
 
@@ -42,7 +43,7 @@ def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
     An integer is a step (below 1 becomes 1), a number with a dot a factor (1.0 or less gets 1.0
     added), as Vowpal Wabbit reads them. Raises UsageError for anything else.
     """
-    if re.fullmatch(r"[+-]?\d+", text, re.ASCII):
+    if re.fullmatch(WHOLE, text):
         step = to_float32(int(text)) if len(text) < 40 else math.inf
         if math.isfinite(step):
             if step >= 1:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from vwlite.arrays import np
 from vwlite.batch import TAGGED, Batch
+from vwlite.numerals import is_count
 
 
 class LabelBook:
@@ -50,7 +51,7 @@ class Classes:
     def of(cls, texts: list[str], several: bool = False) -> Classes:
         """Those that label texts name; numbers are in numeric order where all are numbers."""
         names = {name for text in texts for name in split(text, several)}
-        numeric = all(name.isdigit() and len(name) < 16 for name in names)
+        numeric = all(is_count(name) and len(name) < 16 for name in names)
         return cls(sorted(names, key=(lambda name: (int(name), name)) if numeric else None), several)
 
     def members(self, texts: list[str]) -> list[np.ndarray]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from vwlite._native.costs import read_costs
-from vwlite.arrays import np
+from vwlite.arrays import np, to_float32
 from vwlite.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, text_of
 from vwlite.errors import DataError
 from vwlite.line_groups import SHARED_WORDS, UNTOLD
+from vwlite.numerals import read_decimal
 
 MIXED = "[warning] ldf example has mix of train/test data; assuming test"
 
@@ -55,11 +56,13 @@ class LineLabels(ClassLabels):
 
     def entry(self, word: str) -> tuple[int, float] | None:
         name, colon, price = word.partition(":")
+        if not name and self.log is None:
+            return None
         number = 0 if name == "label" and colon else self.classes.number(name)
         if not colon and name.encode("utf-8", "surrogateescape") not in SHARED_WORDS:
             return None if number > LARGEST else (number, math.inf)
         try:
-            value = float(np.float32(price))
+            value = to_float32(read_decimal(price))
         except ValueError:
             return None
         return (number, value) if math.isfinite(value) and number <= LARGEST else None

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from vwlite.errors import UsageError
 from vwlite.metric_table import TABLE, row_of
+from vwlite.numerals import DECIMAL, WHOLE
 
 KEPT = 3  # one in so many goes on, with so many times the passes
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 def better_when_larger(metric: str) -> bool:
@@ -49,9 +49,9 @@ class Dimension:
         if len(words) == 2 and words[0].strip("-"):
             if not words[0].startswith("-"):
                 words[0] = ("-" if len(words[0]) == 1 else "--") + words[0]
-            if match := re.fullmatch(rf"({NUMBER})\.\.({NUMBER})", words[1]):
+            if match := re.fullmatch(rf"({DECIMAL})\.\.({DECIMAL})", words[1]):
                 low, high = float(match[1]), float(match[2])
-                whole = all(re.fullmatch(r"[+-]?\d+", part) for part in match.groups())
+                whole = all(re.fullmatch(WHOLE, part) for part in match.groups())
                 if low < high:
                     return cls(words[0], low=low, high=high, whole=whole)
             elif choices := tuple(filter(None, words[1].split("|"))):

@@ -7,6 +7,7 @@ import numpy as np
 from vwlite.aso.corpus import Vocabulary
 from vwlite.aso.rows import Rows, Targets, targets
 from vwlite.errors import DataError, UsageError
+from vwlite.numerals import is_count
 
 SUPERVISED = ("top-k", "multi-k", "confidence")
 KINDS = ("freq", "freq-k", "mask", "labels", *SUPERVISED)
@@ -28,14 +29,14 @@ def read_aux(text: str) -> Aux:
     """Raises UsageError."""
     kind, *more = text.split(":")
     for short in ("freq-", "top-", "multi-"):
-        if kind.startswith(short) and kind[len(short) :].isdigit():
+        if kind.startswith(short) and is_count(kind[len(short) :]):
             kind, more = f"{short}k", [kind[len(short) :], *more]
     if kind not in KINDS:
         known = "freq, freq-k:K, mask:NS, top-k:K, multi-k:K, confidence or labels"
         raise UsageError(f"--aux is {known}, not {text!r}")
     k = 1
     if kind in ("freq-k", "top-k", "multi-k"):
-        if not more or not more[0].isdigit() or int(more[0]) < 1:
+        if not more or not is_count(more[0]) or int(more[0]) < 1:
             raise UsageError(f"--aux {kind} takes a number, like {kind}:2")
         k, more = int(more[0]), more[1:]
     if len(more) > 1 or (kind == "mask") > len(more) or (kind == "labels" and more):

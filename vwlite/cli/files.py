@@ -12,6 +12,7 @@ import click
 
 from vwlite.atomic import is_replaceable
 from vwlite.errors import UsageError
+from vwlite.numerals import read_decimal
 from vwlite.outputs import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File, check
 
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
@@ -114,7 +115,7 @@ class Held(Reads):
 
     def path(self, value: str) -> str | None:
         try:
-            float(value)
+            read_decimal(value)
         except ValueError:
             return value
         return None

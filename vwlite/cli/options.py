@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from vwlite.cli.files import Difficulty, FileName, JsonFile, Reads, Writes
-from vwlite.cli.parser import ClassWeights, DataOption, Finite, Names
+from vwlite.cli.parser import ClassWeights, DataOption, Finite, Names, Whole
 from vwlite.losses import LINKS, LOSSES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -38,7 +38,7 @@ def number(*names: str, help: str, **more: Any) -> Decorator:
 
 
 def count(*names: str, help: str, **more: Any) -> Decorator:
-    return click.option(*names, type=int, metavar="N", help=help, **more)
+    return click.option(*names, type=Whole(), metavar="N", help=help, **more)
 
 
 def text(*names: str, help: str, metavar: str, **more: Any) -> Decorator:

@@ -12,6 +12,7 @@ from vwlite.cli.files import guard
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.limits import LARGEST
+from vwlite.numerals import read_decimal, read_whole
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
 
@@ -23,7 +24,7 @@ class Finite(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            number = float(value)
+            number = read_decimal(value) if isinstance(value, str) else float(value)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
@@ -31,6 +32,20 @@ class Finite(click.ParamType):
         if abs(number) > LARGEST:
             self.fail(f"{value!r} is beyond the numbers of single precision, up to {LARGEST:.7g}", param, ctx)
         return number
+
+
+class Whole(click.ParamType):
+    """A whole number."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if not isinstance(value, str):
+            return int(value)
+        try:
+            return read_whole(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a valid integer", param, ctx)
 
 
 class Names(click.ParamType):
@@ -56,7 +71,7 @@ class ClassWeights(click.ParamType):
         if isinstance(value, tuple):
             return value
         try:
-            pairs = [tuple(map(float, pair.split(":"))) for pair in value.split(",")]
+            pairs = [tuple(map(read_decimal, pair.split(":"))) for pair in value.split(",")]
         except ValueError:
             pairs = [()]
         if not all(len(pair) == 2 and math.isfinite(sum(pair)) and pair[1] >= 0 for pair in pairs):

@@ -6,7 +6,7 @@ import click
 
 from vwlite.cli import options
 from vwlite.cli.files import Predictions, Reads, Writes
-from vwlite.cli.parser import VwCommand
+from vwlite.cli.parser import VwCommand, Whole
 from vwlite.cli.root import SETTINGS
 from vwlite.version import __version__
 
@@ -44,9 +44,9 @@ run_options = options.family(
     click.option("--driver_output", type=click.Choice(["stdout", "stderr"]), help="Where the table goes."),
     click.option("--log_output", type=click.Choice(["stdout", "stderr", "compat"]), help="Where the log goes."),
     click.option("--log_level", type=click.Choice(LOG_LEVELS), help="Least important message that is logged."),
-    click.option("--limit_output", type=int, metavar="N", help="Log N messages at most."),
+    click.option("--limit_output", type=Whole(), metavar="N", help="Log N messages at most."),
     click.option("--hexfloat_weights", is_flag=True, help="Weights in hexadecimal in models as text."),
-    click.option("--initial_pass_length", type=int, default=-1, help="Lines of a pass; twice as many passes then."),
+    click.option("--initial_pass_length", type=Whole(), default=-1, help="Lines of a pass; twice as many passes then."),
     click.option("--dry_run", is_flag=True, help="Only look at the options."),
     click.option("--id", "model_id", metavar="TEXT", help="A name for the readable model's header."),
 )
@@ -60,8 +60,8 @@ without_effect = options.family(
     click.option("--compressed", is_flag=True, hidden=True),
     click.option("--no_bias_regularization", is_flag=True, hidden=True),
     click.option("--sparse_weights", is_flag=True, hidden=True),
-    click.option("--ring_size", type=int, hidden=True),
-    click.option("--example_queue_limit", type=int, hidden=True),
+    click.option("--ring_size", type=Whole(), hidden=True),
+    click.option("--example_queue_limit", type=Whole(), hidden=True),
     click.option("--no_daemon", is_flag=True, hidden=True),
     click.option("--per_model_save_load", is_flag=True, hidden=True),
 )

@@ -9,6 +9,7 @@ from vwlite.l1.alphabet import Family, Pairs, empty_family, family, find, in_ord
 from vwlite.l1.config import L1Config
 from vwlite.l1.corpus import LINE, Lines, sequences_of
 from vwlite.l1.problems import Chains, Examples, Part, chains_of, examples_of
+from vwlite.numerals import read_decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ def read_holdout(text: str | None, measure: str | None = None) -> Holdout:
     if text is None:
         return Holdout()
     try:
-        number = float(text)
+        number = read_decimal(text)
     except ValueError:
         return Holdout(path=text, measure=measure)
     period = round(1 / number) if 0 < number < 1 else int(number)

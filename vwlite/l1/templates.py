@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from vwlite.errors import DataError, UsageError
 
-MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
+MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]", re.ASCII)
 ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
 OWN = {2: "w", 12: "t"}  # names of the default's word and tag of the token itself; others go by these numbers
 DEFAULT = "".join(

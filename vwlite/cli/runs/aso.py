@@ -15,6 +15,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.lock import lock
 from vwlite.memory import GIB
+from vwlite.numerals import is_count
 from vwlite.training import say
 
 
@@ -48,7 +49,7 @@ def learn_config(arguments: dict[str, Any]) -> LearnConfig:
     dim, dims = 50, []
     for text in arguments["dim"]:
         name, _, number = text.rpartition("=")
-        if not number.isdigit():
+        if not is_count(number):
             raise UsageError(f"--dim takes N or GROUP=N, not {text!r}")
         if name:
             dims.append((name, int(number)))
