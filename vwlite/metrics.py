@@ -293,10 +293,15 @@ def evaluate(
     return report
 
 
+def are_binary(label: np.ndarray) -> bool:
+    """Whether all labels are -1 and 1, or all 0 and 1."""
+    return bool(((label == 1) | (label == 0)).all() or ((label == 1) | (label == -1)).all())
+
+
 def _levels_of(label: np.ndarray, graded: bool) -> tuple[str, str]:
     """How far up the ladder the metrics of a regression go: unasked, and where they are named."""
     several = bool((label != label[:1]).any())
-    if ((label == 1) | (label == 0)).all() or ((label == 1) | (label == -1)).all():
+    if are_binary(label):
         return (ORDER if several else NUMBERS), SIDES
     return NUMBERS, ORDER if graded or not several else NUMBERS
 

@@ -107,7 +107,26 @@ def test_bad_lines(vwlite, write, tmp_path):
 )
 def test_labels_must_suit_the_loss(line, said, vwlite, write):
     done = vwlite("evaluate", "-i", "model", write("wrong.vw", line), status=65)
-    assert done.stderr == f"vwlite: wrong.vw:1: {said}\n"
+    assert done.stderr.startswith(f"vwlite: wrong.vw:1: {said}")
+
+
+def test_labels_between_the_classes_are_measured_on_the_scale_of_probabilities(vwlite, write):
+    write("data.vw", "0.5 |a x\n-0.5 |a y\n1 |a z\n")
+    options = ("--loss_function", "logistic", "--logistic_min", "-1", "--logistic_max", "1", "--quiet")
+    vwlite("train", "data.vw", "-f", "model", *options)
+    found = report(vwlite, "data.vw")
+    errors = [float(line) - label for line, label in zip(predicted(vwlite), (0.75, 0.25, 1), strict=True)]
+    assert found["mse"] == pytest.approx(sum(error**2 for error in errors) / 3, abs=1e-6) and "auc" not in found
+    assert found["mean_label"] == pytest.approx(2 / 3)
+
+
+def test_signs_have_an_auc_too(vwlite):
+    vwlite("train", "data.vw", "-f", "model", "--loss_function", "logistic", "--quiet")
+    area = report(vwlite, "data.vw")["auc"]
+    vwlite("train", "data.vw", "-f", "model", "--loss_function", "logistic", "--binary", "--quiet")
+    found = report(vwlite, "data.vw")
+    assert found["auc"] == area and "log_loss" not in found
+    assert found["mse"] == pytest.approx(4 * (1 - found["accuracy"]))
 
 
 def test_missing_files(vwlite):

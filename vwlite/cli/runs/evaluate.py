@@ -35,11 +35,16 @@ def run(arguments: dict[str, Any]) -> int:
     if not len(outcomes):
         raise DataError(NO_LABELS)
     weight = session.counters.labeled_weight
-    binary = loss.loss.two_classes and not graded
+    signs = getattr(config.learner, "binary", False)  # in place of probabilities
+    shares = loss.name == "logistic" and config.learner.link == "logistic" and not (signs or graded)
+    labels, *columns = outcomes.columns()
+    if shares:  # on the scale of the predictions
+        labels = (labels - loss.logistic_min) / (loss.logistic_max - loss.logistic_min)
+    binary = loss.loss.two_classes and not graded and metrics.are_binary(labels)
     report = metrics.evaluate(
-        *outcomes.columns(),
+        *(labels, *columns),
         task="binary" if binary else "regression",
-        output="probability" if loss.name == "logistic" and config.learner.link == "logistic" else "score",
+        output="probability" if shares else "score",
         loss=session.counters.sum_loss / weight if weight else None,
         metrics=others,
         graded=bool(ranked),
