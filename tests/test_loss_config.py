@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vwlite.errors import UsageError
-from vwlite.losses import LINKS, LOSSES, LabelSummary, LossConfig, best_constant, best_log_odds, link_code
+from vwlite.losses import FREE, LINKS, LOSSES, LabelSummary, LossConfig, best_constant, best_log_odds, link_code
 
 
 def with_q(name):
@@ -26,7 +26,11 @@ def test_the_table_is_complete():
     assert all(hasattr(LossConfig(), field) for x in LOSSES.values() for field in x.parameters)
     ranges = {name: tuple(with_q(name).params()[4:6]) for name in LOSSES}
     assert {name for name in LOSSES if ranges[name] == (-50, 50)} == {"logistic", "poisson", "exponential", "tanh"}
-    assert set(ranges.values()) == {(0, 0), (-50, 50)}
+    assert set(ranges.values()) == {(0, 0), (-50, 50), FREE}
+    assert [name for name in LOSSES if ranges[name] == FREE] == ["modified_huber"]
+    own = {name: with_q(name).start_range(True) for name in LOSSES}
+    assert [name for name in LOSSES if own[name] != with_q(name).start_range(False)] == ["hinge"]
+    assert own["hinge"] == FREE
 
 
 @pytest.mark.parametrize(

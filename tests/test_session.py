@@ -47,6 +47,7 @@ def runs(draw):
             l2=st.sampled_from([0.0, 0.0, 1e-3]),
             interactions=st.sampled_from([[], [b"xy"], [b"::"]]),
             test_only=st.sampled_from([False, False, False, True]),
+            own=st.just(True),
             passes=st.integers(1, 5),
             holdout_off=st.booleans(),
             holdout_period=st.sampled_from([10, 2, 3]),

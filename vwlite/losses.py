@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.errors import UsageError
+from vwlite.limits import LARGEST
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,19 +64,30 @@ class Loss(NamedTuple):
     accepts: Callable[[Any, LossConfig], Any] = any_number
     link: str = "identity"  # the link that makes `meaning` true; never applied unasked
     parameters: tuple[str, ...] = ()  # the fields of LossConfig it reads
-    initial_range: tuple[float, float] = (0.0, 0.0)  # label range before the first label
+    initial_range: tuple[float, float] = (0.0, 0.0)  # label range, which clips predictions, before the first label
+    own_range: tuple[float, float] | None = None  # the same in vwlite's manners, where it is another
     two_classes: bool = False  # labels are -1 and 1
     dyadic: bool = True  # whether learners of latent vectors take it
 
 
 OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True, "dyadic": False}
 ENDLESS: dict[str, Any] = {"initial_range": (-50.0, 50.0)}
+FREE = (-LARGEST, LARGEST)
 LOSSES = {
     loss.name: loss
     for loss in (
         Loss("squared", 0, "squared error, linear beyond the labels seen", "mean", "any number"),
         Loss("classic", 1, "squared error with plain gradient steps", "mean", "any number"),
-        Loss("hinge", 2, "hinge, for labels -1 and 1", "margin", "-1, 0 or 1", binary, two_classes=True),
+        Loss(
+            name="hinge",
+            code=2,
+            about="hinge, for labels -1 and 1",
+            meaning="margin",
+            label_rule="-1, 0 or 1",
+            accepts=binary,
+            own_range=FREE,
+            two_classes=True,
+        ),
         Loss(
             name="logistic",
             code=3,
@@ -134,7 +146,14 @@ LOSSES = {
             dyadic=False,
         ),
         Loss("exponential", 10, "exp(-margin), as boosting has it", "half the log odds", **OF_MARGIN, **ENDLESS),
-        Loss("modified_huber", 11, "squared hinge, linear far away", "twice the probability, less 1", **OF_MARGIN),
+        Loss(
+            name="modified_huber",
+            code=11,
+            about="squared hinge, linear far away",
+            meaning="twice the probability, less 1, where it lies between -1 and 1",
+            initial_range=FREE,
+            **OF_MARGIN,
+        ),
         Loss("tanh", 12, "1 - tanh(margin), for mislabelled examples", "margin", **OF_MARGIN, **ENDLESS),
         Loss(
             name="lp",
@@ -198,6 +217,10 @@ class LossConfig:
         return self.loss.label_rule.format(
             logistic_min=self.logistic_min, logistic_max=self.logistic_max
         )
+
+    def start_range(self, own: bool) -> tuple[float, float]:
+        """The label range before the first label, in vwlite's ``own`` manners or vw's."""
+        return self.loss.own_range if own and self.loss.own_range else self.loss.initial_range
 
     def accepts(self, labels: Any) -> Any:
         """Which labels, float32[n] or a number, the loss is made for: bool[n]; NaN (unlabelled) is accepted."""

@@ -9,6 +9,8 @@ PiSTOL (Orabona 2014, "Simultaneous model selection and optimization through par
 algorithm 1): ``w = theta b sqrt(G) / (a L (G + L)) * exp(theta^2 / (2 a L (G + L)))`` with L the largest input.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from .curved_losses import LINKS
@@ -39,7 +41,7 @@ class Parameterless(Gd):
     looks_back = False  # what is shown is clipped by, and made of, what was known before the example
 
     def __init__(self, options: Options, alpha: float, beta: float, strict: bool) -> None:
-        super().__init__(options)
+        super().__init__(replace(options, own=strict))
         self.strict = strict  # Vowpal Wabbit leaves initial predictions out where it learns
         self.alpha, self.beta = F32(alpha), F32(beta)
         self.slots: dict[int, Coordinate] = {}

@@ -55,7 +55,10 @@ class Gd:
         options = self.options
         typed = (options.min_prediction, options.max_prediction)
         self.frozen = options.test_only or typed != (None, None)
-        wide = 50 if options.loss in ("logistic", "poisson") and typed == (None, None) and not options.test_only else 0
+        wide = 0
+        if typed == (None, None) and not options.test_only:
+            endless = np.finfo(F32).max if options.own else 0
+            wide = {"logistic": 50, "poisson": 50, "hinge": endless}.get(options.loss, 0)
         self.low = F32(-wide if typed[0] is None else typed[0])
         self.high = F32(wide if typed[1] is None else typed[1])
 

@@ -7,6 +7,8 @@ learned twice by the linear learner, first with the one side still, then with th
 the pairs of l and n (Srivastava et al. 2014, "Dropout"). All arithmetic is float32.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from .curved_losses import LINKS
@@ -32,7 +34,7 @@ class Lrq:
 
     def __init__(self, options, specs: list[tuple[int, int, int]], dropout: bool, strict: bool) -> None:
         self.options, self.specs, self.dropout, self.strict = options, sorted(set(specs)), dropout, strict
-        self.gd = Gd(options)
+        self.gd = Gd(replace(options, own=strict))
         self.slots = 2**options.bits
         self.width = 2 ** max(rank for *_, rank in specs).bit_length()
         self.stride = 4 if self.gd.adaptive or self.gd.normalized else 1

@@ -129,7 +129,7 @@ class Dyadic(Learner):
         self.weights = zeros(1 << bits, 1)
         self.latent = [[self.table() if start else None for _ in range(2)] for _ in range(config.pairs)]
         self.kernel = KernelConfig(config, strict=strict, frozen=not learning)
-        low, high = config.frozen_range or config.loss.loss.initial_range
+        low, high = config.frozen_range or config.loss.start_range(strict)
         self.set(min_label=low, max_label=high, rate=config.start_rate)
 
     def table(self) -> np.ndarray:

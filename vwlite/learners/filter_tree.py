@@ -91,6 +91,9 @@ class FilterTree(Many):
         base = learner_class(config.base.learner)
         options = {"learning": learning, "strict": strict}
         self.nodes = [base(config.base, bits, **options) for _ in range(config.count - 1)]  # of the numbers 1, 2, ...
+        low, high = config.base.frozen_range or config.base.loss.start_range(False)  # as with other trees of classes
+        for node in self.nodes:
+            node.set(min_label=low, max_label=high)
         self.weights = self.nodes[0].weights
         self.drops_pairs = self.nodes[0].drops_pairs
         self.layout, self.start_time = (0, 1), 0.0

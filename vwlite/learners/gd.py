@@ -163,7 +163,8 @@ class Gd(Learner):
     def set_scalars(self) -> None:
         """The numbers before the first example."""
         config = self.config
-        low, high = config.frozen_range or (config.loss.loss.initial_range if self.learning else (0.0, 0.0))
+        first = config.loss.start_range(self.strict and self.simple_labels)  # of classes vw has the clipped scores
+        low, high = config.frozen_range or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
         self.set(time=to_float32(config.start_time), rate=config.start_rate)
