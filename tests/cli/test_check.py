@@ -86,3 +86,25 @@ def test_many_labels_and_namespaces_are_not_listed(report, vwlite, write):
     assert len(found["namespaces"]) == 1000 and found["further_namespaces"] == 100
     assert found["losses"] == ["squared", "quantile", "poisson"]
     assert "0 to 1099, mean 549.5" in vwlite("check", "data.vw").stdout
+
+
+def test_lines_sorted_by_label_are_said(report, vwlite, write):
+    lines = ["1 |a x\n"] * 60 + ["-1 |a y\n"] * 60
+    write("sorted.vw", "".join(lines))
+    write("mixed.vw", "".join(lines[number * 7 % 120] for number in range(120)))
+    said = "the lines are sorted by label: it changes 1 times, 60 times in random order"
+    assert said in vwlite("check", "sorted.vw", "--block-size", 100).stderr
+    assert said in report("sorted.vw")["warnings"][0]
+    assert report("mixed.vw")["warnings"] == []
+    assert vwlite("check", "sorted.vw", "--quiet").stderr == ""
+
+
+def test_labels_that_are_tags_are_said(vwlite):
+    text = "1 |a b\n1|a b\n-1|a c\n'2 |a d\n mail |a d\n 0 |a\n"
+    said = vwlite("check", stdin=text.replace(" mail ", "mail")).stderr
+    assert ":2: '1|' is an example without a label, tagged 1 (2 such lines): a label needs a blank" in said
+
+
+def test_namespaces_that_differ_by_case_are_said(vwlite):
+    said = vwlite("check", stdin="1 |User x |item y\n0 |user x\n").stderr
+    assert "the namespaces User and user differ by case only" in said

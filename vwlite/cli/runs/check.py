@@ -12,6 +12,7 @@ from vwlite.escapes import escaped
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import Inputs
 from vwlite.training import BadLinesConfig, say
+from vwlite.traps import Traps
 
 SHOWN = 20  # namespaces in the table
 
@@ -21,10 +22,13 @@ def run(arguments: dict[str, Any]) -> int:
     if not SMALLEST <= bits <= LARGEST:
         raise UsageError(f"-b takes {SMALLEST} to {LARGEST} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
-    census, tell = Census(), None if arguments["quiet"] else say
+    census, traps, tell = Census(), Traps(), None if arguments["quiet"] else say
     manners = BadLines(None, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
-    read(census, manners, arguments, tolerance)
+    read((census, traps), manners, arguments, tolerance)
     report = {"lines": manners.lines, "bad_lines": manners.bad, **census.report()}
+    report["warnings"] = traps.sentences(report)
+    for sentence in report["warnings"] if tell else ():
+        tell(f"warning: {sentence}")
     if arguments["json_path"] != "-":
         print("\n".join(table(report, bits)))
     if arguments["json_path"]:
@@ -35,15 +39,18 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def read(census: Census, manners: BadLines, arguments: dict[str, Any], tolerance: BadLinesConfig) -> None:
-    """All of the input into the census; malformed lines where they are wanted."""
+def read(
+    readers: tuple[Census, Traps], manners: BadLines, arguments: dict[str, Any], tolerance: BadLinesConfig
+) -> None:
+    """Show the readers all of the input; malformed lines where they are wanted."""
     features = FeatureConfig(**build.feature_changes(build.typed()))
     inputs = Inputs(build.input_config(arguments), features.text_format(strict=True, names=True))
     with ExitStack() as held:
         held.enter_context(manners.keeping(tolerance.keep))
         for part in held.enter_context(closing(inputs.texts())):
             batch = manners.examine(part)
-            census.add(batch)
+            for reader in readers:
+                reader.add(batch)
             batch.release()
 
 
