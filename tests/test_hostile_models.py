@@ -72,6 +72,12 @@ def test_more_than_the_file_justifies_is_refused(learner, options):
         assert altered.attempt(sealed_model(seed_of(learner, **options)), command, learner) == 76
 
 
+@pytest.mark.parametrize("options", [{"ngram": ["64"], "skips": ["64"]}, {"interactions": [":" * 22]}])
+def test_more_terms_than_a_row_may_have_end_it(options, monkeypatch):
+    monkeypatch.setattr(altered, "TEXT", b"1 |a " + b" ".join(b"w%d" % n for n in range(200)) + b"\n")
+    assert altered.attempt(sealed_model(seed_of("gd", **options)), "predict -i model text --quiet", "gd") == 65
+
+
 WIDE = 1 << 40  # bytes of address space: a table takes memory only where something is written
 OPTIONS = {
     "plain": "-b 30",
