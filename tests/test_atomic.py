@@ -239,3 +239,13 @@ def test_a_sync_that_fails_is_an_error(tmp_path, monkeypatch):
     ):
         file.write(b"new")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_cannot_be_locked_is_not_left(tmp_path, attempt, monkeypatch):
+    def fail(descriptor, operation):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    with pytest.raises(OutputError, match="Input/output error"):
+        attempt(tmp_path / "m")
+    assert os.listdir(tmp_path) == []

@@ -150,3 +150,15 @@ def test_pauses_between_tries_stay_short(tmp_path, monkeypatch):
         lock(str(tmp_path / "m"), wait=5).__enter__()
     assert sum(pauses) == pytest.approx(5)
     assert max(pauses) == 0.2
+
+
+@pytest.mark.parametrize("call", ["fcntl.flock", "os.fstat", "os.write"])
+def test_a_lock_that_fails_is_not_left(tmp_path, monkeypatch, call):
+    def fail(*arguments):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(call, fail)
+        with pytest.raises(OutputError, match="Input/output error"):
+            lock(str(tmp_path / "m")).__enter__()
+    assert os.listdir(tmp_path) == []

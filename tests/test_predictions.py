@@ -1,4 +1,5 @@
 import os
+import resource
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -253,3 +254,17 @@ def test_a_stream_may_take_a_part(monkeypatch):
     monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=stream))
     PredictionWriter("-").write_bytes(b"0.5\n0.25\n")
     assert stream.taken == b"0.5\n0.25\n"
+
+
+def test_a_disk_that_fills_at_the_end_leaves_nothing(tmp_path):
+    """What is still in the buffer is written when the file is closed."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writer = PredictionWriter(tmp_path / "p")
+    writer.write_bytes(b"0.5\n")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="cannot write"):
+            writer.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert os.listdir(tmp_path) == []

@@ -202,17 +202,29 @@ def _create(path: str, target: str, like: str) -> tuple[int, str]:
         _sweep(folder, os.path.basename(stem))
         while True:
             temporary = f"{stem}{os.getpid()}-{os.urandom(4).hex()}.vwlite"
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            descriptor = os.open(temporary, flags, mode)
-            if claim(descriptor, temporary, fcntl.LOCK_EX):
+            if (descriptor := _create_locked(temporary, mode)) is not None:
                 break
-            os.close(descriptor)
     except OSError as error:
         raise output_error(path, error) from None
     if status is not None:
         with contextlib.suppress(OSError):  # file systems without permission bits
             os.fchmod(descriptor, mode)
     return descriptor, temporary
+
+
+def _create_locked(name: str, mode: int) -> int | None:
+    """A new file; None when somebody took it for a leftover. Raises OSError, and leaves no file then."""
+    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        if claim(descriptor, name, fcntl.LOCK_EX):
+            return descriptor
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
 
 
 def claim(descriptor: int, path: str, operation: int) -> bool:

@@ -110,7 +110,7 @@ class CacheWriter:
         with suppress(OSError):
             if self.flusher:
                 self.flusher.finish()
-        with suppress(type(error)):
+        with suppress(type(error), OSError, OutputError):
             self.closing.__exit__(type(error), error, error.__traceback__)
 
 

@@ -55,23 +55,40 @@ def _acquire(path: str, name: str, wait: float) -> int:
 def _try(path: str, name: str) -> int | None:
     """The descriptor of the lock file, locked; None while somebody else holds it."""
     while True:
-        descriptor = -1
         try:
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+            descriptor, new = _open(name)
+        except FileNotFoundError as error:
+            if os.path.isdir(os.path.dirname(name)):
+                continue  # its holder has just removed it
+            raise output_error(name, error) from None
+        except OSError as error:
+            raise output_error(name, error) from None
+        try:
             check_own(descriptor, name)
             if claim(descriptor, name, fcntl.LOCK_EX | fcntl.LOCK_NB):
-                fill(descriptor, name)
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, b"%d\n" % os.getpid())
                 return descriptor
             os.close(descriptor)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
         except BaseException as error:
-            if descriptor >= 0:
-                os.close(descriptor)
+            if new and not isinstance(error, BlockingIOError):
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return None
             if isinstance(error, OSError):
                 raise output_error(name, error) from None
             raise
+
+
+def _open(name: str) -> tuple[int, bool]:
+    """The descriptor of the lock file, and whether it was made here. Raises OSError."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(name, flags | os.O_CREAT | os.O_EXCL, 0o666), True
+    except FileExistsError:
+        return os.open(name, flags), False
 
 
 def check_own(descriptor: int, name: str) -> None:
@@ -80,17 +97,6 @@ def check_own(descriptor: int, name: str) -> None:
     own = stat.S_ISREG(status.st_mode) and status.st_nlink < 2 and OWN.fullmatch(os.pread(descriptor, 64, 0))
     if not own:
         raise OutputError(f"cannot write {name}: the file is there and is no lock of a model; give -f another name")
-
-
-def fill(descriptor: int, name: str) -> None:
-    """Say whose the lock is. Raises OSError, and leaves no file then."""
-    try:
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, b"%d\n" % os.getpid())
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def _sentence(path: str, name: str, wait: float) -> str:

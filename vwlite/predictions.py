@@ -105,9 +105,9 @@ class PredictionWriter:
             return
         file, self._file = self._file, None
         try:
-            if not self.broken:
-                file.flush()
-            self._closing.close()
+            with self._closing:  # which gives up what cannot be completed
+                if not self.broken:
+                    file.flush()
         except OSError as error:
             self._survive(error)
 

@@ -1,5 +1,6 @@
 """The list of commands, which are imported when they are called, and what becomes of errors."""
 
+import contextlib
 import errno
 import importlib
 import io
@@ -107,17 +108,17 @@ def main() -> None:
         status = cli(standalone_mode=False) or 0
     except click.ClickException as error:
         status = error.exit_code
-        print(f"vwlite: {laid_out(usage(error))}", file=sys.stderr)
+        complain(f"vwlite: {laid_out(usage(error))}")
     except click.exceptions.Exit as error:
         status = error.exit_code
     except VwliteError as error:
-        print(f"vwlite: {escaped(str(error))}", file=sys.stderr)
+        complain(f"vwlite: {escaped(str(error))}")
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        print("vwlite: interrupted", file=sys.stderr)
+        complain("vwlite: interrupted")
         status = 130
     except Interrupted as signalled:
-        print(f"vwlite: {escaped(str(signalled))}", file=sys.stderr)
+        complain(f"vwlite: {escaped(str(signalled))}")
         status = 128 + signalled.number
     except StreamLost as lost:
         status = lost_stream(lost.args[0])
@@ -145,6 +146,12 @@ class StreamLost(Exception):
 
 def interrupt(number: int, frame: object) -> None:
     raise Interrupted(number)
+
+
+def complain(line: str) -> None:
+    """On standard error, if that takes it: the exit status tells it too."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
 
 
 class StandardOutput(io.FileIO):
@@ -183,12 +190,12 @@ def failed(error: OSError) -> int:
     if getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
         return lost_stream(error)
     place = escaped(str(error.filename or "a file"))
-    print(f"vwlite: {place}: {error.strerror or error}", file=sys.stderr)
+    complain(f"vwlite: {place}: {error.strerror or error}")
     return InputDamaged.exit_code
 
 
 def out_of_memory(why: str) -> int:
-    print(f"vwlite: not enough memory{f': {why}' if why else ''}", file=sys.stderr)
+    complain(f"vwlite: not enough memory{f': {why}' if why else ''}")
     return OutOfMemory.exit_code
 
 
@@ -198,7 +205,7 @@ def lost_stream(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 141
     reason = "it is closed" if error.errno == errno.EBADF else error.strerror
-    print(f"vwlite: cannot write to standard output: {reason}", file=sys.stderr)
+    complain(f"vwlite: cannot write to standard output: {reason}")
     return 74
 
 
