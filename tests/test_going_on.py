@@ -33,14 +33,43 @@ def test_two_passes_and_two_runs_give_the_same_file(options, run_here, files):
     assert (files / "part").read_bytes() == (files / "whole").read_bytes()
 
 
-def test_halves_count_like_the_whole(run_here, files):
-    run_here("train", "all.vw", "-f", "whole")
-    run_here("train", "first.vw", "-f", "part")
+NUMBERS = ("", "--ftrl", "--coin", "--lrq ui2", "--active --simulation", "--loss_function hinge")
+CLASSES = ("--oaa 3", "--oaa 3 --oaa_subsample 1", "--multiclass 3", "--log_multi 3", "--ect 3", "--filter_tree 3")
+OTHERS = {"--csoaa 3": "1:{0} 2:0.5", "--multilabel_oaa 3": "{0},2", "--csoaa_ldf m": "{0}:{0}"}  # their labels
+DYADIC = "--dotproduct ui --no-shuffle --decay_learning_rate 1"
+
+
+def content(path):
+    arrays = load(path).arrays
+    return {name: memoryview(getattr(array, "values", array)).tobytes() for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize("options", [*NUMBERS, *CLASSES, *OTHERS, DYADIC])
+def test_halves_give_the_whole(options, run_here, files):
+    label = OTHERS.get(options, "{1}" if options in CLASSES else "{0}")
+    for name in ("all", "first", "second"):
+        lines = (files / f"{name}.vw").read_text().splitlines(keepends=True)
+        lines = [f"{label.format(line[0], int(line[0]) + 1)} {line[2:]}" for line in lines]
+        (files / f"{name}.vw").write_text(("\n" if "ldf" in options else "").join(lines))
+    run_here("train", "all.vw", "-f", "whole", *options.split())
+    run_here("train", "first.vw", "-f", "part", *options.split())
     done = run_here("train", "second.vw", "-i", "part", "-f", "part")
     whole, part = (load(files / name).header for name in ("whole", "part"))
     assert part.pop("passes") == 2 and whole.pop("passes") == 1
-    assert part == whole
+    assert part == whole and content(files / "part") == content(files / "whole")
     assert f"number of examples = {HALF}" in done.stderr  # the table is this run's
+
+
+def test_a_rate_that_decays_with_every_run_is_said(run_here, files):
+    """Those of dot products do where nothing is typed: after some weeks of nights little is learned."""
+    run_here("train", "first.vw", "-f", "part", "--dotproduct", "ui")
+    done = run_here("train", "second.vw", "-i", "part", "-f", "part")
+    assert "the learning rate has decayed to 0.03 over 1 passes, each run being one; -l sets another\n" in done.stderr
+    assert "0.0225 over 2 passes" in run_here("train", "second.vw", "-i", "part", "-f", "other").stderr
+    assert "to 0.04 over" in run_here("train", "second.vw", "-i", "part", "-f", "other", "-l", 0.04).stderr
+    assert run_here("train", "second.vw", "-i", "part", "-f", "other", "--quiet").stderr == ""
+    run_here("train", "first.vw", "-f", "part")
+    assert "decayed" not in run_here("train", "second.vw", "-i", "part", "-f", "part").stderr
 
 
 def test_names_are_kept_and_added_to(run_here, files):

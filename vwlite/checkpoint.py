@@ -15,12 +15,10 @@ from typing import Any
 from vwlite.atomic import beside_output
 from vwlite.best_pass import remove_kept
 from vwlite.config import RunConfig
-from vwlite.counters import Counters, ProgressRule
 from vwlite.digests import is_still
 from vwlite.errors import ModelError, UsageError
 from vwlite.header import stored
 from vwlite.interrupts import Interrupts
-from vwlite.limits import LARGEST
 from vwlite.outputs import CHECKPOINT
 from vwlite.partial import Partial
 from vwlite.restore import Restored, restore
@@ -147,8 +145,7 @@ def go_on(session: Session, run: dict[str, Any]) -> None:
     session.counters.restore(run["counters"])
     session.saver.totals = None
     if run["totals"] is not None:
-        session.saver.totals = Counters(ProgressRule(True, LARGEST))
-        session.saver.totals.restore(run["totals"])
+        session.saver.begin_totals(run["totals"])
     session.sightings.met = bytes(run["sightings"])
     session.saver.best.go_on(run["best"], session.saver.targets)
     plan, matched = session.plan, set(map(tuple, run["matched"]))

@@ -53,10 +53,14 @@ class Saver:
     def go_on_from(self, restored: Restored) -> None:
         """Count and name on from where the model stopped."""
         self.passes = restored.passes
-        self.totals = Counters(ProgressRule(True, LARGEST))
-        self.totals.restore(restored.counters)
+        self.begin_totals(restored.counters)
         if self.names is not None and restored.names is not None:
             self.names.names = restored.names.names
+
+    def begin_totals(self, counts: dict[str, Any]) -> None:
+        """Count on from those of the runs before."""
+        self.totals = Counters(ProgressRule(True, LARGEST), self.counters.simple_labels)
+        self.totals.restore(counts)
 
     def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:

@@ -73,6 +73,9 @@ def start(
     )
     if config.learning:
         go_on(initial, model, dict(learner_changes or {}))
+        if model.learner.config.decay_learning_rate != 1 and not config.output.quiet:
+            rate = f"the learning rate has decayed to {model.learner.get('rate'):g}"
+            say(f"{rate} over {model.passes} passes, each run being one; -l sets another")
         if model.header["names"]:
             config = replace(config, output=replace(config.output, names=True))
     return replace(config, features=model.features, learner=model.learner.config), model

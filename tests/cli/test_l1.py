@@ -258,11 +258,11 @@ def test_nothing_depends_on_cache_threads_or_blocks(vwlite, tmp_path):
         assert same(tmp_path, "one", name)
 
 
-def test_standard_input_keeps_its_order(vwlite, tmp_path):
+def test_standard_input_gives_the_same_bytes_as_a_file(vwlite, tmp_path):
     vwlite("l1", "-f", "one", "--quiet", stdin=BINARY)
-    l1(vwlite, "binary.vw", "-f", "two", "--no-shuffle")
-    l1(vwlite, "--data=-", "-f", "three", "--shuffle", stdin=BINARY)
-    l1(vwlite, "binary.vw", "-f", "four")
+    l1(vwlite, "binary.vw", "-f", "two", "--shuffle")
+    l1(vwlite, "--data=-", "-f", "three", "--no-shuffle", stdin=BINARY)
+    l1(vwlite, "binary.vw", "-f", "four", "--no-shuffle")
     assert same(tmp_path, "one", "two") and same(tmp_path, "three", "four") and not same(tmp_path, "one", "three")
 
 

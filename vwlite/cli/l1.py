@@ -49,7 +49,7 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.count("--early_terminate", help="Stop after so many passes without gain.", default=8, show_default=True)
 @click.option("--dense-pairs", is_flag=True, help="Pair every feature with every label, not only those seen together.")
 @options.listed("--edge", help="Namespaces (letters) that transitions are conditioned on.", metavar="ABC")
-@click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes, but for stdin]")
+@click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes]")
 @options.count("--random_seed", "--seed", "seed", help="Seed of these orders.", default=0)
 @options.max_memory
 @options.data_options

@@ -151,7 +151,8 @@ class Learner:
         """
 
     def end_pass(self) -> None:
-        self.set(rate=to_float32(to_float32(self.get("rate")) * to_float32(self.config.decay_learning_rate)))
+        if self.config.decay_learning_rate != 1:  # otherwise not even rounded: a run goes on as if it had not ended
+            self.set(rate=to_float32(to_float32(self.get("rate")) * to_float32(self.config.decay_learning_rate)))
 
     def has_learned_pair(self, number: int) -> bool:
         """Whether any row taught the latent vectors of pair ``number`` something."""

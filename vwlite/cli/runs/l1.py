@@ -50,7 +50,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     initial = store.load(arguments["initial"]) if arguments["initial"] else None
-    config = configured(typed, arguments, initial)
+    config = configured(typed, initial)
     input = build.input_config({**arguments, "shuffle": None})
     if arguments["early_terminate"] < 1:
         raise UsageError("--early_terminate takes 1 or more")
@@ -73,11 +73,9 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     )
 
 
-def configured(typed: dict[str, Any], arguments: dict[str, Any], initial: store.Loaded | None) -> L1Config:
+def configured(typed: dict[str, Any], initial: store.Loaded | None) -> L1Config:
     """Typed options over the model's, if there is one. Raises UsageError for those that would do nothing."""
     changes = {OPTIONS[name]: value for name, value in typed.items() if name in OPTIONS}
-    if not initial and "shuffle" not in changes:
-        changes["shuffle"] = "-" not in (arguments["files"] or ("-",))
     fields = {name: getattr(initial.config, name) for name in OPTIONS.values()} if initial else {}
     if initial:
         for name in SETTLED:
