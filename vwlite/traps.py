@@ -29,8 +29,9 @@ class Traps:
             self.last = float(known[-1])
         odd = np.isnan(batch.label) & (batch.flags & (BLANK | SAVE | TAGGED) == TAGGED)
         for row in np.flatnonzero(odd).tolist():
-            tag = batch.tag(row)
-            if DECIMAL_BYTES.fullmatch(tag):
+            tag, start = batch.tag(row), int(batch.tag_start[row])
+            meant = start > 0 and batch.text[start - 1] == ord("'")
+            if DECIMAL_BYTES.fullmatch(tag) and not meant:
                 self.tagged += 1
                 self.place, self.tag = self.place or batch.place(row), self.tag or tag.decode()
 

@@ -102,7 +102,7 @@ def test_lines_sorted_by_label_are_said(report, vwlite, write):
 def test_labels_that_are_tags_are_said(vwlite):
     text = "1 |a b\n1|a b\n-1|a c\n'2 |a d\n mail |a d\n 0 |a\n"
     said = vwlite("check", stdin=text.replace(" mail ", "mail")).stderr
-    assert ":2: '1|' is an example without a label, tagged 1 (2 such lines): a label needs a blank" in said
+    assert "2: '1|' is an example without a label, tagged 1 (2 such lines): a label needs a blank" in said
 
 
 def test_namespaces_that_differ_by_case_are_said(vwlite):
