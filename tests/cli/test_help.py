@@ -101,3 +101,33 @@ def test_help_of_a_command_loads_no_numpy(run_cli):
     done = run_cli("train", "--help", PYTHONPROFILEIMPORTTIME="1")
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "vwlite.cli.options" in loaded and not loaded & {"numpy", "mmh3", "tqdm"}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_help_tells_every_default(name):
+    context = click.Context(command(name))
+    options = [o for o in command(name).params if isinstance(o, click.Option) and not (o.hidden or o.is_flag)]
+    assert options
+    default = {option: option.get_default(context) for option in options}
+    set_ones = [o for o in options if isinstance(default[o], int | float | str) and default[o]]  # 0 is "not asked for"
+    assert [o.opts for o in set_ones if "default" not in o.get_help_record(context)[1]] == []
+
+
+@pytest.mark.parametrize("option", ["l1", "l2", "sparse_l2", "initial_weight", "constant", "initial_t"])
+def test_help_of_train_tells_what_a_penalty_or_start_value_is_without_being_typed(option):
+    found = next(param for param in command("train").params if param.name == option)
+    assert "[default: 0" in found.help
+
+
+def test_help_of_train_begins_with_common_options(vwlite):
+    shown = vwlite("train", "--help").stdout
+    blocks = re.findall(r"^(\S.*):\n((?:  .*\n)+)", shown, re.M)
+    assert blocks[0][0] == "Common options"
+    listed = re.findall(r"^  (-\S+)", blocks[0][1], re.M)
+    wanted = "-f, -i, --loss_function -l, --passes -b, -q, --l1 --l2 --names --quiet"
+    assert listed == wanted.split()
+    assert len(re.findall(r"^  -f, ", shown, re.M)) == 1
+
+
+def test_bits_of_named_labels_are_told(vwlite):
+    assert "the whole hash" in " ".join(vwlite("l1", "--help").stdout.split())

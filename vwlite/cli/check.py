@@ -11,7 +11,7 @@ from vwlite.cli.root import SETTINGS
 
 @click.command("check", cls=Command, context_settings=SETTINGS, short_help="Validate text and say what is in it.")
 @options.data_files
-@options.count("-b", "--bit_precision", "bits", default=18, help="Bits to judge. [default: 18]")
+@options.count("-b", "--bit_precision", "bits", default=18, help="The -b to report collisions of. [default: 18]")
 @click.option(
     "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
 )

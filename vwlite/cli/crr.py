@@ -15,10 +15,12 @@ LOSSES = ["squared", "logistic", "hinge"]
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
 @options.data_files
 @options.file(Writes("model"), "-f", "--final_regressor", "model", help="Write the model there.")
-@options.number("--alpha", help="Share of regression: 1 is regression only, 0 ranking only.", default=0.5)
-@options.number("--lambda", "penalty", help="L2 regularisation; sets the step sizes too.", default=0.001)
+@options.number("--alpha", help="Share of regression, 1 for it alone, 0 for ranking. [default: 0.5]", default=0.5)
+@options.number("--lambda", "penalty", help="L2 penalty; sets the step sizes too. [default: 0.001]", default=0.001)
 @options.count("--steps", help="Random examples or pairs to learn from.", default=1_000_000, show_default=True)
-@click.option("--loss_function", type=click.Choice(LOSSES), default="squared", help="Of examples and pairs.")
+@click.option(
+    "--loss_function", type=click.Choice(LOSSES), default="squared", show_default=True, help="Of examples and pairs."
+)
 @options.number("--logistic_min", help="Label that means 'never'. [default: -1 or 0, as the labels are]")
 @options.number("--logistic_max", help="Label that means 'always'. [default: 1]")
 @options.text("--qid", help="What tells queries apart: tag, none, or a namespace. [default: tags]", metavar="NS")
@@ -27,6 +29,7 @@ LOSSES = ["squared", "logistic", "hinge"]
     "sampling",
     type=click.Choice(["pairs", "query"]),
     default="pairs",
+    show_default=True,
     help="All pairs are as likely; or all queries, and all pairs of a query.",
 )
 @options.count("--pair-buffer", help="Keep N examples of each label of a query instead of a cache.", default=0)
@@ -34,6 +37,7 @@ LOSSES = ["squared", "logistic", "hinge"]
     "--rate",
     type=click.Choice(["inverse", "invsqrt", "constant"]),
     default="inverse",
+    show_default=True,
     help="Step sizes: 1/(lambda i), X/sqrt(i) or X.",
 )
 @options.number("-l", "--learning_rate", help="X of invsqrt and constant. [default: 0.02]")

@@ -37,7 +37,7 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.number("-l", "--learning_rate", help="X of the rate. [default: 0.05, multinomial 0.1, crf 0.2]")
 @options.number("--decay_learning_rate", "decay", help="A of the exponential rate.", default=0.85, show_default=True)
 @options.count("--passes", help="Passes or iterations at most. [default: 30, owlqn: 1000]")
-@options.number("--tolerance", help="owlqn stops when an iteration gains less, relatively.", default=1e-7)
+@options.number("--tolerance", help="owlqn stops when an iteration gains less. [default: 1e-7, relative]", default=1e-7)
 @options.file(
     Held(), "--holdout",
     help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
@@ -46,7 +46,7 @@ MODELS = ["binary", "multinomial", "crf"]
     "--holdout-metric", type=click.Choice(["f1", "accuracy", "log_loss"]),
     help="What a better pass is. [default: f1 of phrases, accuracy of other names, else log_loss]",
 )
-@options.count("--early_terminate", help="Stop after so many passes without gain.", default=8, show_default=True)
+@options.count("--early_terminate", help="Stop after N passes without gain.", default=8, show_default=True)
 @click.option("--dense-pairs", is_flag=True, help="Pair every feature with every label, not only those seen together.")
 @options.listed("--edge", help="Namespaces (letters) that transitions are conditioned on.", metavar="ABC")
 @click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes]")
@@ -54,11 +54,11 @@ MODELS = ["binary", "multinomial", "crf"]
 @options.max_memory
 @options.data_options
 @options.cache_options
-@options.table_options
+@options.table_family("18; 32, the whole hash, with named labels")
 @options.feature_options
 @options.bad_line_options
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
-@options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
+@options.lock_option
 @options.json_option("Write the figures of every pass as JSON; - is stdout.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(**arguments: Any) -> int:

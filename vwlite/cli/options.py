@@ -76,7 +76,7 @@ data_options = family(
         help="Format of the text. [default: vw, or the model's]",
     ),
     count("--threads", help="Threads that parse; the result does not depend on it. [default: all cores]"),
-    count("--examples", help="Read so many examples at most, 0 for all.", default=0),
+    count("--examples", help="Read N examples at most, 0 for all. [default: 0]", default=0),
     count("--block-size", help="Bytes parsed at a time.", hidden=True),
 )
 cache_options = family(
@@ -91,14 +91,22 @@ bad_line_options = family(
     number("--max-bad-ratio", help="Fail when a larger share of lines is malformed.", default=0.01, show_default=True),
     file(Writes("malformed lines"), "--bad-lines", help="Keep malformed lines there."),
 )
-table_options = family(
-    "Table of weights",
-    count("-b", "--bit_precision", "bits", help="Bits of a slot's number: the table has 2^N slots. [default: 18]"),
-    click.option(
-        "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
-    ),
-    count("--hash_seed", help="Seed of the hash."),
-)
+
+
+def table_family(bits: str) -> Decorator:
+    """``bits``: the default of ``-b``, in words."""
+    slots = f"Bits of a slot's number: the table has 2^N slots. [default: {bits}]"
+    return family(
+        "Table of weights",
+        count("-b", "--bit_precision", "bits", help=slots),
+        click.option(
+            "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
+        ),
+        count("--hash_seed", help="Seed of the hash."),
+    )
+
+
+table_options = table_family("18")
 feature_options = family(
     "Features",
     listed("-q", "--quadratic", help="Cross two namespaces: letters, ':' for any, or full names 'a,b'.", metavar="AB"),
@@ -145,17 +153,17 @@ update_options = family(
     "Update",
     number("-l", "--learning_rate", help="Learning rate. [default: 0.5]"),
     number("--power_t", help="Power of the rates' decay. [default: 0.5]"),
-    number("--initial_t", help="Start value of t and of the adaptive sums."),
+    number("--initial_t", help="Start value of t and of the adaptive sums. [default: 0; 1 with plain --sgd]"),
     number("--decay_learning_rate", help="Multiply the rate by this after every pass. [default: 1]"),
     flag("--sgd", help="Plain stochastic gradient descent."),
     flag("--adaptive", help="Per-feature rates (AdaGrad)."),
     flag("--normalized", help="Rates that do not depend on the features' scale."),
     flag("--invariant", help="Importance-aware updates. [default: all three]"),
-    number("--l1", help="L1 regularisation (truncated gradient, as vw's; 'vwlite l1' has another)."),
-    number("--l2", help="L2 regularisation."),
-    number("--sparse_l2", help="Shrink the weights of the example's features only."),
-    number("--initial_weight", help="Start value of every weight."),
-    number("-C", "--constant", help="Start value of the constant's weight."),
+    number("--l1", help="L1 regularisation (truncated gradient, as vw's; 'vwlite l1' has another). [default: 0]"),
+    number("--l2", help="L2 regularisation. [default: 0]"),
+    number("--sparse_l2", help="L2 regularisation of the example's features only. [default: 0]"),
+    number("--initial_weight", help="Start value of every weight. [default: 0]"),
+    number("-C", "--constant", help="Start value of the constant's weight. [default: 0]"),
     flag("--ftrl", help="FTRL-proximal updates instead, with --l1 and --l2 as it has them."),
     number("--ftrl_alpha", help="Its learning rate. [default: 0.5; --coin 4, --pistol 1]"),
     number("--ftrl_beta", help="Added to the root of the squared gradients' sum. [default: 1; --pistol 0.5]"),
@@ -243,7 +251,7 @@ pass_options = family(
     click.option(
         "--shuffle/--no-shuffle", default=None, help="Shuffle later passes. [default: with --dotproduct, not with -p]"
     ),
-    count("--early_terminate", help="Stop after so many passes without gain.", default=3, show_default=True),
+    count("--early_terminate", help="Stop after N passes without gain.", default=3, show_default=True),
 )
 curriculum_options = family(
     "Curriculum",
@@ -257,6 +265,9 @@ curriculum_options = family(
     ),
     number("--curriculum-start", help="Share of the first pass. [default: 0.25]"),
     count("--curriculum-passes", help="Pass from which on all take part. [default: half of --passes]"),
+)
+lock_option = number(
+    "--lock-wait", help="Seconds to wait while another process trains the same model. [default: 0]", default=0.0
 )
 progress_options = family(
     "Progress",

@@ -109,6 +109,7 @@ class Command(click.Command):
     and lists its options under headings."""
 
     lenient = False  # about names of files
+    common: tuple[str, ...] = ()  # options that --help lists first
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
@@ -137,11 +138,12 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
-        heading = "Options"
-        for param in self.get_params(ctx):
+        params = self.get_params(ctx)
+        first = sorted((one for one in params if one.name in self.common), key=lambda one: self.common.index(one.name))
+        for param in (*first, *(one for one in params if one.name not in self.common)):
             record = param.get_help_record(ctx)
             if record and not isinstance(param, click.Argument):
-                heading = getattr(param, "heading", "Options")
+                heading = "Common options" if param.name in self.common else getattr(param, "heading", "Options")
                 sections.setdefault(heading, []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):

@@ -53,7 +53,7 @@ from vwlite.outputs import BEST, CHECKPOINT, LEDGER, LOCK
     is_flag=True,
     help="Skip files that the model of -i has learned, after MODEL.ledger. With -i M -f M: begin where there is no M.",
 )
-@options.number("--lock-wait", help="Wait so many seconds for another training of the same model.", default=0.0)
+@options.lock_option
 @options.json_option("Write counts and losses as JSON; - is stdout.")
 @options.progress_options
 @options.bar_options
@@ -74,3 +74,10 @@ def command(**arguments: Any) -> int:
     from vwlite.cli.runs.train import run
 
     return run(arguments)
+
+
+# First in --help, in this order.
+command.common = (  # type: ignore[attr-defined]
+    *("model", "initial", "loss_function", "learning_rate", "passes", "bits", "quadratic"),
+    *("l1", "l2", "names", "quiet"),
+)

@@ -46,7 +46,10 @@ run_options = options.family(
     click.option("--log_level", type=click.Choice(LOG_LEVELS), help="Least important message that is logged."),
     click.option("--limit_output", type=Whole(), metavar="N", help="Log N messages at most."),
     click.option("--hexfloat_weights", is_flag=True, help="Weights in hexadecimal in models as text."),
-    click.option("--initial_pass_length", type=Whole(), default=-1, help="Lines of a pass; twice as many passes then."),
+    click.option(
+        "--initial_pass_length", type=Whole(), default=-1,
+        help="Lines of a pass, of which there are twice as many. [default: all]",
+    ),
     click.option("--dry_run", is_flag=True, help="Only look at the options."),
     click.option("--id", "model_id", metavar="TEXT", help="A name for the readable model's header."),
 )
