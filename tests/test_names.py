@@ -219,7 +219,7 @@ def test_book_survives_as_arrays(names):
     book = NameBook()
     book.names = dict(names)
     arrays = book.arrays()
-    assert book_from_arrays(arrays).names == names
+    assert book_from_arrays(arrays, 32).names == names
     assert arrays["name_slot"].tolist() == sorted(names)
 
 
@@ -228,7 +228,7 @@ def test_book_goes_on_where_it_was_stored():
     slots = np.frombuffer(expand_row(batch, plan, 0)[0], np.uint32).tolist()
     book = NameBook()
     book.names = {slots[0]: "kept"}
-    book = book_from_arrays(book.arrays())
+    book = book_from_arrays(book.arrays(), 18)
     book.add(batch, plan)
     assert book.names == {slots[0]: "kept", slots[1]: "a^y"}
 
@@ -239,7 +239,7 @@ def test_damaged_names_are_refused(change):
     book.names = {1: "ab", 2: "c"}
     arrays = book.arrays() | {name: np.array(value) for name, value in change.items()}
     with pytest.raises(ModelError, match="names"):
-        book_from_arrays(arrays)
+        book_from_arrays(arrays, 18)
 
 
 def test_sorted_features_keep_their_names():

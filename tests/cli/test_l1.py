@@ -332,7 +332,9 @@ def test_models_of_other_kinds(vwlite):
     assert "named labels" in vwlite("inspect", "m", "--readable_model", "r", status=2).stderr
     vwlite("train", "binary.vw", "-f", "plain", "--quiet")
     assert "vwlite l1" in l1(vwlite, "binary.vw", "-i", "plain", status=76).stderr
-    assert "named labels" in vwlite("predict", "-i", "plain", "binary.vw", "--probabilities", status=2).stderr
+    assert "needs a model of --loss_function logistic" in vwlite(
+        "predict", "-i", "plain", "binary.vw", "--probabilities", status=2
+    ).stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--solver", "owlqn"), ("--holdout", 0.1), ("--edge", "e")])

@@ -82,6 +82,7 @@ BETWEEN_TWO_CLASSES = (
 @example(BETWEEN_TWO_CLASSES)
 def test_like_the_twin(case):
     kind, lines, options, held, mellowness, seed, binary, strict = case
+    options.own = strict
     rows, table, learner = learn(case)
     twin, seen = Twin(kind, options, mellowness, seed, binary, strict), set()
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):

@@ -24,7 +24,8 @@ class Ftrl(Parameterless):
     kind, looks_back = Proximal, True
 
     def __init__(self, options: Options, alpha: float, beta: float, strict: bool) -> None:
-        super().__init__(options, alpha, beta, strict=True)  # which leaves nothing out
+        super().__init__(options, alpha, beta, strict)
+        self.strict = True  # initial predictions are never left out
         self.l1, self.l2 = F32(options.l1), F32(options.l2)
 
     def teach(self, terms, label, weight, base):
