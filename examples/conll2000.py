@@ -34,7 +34,8 @@ WORDS += "U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\nB\n"
 
 def vwlite(*arguments):
     """What the command prints, as JSON data."""
-    done = subprocess.run([sys.executable, "-m", "vwlite", *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-P", "-m", "vwlite", *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.returncode)
     return json.loads(done.stdout) if done.stdout else None

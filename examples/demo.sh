@@ -11,9 +11,9 @@ out=${1:-demo-out}
 python=${PYTHON:-python3}
 
 command=$(dirname "$python")/vwlite
-[ -f "$command" ] || command="$python -m vwlite"
+[ -f "$command" ] || command="$python -P -m vwlite"
 
-vwlite() { "$python" -m vwlite "$@"; }
+vwlite() { "$python" -P -m vwlite "$@"; }
 say() { printf '\n# %s\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
 

@@ -137,7 +137,7 @@ def print_table(rows):
 def find_vwlite():
     """The command of a vwlite: this interpreter's, the one on PATH, or the one that make built beside the examples."""
     built = Path(__file__).resolve().parent.parent / ".venv/bin/python"
-    here, beside = [sys.executable, "-m", "vwlite"], [str(built), "-m", "vwlite"]
+    here, beside = [sys.executable, "-P", "-m", "vwlite"], [str(built), "-P", "-m", "vwlite"]
     for command in (here, [shutil.which("vwlite") or ""], beside):
         try:
             if subprocess.run([*command, "--version"], capture_output=True).returncode == 0:

@@ -23,7 +23,8 @@ WORDS = re.compile(r"[a-z][a-z]+")
 
 def vwlite(*arguments):
     """What the command prints, as JSON data."""
-    done = subprocess.run([sys.executable, "-m", "vwlite", *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-P", "-m", "vwlite", *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.returncode)
     return json.loads(done.stdout) if done.stdout else None

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -26,6 +27,15 @@ def test_every_place_tells_the_same_version(run_cli):
 def test_every_kernel_source_is_built(source):
     module = importlib.import_module(f"vwlite._native.{source.stem}")
     assert module.__file__.endswith(".so")
+
+
+def test_a_source_tree_without_kernels_says_what_to_do(tmp_path):
+    shutil.copytree(PROJECT / "vwlite", tmp_path / "vwlite", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    command = [sys.executable, "-m", "vwlite", "train", "data.vw"]
+    here = {**os.environ, "PYTHONSAFEPATH": ""}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=here)
+    assert done.returncode == 69 and "Traceback" not in done.stderr
+    assert f"run 'make' or 'pip install .' in {tmp_path};" in done.stderr
 
 
 @pytest.mark.skipif(os.environ.get("VWLITE_DEBUG") == "1", reason="built to be debugged")

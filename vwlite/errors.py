@@ -35,6 +35,12 @@ class ExtraMissing(VwliteError):
     exit_code = 69
 
 
+class NotBuilt(VwliteError):
+    """The package is a source tree without compiled kernels."""
+
+    exit_code = 69
+
+
 class Diverged(VwliteError):
     """Weights or predictions stopped being finite numbers."""
 
