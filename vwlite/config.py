@@ -64,12 +64,17 @@ class RunConfig:
         if self.output.names and self.input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
         in_order = getattr(self.learner, "label_words", None) is not None
-        if in_order and (self.input.shuffle or self.curriculum.order):
-            raise UsageError("--shuffle and --curriculum do not go with labels that are names or lists")
+        shuffled = self.input.shuffle or self.input.shuffle_first
+        if in_order and (shuffled or self.curriculum.order):
+            raise UsageError(
+                "--shuffle, --shuffle-first and --curriculum do not go with labels that are names or lists"
+            )
         if self.curriculum.order and self.passes == 1:
             raise UsageError("--curriculum says which examples take part in each pass: it needs --passes 2 or more")
-        if self.curriculum.order and (self.input.shuffle or self.output.predictions or self.output.raw_predictions):
-            raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, -p and -r")
+        if self.curriculum.order and (shuffled or self.output.predictions or self.output.raw_predictions):
+            raise UsageError(
+                "--curriculum chooses and orders the examples: drop --shuffle, --shuffle-first, -p and -r"
+            )
         if self.curriculum.order and self.learner.learner == "bfgs":
             raise UsageError("--curriculum does not go with --bfgs, which needs the same examples in every pass")
         if self.learner.learner in ("log_multi", "ect", "filter_tree") and self.output.raw_predictions and self.strict:

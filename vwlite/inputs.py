@@ -38,6 +38,7 @@ class InputConfig:
     kill_cache: bool = False
     examples: int = 0  # lines read at most, 0 for all
     shuffle: bool = False  # every pass but a model's first goes in an order of its own
+    shuffle_first: bool = False  # the first pass of a run goes in random order too
     seed: int = 0  # of these orders
     class_weights: tuple[tuple[float, float], ...] = ()  # label, factor of its examples' importance
 

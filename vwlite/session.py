@@ -74,8 +74,8 @@ class Session:
         lists = getattr(config.learner, "label_words", None)
         if lists is not None:
             text = text.of_words(lists, learner.grouped)
-        again = (config.input.shuffle and self.saver.passes > 0) or config.curriculum.order is not None
-        self.inputs = Inputs(config.input, text, config.passes > 1 or again)
+        again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1)
+        self.inputs = Inputs(config.input, text, again)
         self.curriculum: Curriculum | None = None
         self.passes_done = self.failures = 0
         self.place = Place()
@@ -135,7 +135,7 @@ class Session:
             if len(self.config.input.paths) == 1:
                 self.saver.note_lines(self.config.input.paths[0], self.inputs.cache.lines)
             self.recalled = True
-        shuffled = self.config.input.shuffle and self.saver.passes > 0
+        shuffled = self.is_shuffled(number)
         chosen = self.config.curriculum.order is not None
         if (shuffled or chosen or number > 1) and not self.inputs.cache:  # where a run or a model goes on
             for batch in self.texts():
@@ -150,6 +150,11 @@ class Session:
             yield from map(self.manners.relabel, self.inputs.cached())
         else:
             yield from self.texts()
+
+    def is_shuffled(self, number: int) -> bool:
+        """Whether pass ``number`` goes in an order of its own."""
+        input = self.config.input
+        return (input.shuffle_first and number == 1) or (input.shuffle and self.saver.passes > 0)
 
     def chosen(self, number: int) -> Iterator[Batch]:
         """What the curriculum has for pass ``number``; what is held out is there in every pass."""

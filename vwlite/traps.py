@@ -50,7 +50,7 @@ class Traps:
             if self.changes < FEW * usual:
                 said.append(
                     f"the lines are sorted by label: it changes {self.changes} times, {usual:.0f} times in random "
-                    "order; what is learned last counts most: shuffle the lines"
+                    "order: shuffle them, or train --shuffle-first; what is learned last counts most"
                 )
         names = Counter(space["name"].lower() for space in report["namespaces"])
         for name in sorted(name for name, count in names.items() if count > 1):

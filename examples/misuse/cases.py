@@ -69,6 +69,7 @@ CASES = {
         **{"ones.vw": "1 |a b\n1 |a c\n"},
     ),
     "labels 0/1 and -1/1 mixed": data("0 |a\n1 |a b\n-1 |a c\n", "--loss_function logistic"),
+    "lines sorted by label": typed("sort good.vw > sorted.vw; {tool} check sorted.vw > checked"),
     "binary noise as data": data(NOISE),
     "a byte order mark, CRLF, no last newline": data("\ufeff1 |a b\r\n-1 |a c\r\n1 |a b"),
     "`cat f | tool`": typed("cat good.vw | {train} -d /dev/stdin -f out"),

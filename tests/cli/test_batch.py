@@ -38,7 +38,7 @@ def test_a_loss_that_is_flat_where_learning_begins_is_refused(vwlite, write, nam
 
 IDLE = {
     "--bfgs": "--sgd --adaptive --normalized --invariant --l1=1 --sparse_l2=1 -l1 --power_t=1 --initial_t=1 "
-    "--decay_learning_rate=1 --shuffle",
+    "--decay_learning_rate=1 --shuffle --shuffle-first",
     "--conjugate_gradient": "--hessian_on --mem=3 -l1",
     "--coin": "-l1 --power_t=1 --initial_t=2 --decay_learning_rate=0.5 --sgd --adaptive --initial_weight=1 -C1",
     "--filter_tree=2 --pistol": "-l1 --normalized",

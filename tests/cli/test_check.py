@@ -95,6 +95,7 @@ def test_lines_sorted_by_label_are_said(report, vwlite, write):
     said = "the lines are sorted by label: it changes 1 times, 60 times in random order"
     assert said in vwlite("check", "sorted.vw", "--block-size", 100).stderr
     assert said in report("sorted.vw")["warnings"][0]
+    assert "shuffle them, or train --shuffle-first" in report("sorted.vw")["warnings"][0]
     assert report("mixed.vw")["warnings"] == []
     assert vwlite("check", "sorted.vw", "--quiet").stderr == ""
 

@@ -32,6 +32,8 @@ RUNS = {
     "held out after": "--holdout_after 30",
     "cache": "--passes 3 --cache_file c",
     "shuffled": "--passes 3 --shuffle",
+    "shuffled first": "--shuffle-first --names",
+    "shuffled at first": "--shuffle-first --passes 3 --seed 2",
     "names": "--names --readable_model r.txt --invert_hash h.txt",
     "dyadic": "--dotproduct user,item --rank 3 --passes 4",
     "dyadic, own order": "--dotproduct ui --rank 2 --passes 2 --no-shuffle --cache_file c",

@@ -78,7 +78,7 @@ def test_lines_without_the_namespace_are_told(vwlite, write):
     [
         ("--curriculum easy", "needs --passes 2 or more"),
         ("--curriculum-by length", "--curriculum-by needs --curriculum"),
-        ("--passes 2 --curriculum easy -p -", "drop --shuffle, -p and -r"),
+        ("--passes 2 --curriculum easy -p -", "drop --shuffle, --shuffle-first, -p and -r"),
         ("--passes 2 --curriculum easy --shuffle", "drop --shuffle"),
         ("--passes 2 --curriculum easy --curriculum-by colour", "takes length, rarest"),
         ("--passes 2 --curriculum easy --csoaa 3", "labels that are names or lists"),

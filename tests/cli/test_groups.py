@@ -133,7 +133,7 @@ def test_a_shared_line_that_no_line_follows(vwlite, write, weights):
         ("--csoaa_ldf m --classweight 1:2", "--classweight does not go with groups of lines"),
         ("--csoaa_ldf m --binary", "--binary does not go with groups of lines"),
         ("--csoaa_ldf singleline", "'singleline' is not one of"),
-        ("--csoaa_ldf m --passes 2 --shuffle", "--shuffle and --curriculum do not go with"),
+        ("--csoaa_ldf m --passes 2 --shuffle", "--shuffle-first and --curriculum do not go with"),
         ("--csoaa_rank", "--csoaa_rank needs --csoaa_ldf or --wap_ldf"),
     ],
 )

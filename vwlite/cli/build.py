@@ -71,6 +71,7 @@ def input_config(options: dict[str, Any]) -> InputConfig:
         kill_cache=bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
         examples=options.get("examples") or 0,
         shuffle=shuffles(options),
+        shuffle_first=bool(options.get("shuffle_first")),
         seed=options.get("random_seed") or 0,
         class_weights=options.get("classweight") or (),
     )
@@ -79,7 +80,10 @@ def input_config(options: dict[str, Any]) -> InputConfig:
 def shuffles(options: dict[str, Any]) -> bool:
     """By default where it helps and no output shows the order."""
     shows_order = options.get("predictions") or options.get("raw_predictions") or options.get("audit")
-    if options.get("shuffle") and shows_order and options.get("passes", 1) > 1:
+    if options.get("shuffle_first") and shows_order:
+        raise UsageError("--shuffle-first puts the predictions out of order: drop -p and -r, or --shuffle-first")
+    later = options.get("passes", 1) > 1 or options.get("initial")
+    if options.get("shuffle") and shows_order and later:
         raise UsageError("--shuffle puts the predictions of later passes out of order: drop -p and -r, or --shuffle")
     if options.get("shuffle") is not None:
         return bool(options["shuffle"])

@@ -34,6 +34,7 @@ SPELLED = {
     "initial": "-i",
     "kind": "--format",
     "metrics": "--metric",
+    "shuffle_first": "--shuffle-first",
 }
 
 

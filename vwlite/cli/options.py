@@ -238,7 +238,7 @@ dyadic_options = family(
     flag("--no-dot-linear", help="No linear weights for these namespaces."),
     count(
         *("--random_seed", "--seed", "random_seed"),
-        help="Seed of start values, of --shuffle, --oaa_subsample and --active.",
+        help="Seed of start values, of --shuffle, --shuffle-first, --oaa_subsample and --active.",
         default=0,
     ),
 )
@@ -251,6 +251,7 @@ pass_options = family(
     click.option(
         "--shuffle/--no-shuffle", default=None, help="Shuffle later passes. [default: with --dotproduct, not with -p]"
     ),
+    flag("--shuffle-first", help="Read all first, then learn it in random order, as sorted data need."),
     count("--early_terminate", help="Stop after N passes without gain.", default=3, show_default=True),
 )
 curriculum_options = family(

@@ -51,7 +51,7 @@ class BfgsConfig(GdConfig):
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:
-        names = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "shuffle")
+        names = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "shuffle", "shuffle_first")
         return ("conjugate_gradient", (*names, "mem", "hessian_on")) if self.conjugate_gradient else ("bfgs", names)
 
     @property

@@ -1,0 +1,106 @@
+"""--shuffle-first: the first pass in random order, through the cache."""
+
+import json
+
+import pytest
+
+LINES = [f"{1 if n < 60 else -1} |w f{n * 7 % 11} g{n % 5} s{n // 60}\n" for n in range(120)]  # sorted by label
+QUIET = ("train", "--quiet", "--shuffle-first")
+
+
+@pytest.fixture
+def trained(vwlite, write, tmp_path):
+    """The bytes of a model of the sorted lines."""
+    write("data.vw", "".join(LINES))
+
+    def run(name, *options, data=("data.vw",), stdin=b""):
+        vwlite(*QUIET, *data, "-f", name, *map(str, options), stdin=stdin)
+        return (tmp_path / name).read_bytes()
+
+    return run
+
+
+def test_the_order_is_the_seed_s_whatever_else(trained, vwlite, tmp_path, write):
+    first = trained("m")
+    vwlite("train", "data.vw", "-f", "plain", "--quiet")
+    assert first != (tmp_path / "plain").read_bytes() and first == trained("m")
+    assert first != trained("m", "--seed", 1) == trained("m", "--random_seed", 1)
+    for options in ("--threads 1", "--threads 3 --block-size 300", "--cache_file c", "--cache_file c", "--shuffle"):
+        assert trained("m", *options.split()) == first, options
+    assert trained("m", data=(), stdin="".join(LINES)) == first
+    write("a.vw", "".join(LINES[:50])), write("b.vw", "".join(LINES[50:]))
+    assert trained("m", data=("a.vw", "b.vw")) == first
+
+
+def test_later_passes_are_shuffled_by_shuffle_alone(trained, vwlite, tmp_path):
+    options = ("--passes", 2, "--holdout_off")
+    both, first = trained("both", *options, "--shuffle"), trained("first", *options)
+    vwlite("train", "data.vw", "--quiet", "--passes", 2, "--holdout_off", "--shuffle", "-f", "later")
+    assert len({both, first, (tmp_path / "later").read_bytes()}) == 3
+    once = trained("once")
+    vwlite("train", "data.vw", "--quiet", "-i", "once", "-f", "twice")
+    assert first == (tmp_path / "twice").read_bytes() != once
+    vwlite("train", "data.vw", "--quiet", "-i", "once", "-f", "twice", "--shuffle")
+    assert both == (tmp_path / "twice").read_bytes()
+
+
+def test_a_model_that_goes_on_is_shuffled_too(trained, vwlite, tmp_path):
+    vwlite("train", "data.vw", "-f", "first", "--quiet")
+    shuffled = trained("one", "-i", "first")
+    vwlite("train", "data.vw", "-i", "first", "-f", "two", "--quiet")
+    assert shuffled != (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize("options", ["--holdout_after 60", "--passes 2", "--passes 2 --holdout_period 4 -c"])
+def test_the_same_lines_are_held_out(options, trained, vwlite):
+    options = options.split()
+    here = vwlite("train", "data.vw", "-f", "m", "--shuffle-first", *options).stderr
+    there = vwlite("train", "data.vw", "-f", "n", *options).stderr
+    examples = [text.partition("weighted example sum = ")[2].split()[0] for text in (here, there)]
+    assert examples[0] == examples[1] != "120"
+    assert " h\n" in here  # a loss held out
+
+
+def test_names_are_kept(trained, vwlite, tmp_path):
+    trained("m", "--names", "--invert_hash", "text")
+    found = json.loads(vwlite("inspect", "m", "--top", "99", "--json", "-").stdout)
+    assert {"w^f3", "w^s0", "w^s1"} <= {entry["name"] for entry in found["top"]}
+    assert "w^f3:" in (tmp_path / "text").read_text()
+
+
+def test_malformed_lines_and_labels_are_told_once(vwlite, write):
+    write("odd.vw", "1x |w a\n" + "".join(LINES))
+    done = vwlite("train", "odd.vw", "-f", "m", "--shuffle-first", "--bad-lines", "bad", "--loss_function", "logistic")
+    assert done.stderr.count("bad line odd.vw:1:1") == 1 and "1 of 121 lines were malformed" in done.stderr
+    assert "weighted example sum = 120" in done.stderr
+
+
+def test_sorted_lines_are_learned_as_well_as_mixed_ones(vwlite, write):
+    """Weights of what both labels have do not follow the last."""
+    words = [f"|w f{n * 7 % 11} g{n % 600 % 50} s{n % 600 % 2 + n // 600}\n" for n in range(1200)]
+    write("data.vw", "".join(f"{1 if n < 600 else -1} {word}" for n, word in enumerate(words)))
+    common = ("train", "data.vw", "--quiet", "--loss_function", "logistic")
+    losses = []
+    for name, option in (("sorted", "--no-shuffle"), ("shuffled", "--shuffle-first")):
+        vwlite(*common, "-f", name, option)
+        found = vwlite("evaluate", "-i", name, "data.vw", "--metric", "log_loss", "--json", "-", "--quiet").stdout
+        losses.append(json.loads(found)["log_loss"])
+    assert losses[1] < 0.7 * losses[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--shuffle-first -p p", "out of order: drop -p and -r, or --shuffle-first"),
+        ("--shuffle-first -r -", "--shuffle-first puts the predictions out of order"),
+        ("--shuffle-first --passes 2 --curriculum easy", "drop --shuffle, --shuffle-first, -p and -r"),
+        ("--shuffle-first --csoaa 3", "--shuffle-first and --curriculum do not go with labels that are names or lists"),
+        ("-i m --shuffle -p p", "--shuffle puts the predictions of later passes out of order"),
+    ],
+)
+def test_what_does_not_go_together(options, message, vwlite, write, names_in):
+    write("data.vw", "".join(LINES))
+    vwlite("train", "data.vw", "-f", "m", "--quiet")
+    before = names_in()
+    assert message in vwlite("train", "data.vw", "-f", "n", *options.split(), status=2).stderr
+    assert names_in() == before
