@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from vwlite.cli.runs.handed import read_fixed
 from vwlite.errors import UsageError
 from vwlite.estimation import estimated
 from vwlite.metric_table import TABLE
@@ -208,13 +209,14 @@ def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
     [
         ("d --test d --vary '--passes 1|2'", "--passes is not for tune to vary"),
         ("d --test d --vary 'cache-file x|y'", "--cache-file is not for tune to vary"),
-        ("d --test d --vary '-l 1..2' --with --final-regressor=m", "--final-regressor=m is not for tune"),
+        ("d --test d --vary '-l 1..2' --with --final-regressor=m", "-f is not for tune to hand on"),
         ("d --test d --vary '-l 1..2' --metric calibration", "does not say which of two models is better"),
         ("d --test d --vary 'loss_function squared|hinge'", "losses of different --loss_function do not compare"),
         ("d --test d --vary 'ftrl off'", "nothing to try but the defaults"),
         ("- --test t --vary '-l 1..2'", "name files, not standard input"),
         ("d --test d --vary '-l 1'", "every trial failed"),
         ("d --test d --vary '-l 1..2' --with '-f m'", "-f is not for tune"),
+        ("d --test d --vary 'invert_hash x|y'", "--vary: --invert_hash is not for tune to vary"),
         ("d --test d --vary '-l 1..2' --trials 0", "--trials takes 1 or more"),
         ("d --test d --vary '-l 1..2' --with \"'\"", "--with: No closing quotation"),
     ],
@@ -222,3 +224,38 @@ def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
 def test_what_is_refused(options, message, vwlite, write):
     write("d", "oh\n")
     assert message in vwlite("tune", *shlex.split(options), status=2).stderr
+
+
+FILES = {
+    "--readable_model r": "--readable_model",
+    "--quiet --invert-hash=r": "--invert_hash",
+    "-fr": "-f",
+    "-pr": "-p",
+    "-r r": "-r",
+    "--json r": "--json",
+    "--bad-lines r": "--bad-lines",
+    "-cb 9": "-c",
+    "--cache_file r": "--cache_file",
+    "-i r": "-i",
+}
+
+
+@pytest.mark.parametrize("words", FILES)
+def test_no_trial_writes_a_file_of_its_own(words, vwlite, write, names_in):
+    write("d", "".join(LINES))
+    done = vwlite("tune", "d", "--test", "d", "--vary", "-l 1|2", "--with", words, status=2)
+    assert done.stderr == f"vwlite: --with: {FILES[words]} is not for tune to hand on\n"
+    assert names_in() == ["d"]
+
+
+def test_data_and_what_is_no_option_are_not_handed_on(vwlite, write):
+    write("d", "".join(LINES))
+    common = ("tune", "d", "--test", "d", "--vary", "-l 1|2", "--with")
+    for words in ("d", "-d d", "--l2 1e-9 --data=d"):
+        assert "d is no option: name data as FILE of tune" in vwlite(*common, words, status=2).stderr
+    assert "--with: no such option '--l2o'" in vwlite(*common, "--l2o 3", status=2).stderr
+
+
+def test_a_model_of_margins_is_handed_on():
+    words = "--curriculum easy --curriculum-by margin:m --l2 1e-9"
+    assert read_fixed(words) == words.split()

@@ -19,7 +19,10 @@ from vwlite.metric_table import canonical
     callback=lambda context, param, value: canonical(value),
 )
 @click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
-@click.option("--with", "fixed", metavar="'OPTIONS'", default="", help="Options of 'vwlite train' for every trial.")
+@click.option(
+    "--with", "fixed", metavar="'OPTIONS'", default="",
+    help="Options of 'vwlite train' for every trial, none that names a file.",
+)
 @options.count("--trials", help="Points of the space to try, beside the defaults.", default=27, show_default=True)
 @click.option(
     "--sampler", type=click.Choice(["random", "tpe"]), default="random", show_default=True,

@@ -17,12 +17,12 @@ import vwlite
 from vwlite.atomic import atomic_copy
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.handed import check_varied, read_fixed
 from vwlite.errors import UsageError
 from vwlite.source import check_inputs
 from vwlite.training import say
 from vwlite.tuning import Dimension, Outcome, Search, Trial, better_when_larger, draw
 
-OURS = ("-f", "--final_regressor", "--passes", "-i", "--initial_regressor", "-p", "-c", "--cache", "--cache_file")
 PYTHON = (sys.executable, "-P", "-m", "vwlite")  # -P: the current folder is no place to import from
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale")
 
@@ -64,8 +64,7 @@ def points_of(arguments: dict[str, Any]) -> tuple[Iterable[list[Trial]], int]:
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
     dimensions = [Dimension.read(text) for text in arguments["vary"]]
     for option in (dimension.option for dimension in dimensions):
-        if spelled(option) in OURS:
-            raise UsageError(f"--vary: {option} is not for tune to vary")
+        check_varied(option)
         if arguments["metric"] == "loss" and spelled(option) in OF_LOSS:
             raise UsageError(f"--vary: losses of different {option} do not compare; measure by another --metric")
     if arguments["sampler"] == "random":
@@ -81,18 +80,6 @@ def points_of(arguments: dict[str, Any]) -> tuple[Iterable[list[Trial]], int]:
 def spelled(option: str) -> str:
     """``-`` within a long option's name is ``_``."""
     return "--" + option[2:].replace("-", "_") if option.startswith("--") else option
-
-
-def read_fixed(text: str) -> list[str]:
-    """The options every trial has. Raises UsageError for those that are the search's own."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--with: {error}") from error
-    for word in words:
-        if spelled(word.partition("=")[0]) in OURS:
-            raise UsageError(f"--with: {word} is not for tune to hand on")
-    return words
 
 
 class Bench:

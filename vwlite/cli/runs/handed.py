@@ -1,0 +1,47 @@
+"""Which options of ``vwlite train`` ``vwlite tune`` hands on: none that names a file, and none of its own."""
+
+import shlex
+from typing import Any
+
+import click
+
+from vwlite.cli.files import Difficulty, FileName
+from vwlite.cli.parser import sentence
+from vwlite.cli.root import plain
+from vwlite.cli.train import command as train
+from vwlite.errors import UsageError
+
+OURS = ("passes", "cache")  # names of parameters, beside those that name files
+
+
+def read_fixed(text: str) -> list[str]:
+    """The options every trial has, read as ``vwlite train`` reads them. Raises UsageError for those that are not to be
+    handed on.
+    """
+    context = click.Context(train, info_name="train", **train.context_settings)
+    try:
+        words = shlex.split(text)
+        values, _, order = train.make_parser(context).parse_args(list(words))
+    except ValueError as error:
+        raise UsageError(f"--with: {error}") from error
+    except click.UsageError as error:
+        raise UsageError(f"--with: {sentence(error)}") from error
+    files = values.get("files")  # click's own mark, or nothing, where there are none
+    if isinstance(files, tuple) and files:
+        raise UsageError(f"--with: {files[0]} is no option: name data as FILE of tune")
+    for param in order:
+        check(param, "--with", param.opts[0], "hand on")
+    return words
+
+
+def check_varied(option: str) -> None:
+    """Raises UsageError."""
+    for param in train.params:
+        if isinstance(param, click.Option) and plain(option) in map(plain, (*param.opts, *param.secondary_opts)):
+            check(param, "--vary", option, "vary")
+
+
+def check(param: Any, where: str, option: str, what: str) -> None:
+    names_file = isinstance(param.type, FileName) and not isinstance(param.type, Difficulty)
+    if param.name in OURS or (names_file and isinstance(param, click.Option)):
+        raise UsageError(f"{where}: {option} is not for tune to {what}")
