@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from vwlite.arrays import np
 from vwlite.atomic import atomic_output
-from vwlite.batch import SAVE, Batch
+from vwlite.batch import BLANK, SAVE, Batch
 from vwlite.errors import DataError
 from vwlite.labels import LabelCheck
 from vwlite.reading import Parsed, Remark
@@ -16,6 +16,7 @@ from vwlite.remarks import SENTENCES, excerpt, hint
 
 if TYPE_CHECKING:
     from vwlite.class_labels import ClassLabels
+    from vwlite.label_census import Numbers
 
 SHOWN = 10  # malformed lines shown in full
 GRACE = 1000  # lines before the ratio is looked at
@@ -32,7 +33,7 @@ class BadLines:
 
     def __init__(
         self,
-        labels: LabelCheck | ClassLabels | None,
+        labels: LabelCheck | ClassLabels | Numbers | None,
         say: Callable[[str], None] | None,
         *,
         max_ratio: float = 0.01,
@@ -85,13 +86,29 @@ class BadLines:
             raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
     def add(self, part: Parsed, remark: Remark) -> None:
-        self.bad += 1
         start, end = line_at(part, remark.at)
         line = bytes(part.block.data[start:end])
         column = remark.at - start
         place = f"{part.block.path}:{part.first_line + remark.line + 1}:{column + 1}"
         advice = hint(remark.code, line) or (self.labels.hints.get(remark.code, "") if self.labels else "")
-        message = f"{place}: {SENTENCES[remark.code]}{advice}: {excerpt(line, column)}"
+        self.note(f"{place}: {SENTENCES[remark.code]}{advice}: {excerpt(line, column)}", line)
+
+    def leave_out(self, batch: Batch, wrong: dict[int, str]) -> None:
+        """Rows whose labels were found wrong become blank ones, and their lines malformed ones. Raises DataError."""
+        text = bytes(batch.text) if wrong else b""
+        flags = np.array(batch.flags)
+        for row, sentence in wrong.items():
+            at = int(batch.tag_start[row])
+            line = text[text.rfind(b"\n", 0, at) + 1 : text.find(b"\n", at)]
+            flags[row] |= BLANK
+            self.note(f"{batch.place(row)}: {sentence}: {excerpt(line, 0)}", line)
+        batch.flags = flags
+        if wrong:
+            self.watch_ratio(self.lines)
+
+    def note(self, message: str, line: bytes) -> None:
+        """A malformed line and what is wrong with it. Raises DataError."""
+        self.bad += 1
         self.first = self.first or message
         if self.keep:
             self.keep.write(line + b"\n")

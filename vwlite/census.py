@@ -8,7 +8,8 @@ from typing import Any
 
 from vwlite._native.census import insert
 from vwlite.arrays import np
-from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.batch import BLANK, SAVE, TAGGED, Batch
+from vwlite.label_census import Numbers
 
 SHOWN_LABELS = 20  # different labels that are counted one by one
 SHOWN_SPACES = 1000  # namespaces that are counted one by one
@@ -70,9 +71,13 @@ def reversed_bits(hashes: np.ndarray) -> np.ndarray:
 
 
 class Census:
-    """Counts batch after batch; ``report`` is JSON data. Examples are lines that hold anything."""
+    """Counts batch after batch; ``report`` is JSON data. Examples are lines that hold anything.
 
-    def __init__(self) -> None:
+    ``reader`` has read the labels of the batches.
+    """
+
+    def __init__(self, reader: Numbers) -> None:
+        self.reader = reader
         self.examples = self.blank = self.unlabelled = self.tagged = self.weighted = 0
         self.weight = self.label_sum = 0.0
         self.lowest, self.highest = math.inf, -math.inf
@@ -86,9 +91,9 @@ class Census:
 
     def add(self, batch: Batch) -> None:
         rows = batch.flags & (BLANK | SAVE) == 0
-        self.blank += len(batch) - int(rows.sum())
+        self.blank += len(batch) - int(rows.sum()) - len(self.reader.wrong)
         self.examples += int(rows.sum())
-        self.tagged += int((batch.tag_end > batch.tag_start).sum())
+        self.tagged += int((batch.flags[rows] & TAGGED != 0).sum())
         importance = batch.importance[rows].astype(np.float64)
         self.weighted += int((importance != 1).sum())
         self.weight += float(importance.sum())
@@ -138,7 +143,13 @@ class Census:
 
     def report(self) -> dict[str, Any]:
         labelled = self.examples - self.unlabelled
-        few = len(self.labels) <= SHOWN_LABELS
+        counts = self.reader.counts
+        numbers = counts is None and labelled > 0
+        few = len(self.labels if counts is None else counts) <= SHOWN_LABELS
+        if counts is None:
+            shown = {f"{label:g}": self.labels[label] for label in sorted(self.labels)}
+        else:
+            shown = self.reader.shown()
         shared = self.distinct.shared()
         return {
             "examples": self.examples,
@@ -147,11 +158,12 @@ class Census:
             "tagged": self.tagged,
             "importance_not_1": self.weighted,
             "total_importance": self.weight,
-            "label_min": self.lowest if labelled else None,
-            "label_mean": self.label_sum / labelled if labelled else None,
-            "label_max": self.highest if labelled else None,
-            "labels": {f"{label:g}": self.labels[label] for label in sorted(self.labels)} if few else None,
-            "losses": self.losses(few) if labelled else [],
+            **self.reader.report(),
+            "label_min": self.lowest if numbers else None,
+            "label_mean": self.label_sum / labelled if numbers else None,
+            "label_max": self.highest if numbers else None,
+            "labels": shown if few else None,
+            "losses": self.losses(few) if numbers else [],
             "features_per_example": self.features.report(),
             "values": {**self.values.report(), "ones": self.ones},
             "namespaces": sorted(self.spaces.values(), key=lambda space: (-space["features"], space["name"])),

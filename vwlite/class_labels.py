@@ -83,22 +83,30 @@ class ClassLabels:
         return labels
 
     def refuse_others(self, batch: Batch, labels: np.ndarray) -> None:
+        wrong = self.wrong(labels)
+        if wrong is not None and wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(f"{batch.place(row)}: {self.refusal(batch, row)}")
+
+    def refusal(self, batch: Batch, row: int) -> str:
+        label = text_of(batch, row) if self.classes.names else f"{batch.label[row]:g}"
+        return f"label {label} is no class: {self.allowed()}"
+
+    def wrong(self, labels: np.ndarray) -> np.ndarray | None:
+        """bool[rows]: those that are no class; None where there is none."""
         count, whole, (low, high) = self.classes.count, are_whole(labels), ends_of(labels)
         if self.first is None and whole and low >= 0 and high <= count and (low == 0) != (high == count):
             self.first = int(high == count)
         bottom, top = (1, count - 1) if self.first is None else (self.first, self.first + count - 1)
         if whole and not (low < bottom or high > top):
-            return
+            return None
         known = ~np.isnan(labels)
         wrong = known & ((labels != np.floor(labels)) | (labels < 0) | (labels > count))
         if self.first is None and (told := known & ~wrong & ((labels == 0) | (labels == count))).any():
             self.first = int(labels[np.argmax(told)] == count)
         if self.first is not None:
             wrong |= known & ((labels < self.first) | (labels >= self.first + count))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            label = text_of(batch, row) if self.classes.names else f"{labels[row]:g}"
-            raise DataError(f"{batch.place(row)}: label {label} is no class: {self.allowed()}")
+        return wrong
 
     def allowed(self) -> str:
         if self.classes.names:
@@ -165,18 +173,25 @@ class ListLabels(ClassLabels):
         return (number, value) if math.isfinite(value) and number <= LARGEST else None
 
     def refuse_numbers(self, batch: Batch, start: np.ndarray) -> None:
-        count, named = self.classes.count, batch.lists.named
+        wrong = self.strays(batch.lists.named)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            row = int(np.searchsorted(start, at, side="right")) - 1
+            raise DataError(f"{batch.place(row)}: {self.stray(batch, row)}")
+
+    def stray(self, batch: Batch, row: int) -> str:
+        return f"label {text_of(batch, row)} names no class: {self.allowed()}"
+
+    def strays(self, named: np.ndarray) -> np.ndarray:
+        """bool[...]: those that are no class."""
+        count = self.classes.count
         told = (named == 0) | (named == count)
         if self.sets:
             self.first = 0
         elif self.first is None and told.any():
             self.first = int(named[np.argmax(told)] == count)
         low, high = (0, count) if self.first is None else (self.first, self.first + count - 1)
-        wrong = (named < low) | (named > high)
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            row = int(np.searchsorted(start, at, side="right")) - 1
-            raise DataError(f"{batch.place(row)}: label {text_of(batch, row)} names no class: {self.allowed()}")
+        return (named < low) | (named > high)
 
 
 def text_of(batch: Batch, row: int) -> str:

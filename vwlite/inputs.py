@@ -14,7 +14,7 @@ from vwlite.digests import NOTHING, Mark
 from vwlite.errors import DataError, InputMissing, OutputError
 from vwlite.packing import pack_batch
 from vwlite.parsing import TextFormat
-from vwlite.reading import Parsed, read
+from vwlite.reading import Begun, Parsed, read
 from vwlite.source import BLOCK_SIZE, check_inputs, open_input
 from vwlite.stream import shown
 from vwlite.table import Pages
@@ -60,6 +60,7 @@ class Inputs:
         self.digested = bool(config.cache)  # whether texts are digested as they are read
         self.marks: dict[str, Mark] = {}  # of each file, how far it was read
         self.ended: set[str] = set()  # those that were read whole
+        self.begun: Begun | None = None
         self.remade = ""  # why an existing cache was not used
         self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
@@ -84,6 +85,11 @@ class Inputs:
             return self.cache.contents
         known = {**dict.fromkeys(self.ended, NOTHING), **self.marks}
         return {path: mark.told(path in self.ended) for path, mark in known.items()}
+
+    def head(self, size: int) -> bytes:
+        """The whole lines among the first ``size`` bytes of text, of which the format may be chosen before the rest."""
+        self.begun = Begun(self.config.paths, self.config.block_size, self.digested)
+        return self.begun.head(size)
 
     @property
     def described(self) -> str:
@@ -151,7 +157,7 @@ class Inputs:
         threads = 1 if size is not None and size <= config.block_size else config.threads
         packs = bool(self.path) and not self.format.groups
         options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}
-        options["marks"] = self.digested
+        options["marks"], options["begun"], self.begun = self.digested, self.begun, None
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from vwlite.ahead import in_order
@@ -39,6 +39,23 @@ class Parsed:
     remarks: list[Remark]
     packed: Packed | None = None  # the same for a cache, if somebody has packed it
     gaps: tuple[int, ...] | None = None  # rows in front of which a line was left out; None: the remarks' rows
+
+
+class Begun:
+    """Inputs whose first blocks were read before it was known how to parse them."""
+
+    def __init__(self, paths: Sequence[str], block_size: int, marks: bool) -> None:
+        self.buffers = Buffers(block_size)
+        self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks)
+
+    def head(self, size: int) -> bytes:
+        """The whole lines among the first ``size`` bytes, which stay to be read."""
+        first, text = [], bytearray()
+        while len(text) < size and (block := next(self.source, None)):
+            first.append(block)
+            text += memoryview(block.data)[: min(block.size, size - len(text))]
+        self.source = chain(first, self.source)
+        return bytes(text[: text.rfind(b"\n") + 1])
 
 
 class Parser:
@@ -116,16 +133,16 @@ def read(
     packs: bool = False,
     touch: Callable[[Batch], None] | None = None,
     marks: bool = False,
+    begun: Begun | None = None,
 ) -> Iterator[Parsed]:
     """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them,
-    with ``marks`` the texts are digested.
+    with ``marks`` the texts are digested. ``begun``: the same inputs, of the same blocks, some of them read.
 
     ``touch`` is called with each of them in the thread that parsed it.
 
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 4`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
     """
-    buffers = Buffers(block_size)
-    source = blocks(paths, block_size, LONGEST_LINE, buffers, marks)
-    parser = Parser(format, kind, buffers, packs, touch)
-    return _number_lines(in_order(source, parser, threads - 1))
+    begun = begun or Begun(paths, block_size, marks)
+    parser = Parser(format, kind, begun.buffers, packs, touch)
+    return _number_lines(in_order(begun.source, parser, threads - 1))

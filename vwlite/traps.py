@@ -8,6 +8,7 @@ from typing import Any
 from vwlite.arrays import np
 from vwlite.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.escapes import escaped
+from vwlite.label_forms import NAMES, NUMBERS
 from vwlite.numerals import DECIMAL_BYTES
 
 ENOUGH = 100  # examples of which an order can be told
@@ -43,7 +44,8 @@ class Traps:
                 f"{self.place}: '{self.tag}|' is an example without a label, tagged {self.tag} ({self.tagged} such "
                 "lines): a label needs a blank before the bar"
             )
-        counts = list((report["labels"] or {}).values())
+        one_by_one = report["labels_are"] in (NUMBERS, NAMES)
+        counts = list((report["labels"] or {}).values()) if one_by_one else []
         total = sum(counts)
         if len(counts) > 1 and total >= ENOUGH:
             usual = total - sum(count * count for count in counts) / total

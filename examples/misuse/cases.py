@@ -68,6 +68,12 @@ CASES = {
         "{tool} evaluate -i model ones.vw --metric auc | sed -n 's/^auc */vwlite: auc /p'",
         **{"ones.vw": "1 |a b\n1 |a c\n"},
     ),
+    "`check` of class names and a cost": typed(
+        "{tool} check odd.vw > counts", **{"odd.vw": "cat |a b\ndog |a c\ncat 1:0 |a b\n"}
+    ),
+    "`check --oaa 3` of class 4": typed(
+        "{tool} check odd.vw --oaa 3 > counts", **{"odd.vw": "1 |a b\n3 |a c\n4 |a d\n"}
+    ),
     "labels 0/1 and -1/1 mixed": data("0 |a\n1 |a b\n-1 |a c\n", "--loss_function logistic"),
     "lines sorted by label": typed("sort good.vw > sorted.vw; {tool} check sorted.vw > checked"),
     "binary noise as data": data(NOISE),

@@ -13,6 +13,7 @@ from vwlite.cli.root import COMMANDS, plain
 HERE = Path(__file__).resolve().parent
 README = (HERE.parent.parent / "README.md").read_text()
 SHARED = {
+    "check": ["test_check_labels.py"],
     "predict": ["test_l1.py", "test_predict_answers.py"],
     "train": [
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),

@@ -16,6 +16,7 @@ from vwlite.cli.root import SETTINGS
     "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
 )
 @options.count("--hash_seed", help="Seed of the hash.")
+@options.label_options
 @options.data_options
 @options.bad_line_options
 @options.json_option("Write all as JSON; - is stdout, without the table.")
@@ -27,10 +28,16 @@ def command(**arguments: Any) -> int:
     vwlite check train.vw
     zcat days/*.gz | vwlite check --json -
     vwlite check train.vw -b 22 --strict
+    vwlite check news.vw --oaa 3 --named_labels sports,arts,money
 
-    Counts of lines, labels, importance, tags, namespaces, features and their values; the losses that take these labels;
-    how many features share their slot at -b, and the -b where at most one in ten does. Crossed features (-q) are not
-    counted. The exit status is 65 where training would fail: too many malformed lines, or no labelled example.
+    What the labels are - numbers, names, sequences of names, costs, lists, groups of lines with costs - is told by the
+    first lines, unless an option says it as 'vwlite train' and 'vwlite l1' have it; labels that are not of this kind
+    make malformed lines.
+
+    Counts of lines, labels, importance, tags, namespaces, features and their values; the losses or options that take
+    these labels; how many features share their slot at -b, and the -b where at most one in ten does. Crossed features
+    (-q) are not counted. The exit status is 65 where training would fail: too many malformed lines, or no labelled
+    example.
     """
     from vwlite.cli.runs.check import run
 

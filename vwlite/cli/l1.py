@@ -10,15 +10,13 @@ from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.outputs import LOCK
 
-MODELS = ["binary", "multinomial", "crf"]
-
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")
 @options.data_files
 @options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", help="Write the model there.")
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @click.option(
-    "--model", "kind_of_model", type=click.Choice(MODELS), default="binary", show_default=True,
+    "--model", "kind_of_model", type=options.L1_MODELS, default="binary", show_default=True,
     help="Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
 )
 @options.number("--l1", help="C of the objective: sum of log p(y|x) - C |w|. [default: 1]", default=1.0)

@@ -222,6 +222,19 @@ line_options = family(
     click.option("--ldf_override", type=LDF, help="In place of what these two say."),
     flag("--csoaa_rank", help="Predict all classes of a group, the cheapest first, with their scores."),
 )
+L1_MODELS = click.Choice(["binary", "multinomial", "crf"])
+label_options = family(
+    "Labels",
+    count("--oaa", help="N classes; labels are 1..N, 0..N-1 or names.", default=0),
+    count("--csoaa", help="N classes with costs; labels are words class:cost.", default=0),
+    count("--multilabel_oaa", help="Sets of N labels, from 0; labels are like 0,3.", default=0),
+    click.option("--named_labels", type=Names(), metavar="NAME,...", help="Names of these classes."),
+    click.option("--csoaa_ldf", type=LDF, help="Lines 'class:cost | features', a blank line after each group."),
+    click.option(
+        "--l1", type=L1_MODELS,
+        help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
+    ),
+)
 low_rank_options = family(
     "Low-rank quadratic interactions",
     listed("--lrq", help="Cross namespaces A and B by factors of rank N, learned in turns.", metavar="ABN"),

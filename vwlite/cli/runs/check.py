@@ -1,6 +1,8 @@
 """What ``vwlite check`` does."""
 
+from collections.abc import Callable
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import Any
 
 from vwlite.badlines import BadLines
@@ -11,10 +13,23 @@ from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.expand import FeatureConfig
 from vwlite.inputs import Inputs
+from vwlite.label_census import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
+from vwlite.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NUMBERS, SEQUENCES, form_of
+from vwlite.learners.many import KINDS, ManyConfig
 from vwlite.training import BadLinesConfig, say
 from vwlite.traps import Traps
 
 SHOWN = 20  # namespaces in the table
+ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
+OF_MODELS = {"binary": TwoClasses, "multinomial": Names, "crf": partial(Names, sequences=True)}  # of --l1
+OF_FORMS: dict[str, Callable[[], Numbers]] = {
+    NUMBERS: Numbers,
+    NAMES: Names,
+    SEQUENCES: partial(Names, sequences=True),
+    GROUPS: Groups,
+    COSTS: partial(Words, sets=False),
+    LISTS: partial(Words, sets=True),
+}
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -22,10 +37,17 @@ def run(arguments: dict[str, Any]) -> int:
     if not SMALLEST <= bits <= LARGEST:
         raise UsageError(f"-b takes {SMALLEST} to {LARGEST} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
-    census, traps, tell = Census(), Traps(), None if arguments["quiet"] else say
-    manners = BadLines(None, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
-    read((census, traps), manners, arguments, tolerance)
+    features = FeatureConfig(**build.feature_changes(build.typed()))
+    text = features.text_format(strict=True, names=True)
+    inputs = Inputs(build.input_config(arguments), text)
+    asked = reader_of(arguments)
+    reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()
+    inputs.format = FORMS[reader.form].format(text)
+    census, traps, tell = Census(reader), Traps(), None if arguments["quiet"] else say
+    manners = BadLines(reader, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
+    read(inputs, census, traps, manners, tolerance)
     report = {"lines": manners.lines, "bad_lines": manners.bad, **census.report()}
+    report["learn_with"] = None if asked else reader.advice() or None
     report["warnings"] = traps.sentences(report)
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
@@ -39,18 +61,30 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def read(
-    readers: tuple[Census, Traps], manners: BadLines, arguments: dict[str, Any], tolerance: BadLinesConfig
-) -> None:
-    """Show the readers all of the input; malformed lines where they are wanted."""
-    features = FeatureConfig(**build.feature_changes(build.typed()))
-    inputs = Inputs(build.input_config(arguments), features.text_format(strict=True, names=True))
+def reader_of(arguments: dict[str, Any]) -> Numbers | None:
+    """Of the labels that the options tell of, None where they tell nothing. Raises UsageError."""
+    asked = [name for name in ASKED if arguments[name]]
+    names = arguments["named_labels"] or ()
+    if len(asked) > 1:
+        raise UsageError(f"--{' and --'.join(asked)} do not go together")
+    kind = asked[0] if asked else ""
+    if kind not in KINDS:
+        if names:
+            raise UsageError("--named_labels needs --oaa, --csoaa or --multilabel_oaa")
+        return OF_MODELS[arguments["l1"]]() if kind == "l1" else Groups() if kind else None
+    config = ManyConfig(**{kind: arguments[kind]}, named_labels=names)
+    return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
+
+
+def read(inputs: Inputs, census: Census, traps: Traps, manners: BadLines, tolerance: BadLinesConfig) -> None:
+    """Show them all of the input; malformed lines where they are wanted."""
     with ExitStack() as held:
         held.enter_context(manners.keeping(tolerance.keep))
         for part in held.enter_context(closing(inputs.texts())):
             batch = manners.examine(part)
-            for reader in readers:
-                reader.add(batch)
+            manners.leave_out(batch, census.reader.wrong)
+            census.add(batch)
+            traps.add(batch)
             batch.release()
 
 
@@ -65,7 +99,8 @@ def table(report: dict[str, Any], bits: int) -> list[str]:
         ("examples", f"{report['examples']} ({report['unlabelled']} without label, {report['tagged']} with tag)"),
         ("importance", f"{report['total_importance']:g} in all, {report['importance_not_1']} examples not of 1"),
         ("labels", labels(report)),
-        ("losses", ", ".join(report["losses"]) or "none"),
+        *([("learn with", report["learn_with"])] if report["learn_with"] else []),
+        *([("losses", ", ".join(report["losses"]) or "none")] if report["labels_are"] == NUMBERS else []),
         ("features", extent(report["features_per_example"], "an example")),
         ("values", f"{extent(values, '')}, {values['ones']} of 1"),
         ("distinct", f"{at_least}{report['distinct_features']} features"),
@@ -82,11 +117,18 @@ def table(report: dict[str, Any], bits: int) -> list[str]:
 
 
 def labels(report: dict[str, Any]) -> str:
-    if report["label_min"] is None:
-        return "none"
+    if report["label_min"] is None and not report["classes"]:
+        return f"none, read as {report['labels_are']}"
+    what = report["labels_are"]
+    if report["classes"]:
+        unit = "sequences" if report["labels_are"] == SEQUENCES else "groups"
+        parts = "" if report["groups"] is None else f", {report['groups']} {unit}"
+        what += f" ({report['classes']} class{'es' * (report['classes'] > 1)}{parts})"
     if report["labels"] is not None:
-        return ", ".join(f"{label}: {count}" for label, count in report["labels"].items())
-    return f"{report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
+        return f"{what}; " + ", ".join(f"{escaped(label)}: {count}" for label, count in report["labels"].items())
+    if report["classes"]:
+        return what
+    return f"{what}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
 
 
 def extent(found: dict[str, Any], of: str) -> str:

@@ -1,0 +1,120 @@
+"""What ``vwlite check`` says of labels that are not just numbers."""
+
+import json
+
+import pytest
+
+NAMES = "sports |a x\narts 2 |a y\nsports tag|a x\n|a z\n"
+SEQUENCES = "The |a x\nDT |a y\n\nNN |a x\nDT |a z\n"
+COSTS = "1:0 2:1 |a x\n2:0.5 1:1 tag|a y\n3 1:0 |a z\n"
+LISTS = "3,17 |a x\n2 |a y\n0,1,2 tag|a z\n"
+GROUPS = "shared |u x\n1:0 |a y\n2:1 |a z\n\nshared |u x\n1:1 |a y\n2:0 |a z\n"
+
+OR_L1 = ", or vwlite l1 --model multinomial"
+
+
+@pytest.fixture
+def report(vwlite):
+    def run(text, *arguments, **more):
+        return json.loads(vwlite("check", *arguments, "--json", "-", stdin=text, **more).stdout)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "counts", "advice"),
+    [
+        (NAMES, "names", {"sports": 2, "arts": 1}, f"--oaa 2 --named_labels sports,arts{OR_L1}"),
+        (SEQUENCES, "sequences of names", {"The": 1, "DT": 2, "NN": 1}, "vwlite l1 --model crf"),
+        (COSTS, "costs", {"1": 3, "2": 2, "3": 1}, "--csoaa 3"),
+        ("cat:0 dog:1 |a\n", "costs", {"cat": 1, "dog": 1}, "--csoaa 2 --named_labels cat,dog"),
+        (LISTS, "lists", {"0": 1, "1": 1, "2": 2, "3": 1, "17": 1}, "--multilabel_oaa 18"),
+        (GROUPS, "groups of lines with costs", {"1": 2, "2": 2}, "--csoaa_ldf mc"),
+        (GROUPS.replace("shared |u x\n", ""), "groups of lines with costs", {"1": 2, "2": 2}, "--csoaa_ldf mc"),
+        ("1 2 0.5 |a\n\n2 |a\n3 tag|a\n", "numbers", {"1": 1, "2": 1, "3": 1}, None),
+    ],
+)
+def test_labels_are_recognised(text, form, counts, advice, report):
+    found = report(text)
+    assert (found["bad_lines"], found["labels_are"], found["learn_with"]) == (0, form, advice)
+    assert (found["labels"], found["classes"]) == (counts, None if form == "numbers" else len(counts))
+    assert found["losses"] == (["squared", "quantile", "poisson"] if form == "numbers" else [])
+    assert found == report(text, "--block-size", 16, "--threads", 2)
+
+
+def test_sequences_and_groups_are_counted(report):
+    assert report(SEQUENCES)["groups"] == report(GROUPS)["groups"] == 2 and report(NAMES)["groups"] is None
+    found = report(NAMES)
+    assert (found["examples"], found["unlabelled"], found["tagged"], found["total_importance"]) == (4, 1, 1, 5)
+    assert (found["label_min"], found["label_mean"], found["label_max"]) == (None, None, None)
+
+
+def test_the_table(vwlite):
+    names = vwlite("check", stdin=NAMES).stdout
+    assert "labels      names (2 classes); sports: 2, arts: 1\nlearn with  --oaa 2 " in names
+    assert "labels      sequences of names (3 classes, 2 sequences); The" in vwlite("check", stdin=SEQUENCES).stdout
+    many = "".join(f"n{n}\x1b |a\n" for n in range(30))
+    assert "labels      names (30 classes)\n" in vwlite("check", stdin=many).stdout
+    assert "labels      names (1 class); n1\\x1b: 1" in vwlite("check", stdin="n1\x1b |a\n").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "line", "said"),
+    [
+        (NAMES, [], "arts x |a\n", "bad label, expected a number (a name, then its importance)"),
+        (COSTS, [], "1:0 2:x |a\n", "bad label word '2:x': expected class:cost words"),
+        (LISTS, [], "3,x |a\n", "label 3,x: expected whole numbers like 1,3"),
+        (LISTS, [], "3,,4 |a\n", "bad label word '': expected classes like 1,3"),
+        (GROUPS, [], "3:1 4:1 |a\n", "bad label '3:1 4:1': expected one word class:cost, or class"),
+        ("1 |a\n3 |a\n", ["--oaa", 3], "4 |a\n", "label 4 is no class: expected whole numbers from 1 to 3"),
+        ("1 |a\n3 |a\n", ["--oaa", 3], "x |a\n", "bad label, expected a number (--named_labels?)"),
+        (NAMES, ["--oaa", 2, "--named_labels", "arts,sports"], "\x1b |a\n", "label \\x1b is no class: --named_labels"),
+        (COSTS, ["--csoaa", 3], "5:1 |a\n", "label 5:1 names no class: expected whole numbers from 1 to 3"),
+        (LISTS, ["--multilabel_oaa", 18], "18 |a\n", "label 18 names no class: expected whole numbers from 0 to 17"),
+        (GROUPS, ["--csoaa_ldf", "m"], "|a x\n", "no label: expected one word class:cost, or class"),
+        ("1 |a\n-1 |a\n", ["--l1", "binary"], "0 |a\n", "label 0: labels of two classes must be -1/1"),
+        ("1 |a\n", ["--l1", "binary"], "2 |a\n", "label 2: labels of two classes must be 0/1 or -1/1"),
+        (SEQUENCES, ["--l1", "crf"], "B -1 |a\n", "negative importance"),
+    ],
+)
+def test_wrong_labels_are_malformed_lines(text, options, line, said, vwlite, tmp_path):
+    text += "\n" * ("shared" in text)
+    done = vwlite("check", *options, "--bad-lines", "bad", stdin=text + line + "\n" + text, status=65)
+    place = f"bad line <stdin>:{text.count(chr(10)) + 1}:"
+    assert place in done.stderr and said in done.stderr
+    assert f"(1 malformed, {2 * text.count(chr(10) * 2) + 1} empty)" in done.stdout
+    assert (tmp_path / "bad").read_text() == line
+    assert "(--strict)" in vwlite("check", *options, "--strict", stdin=text + line, status=65).stderr
+    vwlite("check", *options, "--max-bad-ratio", 0.5, stdin=text + line)
+    vwlite("check", *options, stdin=text)
+
+
+@pytest.mark.parametrize(
+    ("form", "options"), [("names", ["--l1", "multinomial"]), ("sequences of names", ["--l1", "crf"])]
+)
+def test_numbers_are_names_where_that_is_said(form, options, report):
+    found = report("1 |a\n10 |a\n2 |a\n", *options)
+    assert (found["labels_are"], list(found["labels"]), found["learn_with"]) == (form, ["1", "2", "10"], None)
+
+
+def test_options_that_contradict_are_refused(vwlite):
+    assert "--oaa and --l1 do not go together" in vwlite("check", "--oaa", 2, "--l1", "crf", stdin="", status=2).stderr
+    said = vwlite("check", "--named_labels", "a,b", stdin="", status=2).stderr
+    assert "--named_labels needs --oaa, --csoaa or --multilabel_oaa" in said
+
+
+def test_names_are_labels_of_svmlight_too(report):
+    found = report("spam 1:1 2:1\nham 3:1\n", "--format", "svmlight")
+    assert (found["labels_are"], found["labels"], found["tagged"]) == ("names", {"spam": 1, "ham": 1}, 0)
+
+
+def test_lines_sorted_by_name_are_said_but_not_tokens_of_sequences(report):
+    lines = ["spam |a\n"] * 60 + ["ham |a\n"] * 60
+    assert "the lines are sorted by label: it changes 1 times" in report("".join(lines))["warnings"][0]
+    assert report("\n".join(lines))["warnings"] == report("1:0 2:1 |a\n" * 120)["warnings"] == []
+
+
+def test_a_few_odd_lines_do_not_make_another_kind(report, vwlite):
+    assert report("1 |a\n" * 50 + "1,5 |a\n", "--max-bad-ratio", 0.1)["labels_are"] == "numbers"
+    assert report("cat |a\n" * 50 + "7 |a\n\n" + "dog |a\n" * 400)["labels_are"] == "names"
+    assert "read as numbers" in vwlite("check", stdin="|a\n", status=65).stdout
