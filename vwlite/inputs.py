@@ -89,7 +89,7 @@ class Inputs:
     def head(self, size: int) -> bytes:
         """The whole lines among the first ``size`` bytes of text, of which the format may be chosen before the rest."""
         self.begun = Begun(self.config.paths, self.config.block_size, self.digested)
-        return self.begun.head(size)
+        return self.begun.head(size, self.config.examples)
 
     @property
     def described(self) -> str:

@@ -48,12 +48,14 @@ class Begun:
         self.buffers = Buffers(block_size)
         self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks)
 
-    def head(self, size: int) -> bytes:
-        """The whole lines among the first ``size`` bytes, which stay to be read."""
+    def head(self, size: int, lines: int = 0) -> bytes:
+        """The whole lines among the first ``size`` bytes, which stay to be read; ``lines`` are enough, unless 0."""
         first, text = [], bytearray()
         while len(text) < size and (block := next(self.source, None)):
             first.append(block)
             text += memoryview(block.data)[: min(block.size, size - len(text))]
+            if 0 < lines <= text.count(b"\n"):
+                break
         self.source = chain(first, self.source)
         return bytes(text[: text.rfind(b"\n") + 1])
 

@@ -1,8 +1,12 @@
 """What ``vwlite check`` says of labels that are not just numbers."""
 
 import json
+import os
 
 import pytest
+
+from vwlite.inputs import InputConfig, Inputs
+from vwlite.parsing import TextFormat
 
 NAMES = "sports |a x\narts 2 |a y\nsports tag|a x\n|a z\n"
 SEQUENCES = "The |a x\nDT |a y\n\nNN |a x\nDT |a z\n"
@@ -118,3 +122,13 @@ def test_a_few_odd_lines_do_not_make_another_kind(report, vwlite):
     assert report("1 |a\n" * 50 + "1,5 |a\n", "--max-bad-ratio", 0.1)["labels_are"] == "numbers"
     assert report("cat |a\n" * 50 + "7 |a\n\n" + "dog |a\n" * 400)["labels_are"] == "names"
     assert "read as numbers" in vwlite("check", stdin="|a\n", status=65).stdout
+
+
+def test_no_more_is_waited_for_than_is_to_be_read():
+    reading, writing = os.pipe()
+    os.write(writing, b"a |x\nb |x\n")
+    inputs = Inputs(InputConfig((f"/dev/fd/{reading}",), examples=2), TextFormat())
+    assert inputs.head(1 << 16) == b"a |x\nb |x\n"
+    assert len(next(inputs.texts()).batch) == 2
+    os.close(writing)
+    os.close(reading)
