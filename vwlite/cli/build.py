@@ -82,7 +82,7 @@ def shuffles(options: dict[str, Any]) -> bool:
     shows_order = options.get("predictions") or options.get("raw_predictions") or options.get("audit")
     if options.get("shuffle_first") and shows_order:
         raise UsageError("--shuffle-first puts the predictions out of order: drop -p and -r, or --shuffle-first")
-    later = options.get("passes", 1) > 1 or options.get("initial")
+    later = (options.get("passes") or 1) > 1 or options.get("initial")
     if options.get("shuffle") and shows_order and later:
         raise UsageError("--shuffle puts the predictions of later passes out of order: drop -p and -r, or --shuffle")
     if options.get("shuffle") is not None:
