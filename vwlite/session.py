@@ -28,6 +28,7 @@ from vwlite.restore import Restored
 from vwlite.results import Results
 from vwlite.saving import Saver
 from vwlite.sightings import Sightings
+from vwlite.unmoved import Unmoved
 
 
 class Manners(Protocol):
@@ -59,6 +60,7 @@ class Session:
         self.results = Results()
         self.observe: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None] | None = None
         self.observe_rows: Callable[[Batch, Results, int, int], None] | None = None
+        self.unmoved = Unmoved() if not config.learning and config.strict and learner.simple_labels else None
         self.answers_raw = False  # predictions are written as raw ones are
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
@@ -214,6 +216,8 @@ class Session:
         for writer, values in ((self.predictions, answers), (self.raw, results.raw)):
             if writer:
                 self.write(writer, batch, values, begin, end)
+        if self.unmoved and self.unmoved.so_far:
+            self.unmoved.look(batch, results.raw, begin, end)
         if self.observe:
             columns = (batch.label, results.prediction, batch.importance, results.raw)
             self.observe(*(column[begin:end] for column in columns))

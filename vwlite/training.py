@@ -155,6 +155,8 @@ def predict(
     model.learner.answer_all()
     with session:
         run(session, config.output.audit)
+    if not quiet:
+        tell_unmoved(session)
     session.manners.check_ratio(session.manners.lines)
     if odd := model.learner.odd:
         several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE
@@ -184,7 +186,16 @@ def evaluate(
     session.observe = outcomes.add
     with session:
         run(session)
+    if not quiet and len(outcomes):
+        tell_unmoved(session)
     return session, outcomes
+
+
+def tell_unmoved(session: Session) -> None:
+    """That the model knows nothing of these data, where that is so."""
+    complaint = session.unmoved and session.unmoved.complaint(session)
+    if complaint:
+        say(f"note: {complaint}")
 
 
 def open_session(

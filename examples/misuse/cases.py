@@ -85,6 +85,7 @@ CASES = {
     ),
     "one line of a million namespaces": data("1" + "".join(f" |n{n} x" for n in range(1_000_000)) + "\n"),
     "a model as data": typed("{train} -d model -f out"),
+    "a model of other features": typed("{predict} -d odd.vw > answers", **{"odd.vw": TEXT.replace("|", "|new_")}),
     "data as a model": typed("{train} -d good.vw -i good.vw -f out"),
     "an empty file as a model": typed("{train} -d good.vw -i none -f out", none=""),
     "some other zip as a model": typed("{train} -d good.vw -i zip -f out", zip=zip_of_notes()),
