@@ -207,6 +207,9 @@ CASES = {
         "sed 's/^/vwlite: /'",
         **{"odd.vw": noisy(1), "held.vw": noisy(7)},
     ),
+    "`-l 1_000`": typed("{train} -d good.vw -f out -l 1_000"),
+    "a cost of `1:1_0`": data("1:1_0 2:0 |a b\n1:0 2:1 |a c\n", "--csoaa 2"),
+    "`-b 10 -b 12`": typed("{train} -d good.vw -f out -b 10 -b 12"),
     "`--curriculum` in a single pass": typed("{train} -d good.vw -f out --curriculum easy"),
     "`--curriculum-by` a namespace that is not there": typed(
         "{train} -d good.vw -f out --passes 3 -k -c --curriculum easy --curriculum-by value:use"
