@@ -17,6 +17,13 @@ GROUPS = "shared |u x\n1:0 |a y\n2:1 |a z\n\nshared |u x\n1:1 |a y\n2:0 |a z\n"
 OR_L1 = ", or vwlite l1 --model multinomial"
 
 
+def test_the_same_names_keep_their_meaning_for_commands_that_learn(run_here, write):
+    """Commands share a process in the tests, and may elsewhere."""
+    write("odd.vw", "0:0 1:1 |a b\n" * 9)
+    for command in ("train", "check", "train"):
+        run_here(command, "odd.vw", "--csoaa", 2)
+
+
 @pytest.fixture
 def report(vwlite):
     def run(text, *arguments, **more):

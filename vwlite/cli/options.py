@@ -12,18 +12,23 @@ from vwlite.losses import LINKS, LOSSES
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-HEADINGS: dict[str, str] = {}  # name of an option -> its section in --help
+HEADINGS: dict[str, str] = {}  # name of an option -> its section in the --help of commands that learn
 
 
-def family(heading: str, *options: Decorator) -> Decorator:
-    """One decorator out of many, listed in --help in the order given, under ``heading`` if it is not empty."""
+def family(heading: str, *options: Decorator, learns: bool = True) -> Decorator:
+    """One decorator out of many, listed in --help in the order given, under ``heading`` if it is not empty.
+
+    Without ``learns`` the names mean something else to commands that learn, whose ``HEADINGS`` stay.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             known = len(getattr(function, "__click_params__", ()))
             function = option(function)
             for param in function.__click_params__[known:] if heading else ():  # type: ignore[attr-defined]
-                param.heading = HEADINGS[param.name] = heading
+                param.heading = heading
+                if learns:
+                    HEADINGS[param.name] = heading
         return function
 
     return decorate
@@ -234,6 +239,7 @@ label_options = family(
         "--l1", type=L1_MODELS,
         help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
     ),
+    learns=False,
 )
 low_rank_options = family(
     "Low-rank quadratic interactions",
