@@ -71,7 +71,7 @@ cdef inline void fetch_ahead(const uint64_t[:, ::1] address, const int64_t[::1] 
 
 
 def gather(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64_t[::1] row, workspace):
-    """Copy row ``row[i]`` of batch ``batch[i]`` for every i into a ``vwlite.parsing.Workspace``.
+    """Copy row ``row[i]`` of batch ``batch[i]`` for every i into a ``vwlite.data.text_format.Workspace``.
 
     ``address`` holds, per batch, where the arrays of ``COLUMNS`` begin. Returns ``(status, rows, segments, features)``.
     """

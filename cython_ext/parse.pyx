@@ -70,7 +70,7 @@ cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexc
 def parse(const unsigned char[::1] text, size_t size, format, workspace):
     """Parse ``text[:size]``, whole lines followed by at least 64 readable bytes, into a workspace.
 
-    ``format`` is a ``vwlite.parsing.TextFormat``. Returns ``(status, rows, segments, features, lines,
+    ``format`` is a ``vwlite.data.text_format.TextFormat``. Returns ``(status, rows, segments, features, lines,
     remarks)``; with status FULL (100) the workspace was too small and holds nothing of use.
     """
     cdef Reader reader = open_reader(text, size, format, POWERS_OF_TEN)

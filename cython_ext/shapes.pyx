@@ -8,7 +8,7 @@ cdef enum:
     FAR = 64               # places looked at; a row that finds none of its kind there counts as a new one
 
 
-cdef struct Segments:        # of a batch; shapes in vwlite/batch.py
+cdef struct Segments:        # of a batch; shapes in vwlite/data/batch.py
     const uint32_t *row_seg
     const uint32_t *hash
     const uint32_t *start

@@ -131,7 +131,7 @@ cdef inline int read_row(const Reader *reader, const char *p, const char *end, S
     else:
         stop = p
         p = read_query(reader, skip_blanks(p, end), end, out, &status)
-        if reader.words:                     # see vwlite/labelbook.py; a query tells nothing here
+        if reader.words:                     # see vwlite/data/label_vocabulary.py; a query tells nothing here
             out.flags[out.rows] = 0
             out.tag_start[out.rows], out.tag_end[out.rows] = <uint32_t>(start - reader.text), <uint32_t>(stop - reader.text)
     if status == OK:
@@ -161,7 +161,7 @@ cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexc
 def parse(const unsigned char[::1] text, size_t size, format, workspace):
     """Parse ``text[:size]``, whole lines followed by at least 64 readable bytes, into a workspace.
 
-    ``format`` is a ``vwlite.parsing.TextFormat``; whatever its ``strict``, a malformed line is left out whole. Feature
+    ``format`` is a ``vwlite.data.text_format.TextFormat``; whatever its ``strict``, a malformed line is left out whole. Feature
     ``index:value`` becomes what Vowpal Wabbit makes of ``| index:value``. Returns ``(status, rows, segments, features,
     lines, remarks)``; with status FULL (100) the workspace was too small and holds nothing of use. Raises UsageError
     for a format with affixes or spellings, which need names.

@@ -60,7 +60,7 @@ INDEX = {
 COUNT = N_COUNTERS  # length of the array
 
 cdef enum:
-    NO_EXAMPLE = 21  # BLANK | SAVE | INNER of vwlite.batch
+    NO_EXAMPLE = 21  # BLANK | SAVE | INNER of vwlite.data.batch
 
 cdef struct Rows:
     const float* label  # [n], NaN where unlabelled

@@ -17,7 +17,7 @@ cdef extern from *:
     const char[] PAIRS "vwlite_pairs"
 
 cdef enum:
-    NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.batch
+    NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.data.batch
     TAGGED = 2
     NO_FRACTIONS = 1 << 23  # from here on float32 are whole numbers
     LONGEST = 48  # bytes: sign, the 39 digits of the largest float32, space or newline, zero byte

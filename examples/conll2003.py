@@ -11,12 +11,12 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from vwlite.aso.auxiliary import read_aux
-from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import GIB, LearnConfig, learn
-from vwlite.aso.solver import SolverConfig
-from vwlite.aso.target import TargetConfig, train
-from vwlite.badlines import BadLines
+from vwlite.data.malformed_lines import BadLines
+from vwlite.solvers.aso.auxiliary import read_aux
+from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.sgd import SolverConfig
+from vwlite.solvers.aso.train import GIB, LearnConfig, learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conll2003_to_vw import iob2, lines, reuters, sentences

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from vwlite.aso.auxiliary import read_aux
-from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import LearnConfig, learn
-from vwlite.aso.solver import SolverConfig
-from vwlite.aso.structure import Theta
-from vwlite.aso.target import TargetConfig, labels_of, train
-from vwlite.aso.topics import as_text, topics
-from vwlite.badlines import BadLines
+from vwlite.data.malformed_lines import BadLines
+from vwlite.solvers.aso.auxiliary import read_aux
+from vwlite.solvers.aso.classifier import TargetConfig, labels_of, train
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.sgd import SolverConfig
+from vwlite.solvers.aso.theta import Theta
+from vwlite.solvers.aso.topics import as_text, topics
+from vwlite.solvers.aso.train import LearnConfig, learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from newsgroups_to_vw import documents, line

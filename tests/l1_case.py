@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import strategies as st
 from oracle import l1 as oracle
 
-from vwlite.expand import FeatureConfig
-from vwlite.l1.config import L1Config
-from vwlite.l1.corpus import Collector, plans
-from vwlite.l1.setup import binary_parts, chain_parts
-from vwlite.labelbook import LabelBook
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.examples import Collector, plans
+from vwlite.solvers.loglinear.split import binary_parts, chain_parts
 
 FEATURES = FeatureConfig(bits=32)
 WORDS = "abcd"

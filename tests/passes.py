@@ -3,9 +3,9 @@
 import numpy as np
 from vwtext import feature_config
 
-from vwlite.expand import Plan
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.data.text_format import parse_text
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.row_results import Results
 
 
 def run_passes(learner, problem, passes, chunk=None):

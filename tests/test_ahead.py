@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite.ahead import AHEAD, in_order
+from vwlite.storage.ordered_pool import AHEAD, in_order
 
 
 @settings(max_examples=50)

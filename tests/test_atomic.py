@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
-from vwlite.atomic import atomic_output, check_writable
 from vwlite.errors import OutputError
+from vwlite.storage.atomic_file import atomic_output, check_writable
 
 not_for_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 
@@ -113,7 +113,7 @@ def test_a_pipe_is_written_directly(tmp_path):
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_goes_on_where_it_stands(tmp_path, name):
     program = (
-        "import sys; from vwlite.atomic import *; check_writable(sys.argv[1])\n"
+        "import sys; from vwlite.storage.atomic_file import *; check_writable(sys.argv[1])\n"
         "with atomic_output(sys.argv[1]) as file: file.write(b'new')"
     )
     path = tmp_path / "out"
@@ -132,7 +132,7 @@ def test_check_leaves_no_trace(tmp_path):
 
 def test_leftovers_of_killed_writers_are_removed(tmp_path):
     program = (
-        "import os, sys; from vwlite.atomic import *\n"
+        "import os, sys; from vwlite.storage.atomic_file import *\n"
         "with atomic_output(sys.argv[1]): os.kill(os.getpid(), 9)"
     )
     path = str(tmp_path / "m")

@@ -6,13 +6,13 @@ from functools import partial
 
 import pytest
 
-from vwlite.audit import audit_line, audit_text
-from vwlite.batch import BLANK, SAVE
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.data.batch import BLANK, SAVE
+from vwlite.data.text_format import parse_text
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
+from vwlite.training.audit import audit_line, audit_text
 
 
 def audit(text, features=None, config=None, learner=None, cached=False, learning=True):

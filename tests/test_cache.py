@@ -17,12 +17,13 @@ from vwlite._native.packing import join_pieces, pack, pack_bytes, pack_offsets, 
 from vwlite._native.shapes import spread_shapes
 from vwtext import lines
 
-from vwlite import flushing, room
-from vwlite.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
+from vwlite.data import room
+from vwlite.data.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
+from vwlite.data.cache_codec import Packed, pack_batch, room_for, unpack_batch
+from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError, OutputError
-from vwlite.inputs import InputConfig, Inputs
-from vwlite.packing import Packed, pack_batch, room_for, unpack_batch
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.storage import flushing
 
 WORDS = st.one_of(
     st.lists(st.integers(0, 2**32 - 1), max_size=200),

@@ -50,8 +50,8 @@ def test_standard_input_is_never_replaced_by_an_old_cache(run_here, tmp_path):
 
 def test_labels_changed_within_a_tick_of_the_clock(run_here, data, tmp_path, monkeypatch):
     command = ("train", data, "--cache_file", "c", "--max-bad-ratio", 1, "-f")
-    monkeypatch.setattr("vwlite.source.FINE", 10**18)  # ns: nothing settles
-    monkeypatch.setattr("vwlite.cache.same_file", lambda then, now: True)  # as far as times tell
+    monkeypatch.setattr("vwlite.data.blocks.FINE", 10**18)  # ns: nothing settles
+    monkeypatch.setattr("vwlite.data.cache.same_file", lambda then, now: True)  # as far as times tell
     run_here(*command, "model")
     assert "made again" not in run_here(*command, "model").stderr
     data.write_text(data.read_text().replace("1 |w a3", "0 |w a3"))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.census import insert
 
-from vwlite import census
-from vwlite.census import Distinct
+from vwlite.evaluation import data_report
+from vwlite.evaluation.data_report import Distinct
 
 HASHES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, 2**32 - 1)), max_size=200)
 
@@ -35,7 +35,7 @@ def test_the_table_grows():
 
 
 def test_from_some_number_on_only_at_least_so_many_are_known(monkeypatch):
-    monkeypatch.setattr(census, "MOST", 1000)
+    monkeypatch.setattr(data_report, "MOST", 1000)
     distinct = Distinct()
     distinct.add(np.arange(1, 200_000, dtype=np.uint32))
     assert distinct.full and 1000 <= len(distinct) < 200_000

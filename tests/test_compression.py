@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.compression import SUFFIX, Decompressed, identify
+from vwlite.data.blocks import blocks, open_input
+from vwlite.data.compression import SUFFIX, Decompressed, identify
 from vwlite.errors import ExtraMissing, InputDamaged
-from vwlite.source import blocks, open_input
 
 try:
     from compression import zstd

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.class_metrics import of_sets
-from vwlite.contingency import MOST, TABLES, Contingency
 from vwlite.errors import UsageError
+from vwlite.evaluation.class_metrics import of_sets
+from vwlite.evaluation.confusion_table import MOST, TABLES, Contingency
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=30)
 

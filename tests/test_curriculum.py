@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.curriculum import Curriculum, CurriculumConfig, difficulties
+from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig
-from vwlite.parsing import parse_text
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.training.curriculum import Curriculum, CurriculumConfig, difficulties
 
 LINES = [b"1 |a x y z", b"-1 |a x |v d:3", b"1 |", b"1 |a x y |v d:-1 e:0.5", b"-1 |a w x y |vv z"]
 FEATURES = FeatureConfig()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.digests import digest
 
-from vwlite.digests import HEAD, NOTHING, Digest, is_still, prefixes
-from vwlite.source import blocks
+from vwlite.data.blocks import blocks
+from vwlite.data.digests import HEAD, NOTHING, Digest, is_still, prefixes
 
 TEXT = random.Random(1).randbytes(3000)
 

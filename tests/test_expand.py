@@ -10,12 +10,12 @@ from oracle.pipeline import expand
 from vwtext import BARS, FEATURES, feature_config, joined, sequences, text_options
 
 from vwlite._native import expand as kernel
+from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.hashing import hash_name
-from vwlite.loop import stretches
-from vwlite.names import term_names
-from vwlite.parsing import parse_text
+from vwlite.features.feature_names import term_names
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.hashing import hash_name
+from vwlite.training.loop import stretches
 
 FNV, CONSTANT = 16777619, 11650396
 examples = joined(st.sampled_from(BARS), sequences(FEATURES, FEATURES, BARS, most=8))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from vwlite.expand import FeatureConfig
-from vwlite.fitting import check_types, fits
+from vwlite.config_check import check_types, fits
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.losses import LOSSES, LossConfig
+from vwlite.learners.losses import LOSSES, LossConfig
 
 
 def test_every_configuration_fits_itself():

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from vwlite.model import load
+from vwlite.storage.model_file import load
 
 TEXT = "".join(f"{n % 2} |user u{n % 5} |item i{n % 7} x{n % 3}\n" for n in range(40))
 HALF = len(TEXT.splitlines()) // 2

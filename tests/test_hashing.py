@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oracle import hashing as twin
 from vwtext import names
 
-from vwlite import hashing
 from vwlite._native import doors
+from vwlite.features import hashing
 
 SLACK = b"\xff" * 64  # bytes that would be noticed
 seeds = st.integers(0, 2**32 - 1)

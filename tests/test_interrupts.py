@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.data.text_format import parse_text
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.interrupts import SIGNALS, STOP, Interrupted, Interrupts, forget, listen, obey
 from vwlite.learners import learner_class
 from vwlite.learners.coin import CoinConfig
@@ -14,9 +15,8 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.ect import EctConfig
 from vwlite.learners.gd import GdConfig
 from vwlite.learners.lrq import LrqConfig
-from vwlite.learners.many import ManyConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.per_class import ManyConfig
+from vwlite.learners.row_results import Results
 
 
 @pytest.fixture(autouse=True)

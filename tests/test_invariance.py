@@ -9,13 +9,13 @@ import zipfile
 import pytest
 
 from vwlite.cli import build
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.expand import FeatureConfig
-from vwlite.holdout import HoldoutConfig
-from vwlite.inputs import InputConfig
+from vwlite.data.dataset import InputConfig
+from vwlite.data.holdout import HoldoutConfig
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.losses import LossConfig
-from vwlite.training import predict, start, train
+from vwlite.learners.losses import LossConfig
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.train import predict, start, train
 
 OPTIONS = {  # of the learner, of the features
     "default": ({}, {}),

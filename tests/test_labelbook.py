@@ -1,7 +1,7 @@
 import pytest
 
-from vwlite.labelbook import LabelBook, tag_of
-from vwlite.parsing import TextFormat, parse_text, parser_of
+from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.text_format import TextFormat, parse_text, parser_of
 
 TEXT = (
     b"sci.space |w a\n'tag |w b\nrec 2 'tag|w c\n|w d\nsci.space |w e\n\n"

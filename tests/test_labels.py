@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.kinds import are_whole, ends_of, lower_zeros
 
+from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError
-from vwlite.labels import LabelCheck
-from vwlite.losses import LossConfig
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.learners.label_check import LabelCheck
+from vwlite.learners.losses import LossConfig
 
 LABELS = [0.0, -0.0, 1.0, -1.0, 2.0, -1.5, math.inf, math.nan]
 

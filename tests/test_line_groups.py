@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite import line_groups
-from vwlite.batch import BLANK, INNER, SHARED
+from vwlite.data import multiline
+from vwlite.data.batch import BLANK, INNER, SHARED
+from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.multiline import UNTOLD
+from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.inputs import InputConfig, Inputs
-from vwlite.line_groups import UNTOLD
-from vwlite.names import term_names
-from vwlite.parsing import TextFormat
+from vwlite.features.feature_names import term_names
+from vwlite.features.feature_plan import FeatureConfig, Plan
 
 PIECES = ["1:1 |a x", "2:0 'tag |a y:2 z", "2 |b", "|", "", "", "3:1 |a x |b:2 y", "1:1", "|a nan:nan"]
 PIECES += ["shared |s q", "shared tag|"]
@@ -87,6 +87,6 @@ def test_a_group_that_lost_a_line_is_not_learned(folder):
 
 
 def test_a_group_without_end_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(line_groups, "LARGEST", 100)
+    monkeypatch.setattr(multiline, "LARGEST", 100)
     with pytest.raises(DataError, match="part0:3: a group of lines of more than"):
         parts_of(folder, ["1:1 |a x\n\n" + "1:1 |a x\n" * 30], block_size=20)

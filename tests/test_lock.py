@@ -11,11 +11,11 @@ import time
 import pytest
 
 from vwlite.errors import Locked, OutputError
-from vwlite.lock import lock
+from vwlite.storage.file_lock import lock
 
 HOLD = """
 import os, sys
-from vwlite.lock import lock
+from vwlite.storage.file_lock import lock
 with lock(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

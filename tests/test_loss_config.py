@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from vwlite.errors import UsageError
-from vwlite.losses import FREE, LINKS, LOSSES, LabelSummary, LossConfig, best_constant, best_log_odds, link_code
+from vwlite.learners.losses import (
+    FREE,
+    LINKS,
+    LOSSES,
+    LabelSummary,
+    LossConfig,
+    best_constant,
+    best_log_odds,
+    link_code,
+)
 
 
 def with_q(name):
@@ -143,6 +152,6 @@ def test_best_constant_of_other_label_counts(name, labels, expected):
 
 
 def test_the_table_needs_no_numpy():
-    code = "import sys, vwlite.losses; print('numpy' in sys.modules)"
+    code = "import sys, vwlite.learners.losses; print('numpy' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "False"

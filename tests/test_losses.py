@@ -8,7 +8,7 @@ from oracle import curved_losses
 from oracle.options import Options
 
 from vwlite._native import losses as native
-from vwlite.losses import LINKS, LOSSES, LossConfig, link_code
+from vwlite.learners.losses import LINKS, LOSSES, LossConfig, link_code
 
 NAMES = list(LOSSES)
 MARGIN = ["hinge", "exponential", "modified_huber", "tanh"]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from test_metrics import ALL_KINDS, measure, single
 
-from vwlite.metric_report import as_json, as_table, finite
-from vwlite.metric_table import BY_NAME, LADDER, TABLE, canonical, chosen, names_of, row_of, sections
-from vwlite.metrics import COMPUTED
+from vwlite.evaluation.metric_report import as_json, as_table, finite
+from vwlite.evaluation.metric_table import BY_NAME, LADDER, TABLE, canonical, chosen, names_of, row_of, sections
+from vwlite.evaluation.metrics import COMPUTED
 
 
 def test_the_table_names_everything_once_and_what_is_computed_is_in_it():

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from vwlite import archive, archive_reader, model, table_store
-from vwlite.archive import DTYPES, Spec
 from vwlite.errors import ModelError, OutputError
-from vwlite.table import Table
+from vwlite.storage import archive_reader, archive_writer, model_file, table_codec
+from vwlite.storage.archive_writer import DTYPES, Spec
+from vwlite.storage.weight_table import Table
 
 NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(
@@ -47,9 +47,9 @@ def stored(table: Table) -> np.ndarray:
 def test_round_trip(tmp_path_factory, header, data):
     arrays = data.draw(st.dictionaries(st.sampled_from("abcd"), ARRAYS | tables(), max_size=3))
     path = tmp_path_factory.getbasetemp() / "round.model"
-    model.save(path, header, arrays)
-    found = model.load(path)
-    assert found.header == header == model.read_header(path)
+    model_file.save(path, header, arrays)
+    found = model_file.load(path)
+    assert found.header == header == model_file.read_header(path)
     assert found.arrays.keys() == arrays.keys()
     for name, saved in arrays.items():
         again = found.arrays[name]
@@ -66,9 +66,9 @@ def test_round_trip(tmp_path_factory, header, data):
 @given(table=tables())
 def test_single_columns(tmp_path_factory, table):
     path = tmp_path_factory.getbasetemp() / "column.model"
-    model.save(path, {}, {"t": table, "other": np.arange(3)})
+    model_file.save(path, {}, {"t": table, "other": np.arange(3)})
     for index, name in enumerate(table.names):
-        arrays = model.load(path, want={f"t.{name}"}).arrays
+        arrays = model_file.load(path, want={f"t.{name}"}).arrays
         assert list(arrays) == [f"t.{name}"]
         column = arrays[f"t.{name}"]
         assert column.shape == (len(table.values),) and column.flags.aligned
@@ -78,15 +78,15 @@ def test_single_columns(tmp_path_factory, table):
 @given(table=tables(), array=ARRAYS)
 def test_the_sizes_of_chunks_and_threads_leave_no_trace(tmp_path_factory, table, array):
     base = tmp_path_factory.getbasetemp()
-    model.save(base / "whole", {"n": 1}, {"t": table, "a": array})
+    model_file.save(base / "whole", {"n": 1}, {"t": table, "a": array})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archive, "LARGE", 0)
-        patch.setattr(table_store, "CHUNK", 3)
-        patch.setattr(model, "CHUNK", 5)
+        patch.setattr(archive_writer, "LARGE", 0)
+        patch.setattr(table_codec, "CHUNK", 3)
+        patch.setattr(model_file, "CHUNK", 5)
         patch.setattr(archive_reader, "PIECE", 16)
-        model.save(base / "chunks", {"n": 1}, {"t": table, "a": array})
+        model_file.save(base / "chunks", {"n": 1}, {"t": table, "a": array})
         assert (base / "whole").read_bytes() == (base / "chunks").read_bytes()
-        found = model.load(base / "chunks").arrays
+        found = model_file.load(base / "chunks").arrays
     assert bits(stored(found["t"])) == bits(stored(table)) and bits(found["a"]) == bits(array)
 
 
@@ -95,41 +95,41 @@ def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):
     values = np.zeros((4000, 4), np.float32)
     values[np.random.default_rng(1).permutation(4000)[:1500], 0] = 1
     table, put = Table(values, ("w", "adaptive", "normalized")), os.pwrite
-    model.save(tmp_path / "whole", {}, {"t": table})
-    monkeypatch.setattr(table_store, "CHUNK", 32)
-    monkeypatch.setattr(archive, "LARGE", 0)
+    model_file.save(tmp_path / "whole", {}, {"t": table})
+    monkeypatch.setattr(table_codec, "CHUNK", 32)
+    monkeypatch.setattr(archive_writer, "LARGE", 0)
     monkeypatch.setattr(os, "pwrite", lambda *given: time.sleep(0.001) or put(*given))
-    model.save(tmp_path / "pieces", {}, {"t": table})
+    model_file.save(tmp_path / "pieces", {}, {"t": table})
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
-    assert bits(model.load(tmp_path / "pieces").arrays["t"].values) == bits(values)
+    assert bits(model_file.load(tmp_path / "pieces").arrays["t"].values) == bits(values)
 
 
 @pytest.mark.parametrize("filled", [5, 4000])
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_a_table_that_is_to_be_finite_is(tmp_path, monkeypatch, filled, wrong):
     """Sparse and dense; what stood under the name stays."""
-    monkeypatch.setattr(table_store, "CHUNK", 256)
+    monkeypatch.setattr(table_codec, "CHUNK", 256)
     values = np.zeros((4000, 4), np.float32)
     values[:filled, 0], values[4, 3] = 1, wrong  # the last column is scratch
     table = Table(values, ("w", "adaptive", "normalized"))
-    model.save(tmp_path / "m", {}, {"t": table}, finite=True)
+    model_file.save(tmp_path / "m", {}, {"t": table}, finite=True)
     before = (tmp_path / "m").read_bytes()
     values[filled - 1, 1] = wrong
-    with pytest.raises(table_store.NotFinite):
-        model.save(tmp_path / "m", {}, {"t": table}, finite=True)
+    with pytest.raises(table_codec.NotFinite):
+        model_file.save(tmp_path / "m", {}, {"t": table}, finite=True)
     assert (tmp_path / "m").read_bytes() == before and os.listdir(tmp_path) == ["m"]
-    model.save(tmp_path / "m", {}, {"t": table})
-    assert bits(stored(model.load(tmp_path / "m").arrays["t"])) == bits(stored(table))
+    model_file.save(tmp_path / "m", {}, {"t": table})
+    assert bits(stored(model_file.load(tmp_path / "m").arrays["t"])) == bits(stored(table))
 
 
 def test_bytes_depend_on_content_only(tmp_path):
     values = np.eye(8, 4, dtype=np.float32)
     table = Table(values, ("w", "adaptive"))
-    model.save(tmp_path / "one", {"b": 1, "a": [2.5]}, {"y": np.arange(3), "t": table})
+    model_file.save(tmp_path / "one", {"b": 1, "a": [2.5]}, {"y": np.arange(3), "t": table})
     os.utime(tmp_path / "one", (1, 1))
     swapped = np.arange(3).astype(">i8")
     values[:, 3] = 7  # a scratch column
-    model.save(str(tmp_path / "two"), {"a": [2.5], "b": 1}, {"t": table, "y": swapped})
+    model_file.save(str(tmp_path / "two"), {"a": [2.5], "b": 1}, {"t": table, "y": swapped})
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
@@ -137,18 +137,18 @@ def test_bytes_depend_on_content_only(tmp_path):
 def test_tables_are_sparse_where_that_is_smaller(tmp_path, set_slots, sparse):
     values = np.zeros((100, 4), np.float32)
     values[:set_slots, 1] = -0.0
-    model.save(tmp_path / "m", {}, {"t": Table(values, ("w", "adaptive", "normalized"))})
+    model_file.save(tmp_path / "m", {}, {"t": Table(values, ("w", "adaptive", "normalized"))})
     with zipfile.ZipFile(tmp_path / "m") as file:
         sizes = {info.filename: info.file_size for info in file.infolist()}
     assert ("t.slots.npy" in sizes) == sparse
     assert sizes["t.w.npy"] == 128 + 4 * (set_slots if sparse else 100)
-    assert bits(model.load(tmp_path / "m").arrays["t"].values) == bits(values)
+    assert bits(model_file.load(tmp_path / "m").arrays["t"].values) == bits(values)
 
 
 def test_dense_columns_are_views_of_the_file(tmp_path):
     values = np.ones((1 << 12, 1), np.float32)
-    model.save(tmp_path / "m", {}, {"t": Table(values, ("w",))})
-    column = model.load(tmp_path / "m", want=["t.w"]).arrays["t.w"]
+    model_file.save(tmp_path / "m", {}, {"t": Table(values, ("w",))})
+    column = model_file.load(tmp_path / "m", want=["t.w"]).arrays["t.w"]
     assert isinstance(column.owner, mmap.mmap) and memoryview(column).readonly
     (tmp_path / "m").unlink()
     assert column.sum() == 1 << 12
@@ -156,7 +156,7 @@ def test_dense_columns_are_views_of_the_file(tmp_path):
 
 def test_others_can_read_it(tmp_path):
     array = np.arange(6, dtype=np.int32).reshape(2, 3)
-    model.save(tmp_path / "m", {"label": "ü"}, {"a": array, "scalar": np.float64(0.5)})
+    model_file.save(tmp_path / "m", {"label": "ü"}, {"a": array, "scalar": np.float64(0.5)})
     with np.load(tmp_path / "m", allow_pickle=False) as file:
         np.testing.assert_array_equal(file["a"], array)
         assert file["scalar"] == 0.5
@@ -177,10 +177,10 @@ def test_npy_headers_are_numpys(tmp_path, dtype, shape):
 
 
 def test_what_is_wanted_must_be_there(tmp_path):
-    model.save(tmp_path / "m", {}, {"a": np.arange(2)})
-    assert model.load(tmp_path / "m", want=()).arrays == {}
+    model_file.save(tmp_path / "m", {}, {"a": np.arange(2)})
+    assert model_file.load(tmp_path / "m", want=()).arrays == {}
     with pytest.raises(ModelError, match=r"holds no 't\.w'"):
-        model.load(tmp_path / "m", want={"t.w"})
+        model_file.load(tmp_path / "m", want={"t.w"})
 
 
 @pytest.mark.parametrize(
@@ -203,14 +203,14 @@ def test_what_is_wanted_must_be_there(tmp_path):
 )
 def test_what_a_model_cannot_hold_is_refused(tmp_path, arrays):
     with pytest.raises(ValueError):
-        model.save(tmp_path / "m", {}, arrays)
+        model_file.save(tmp_path / "m", {}, arrays)
     assert os.listdir(tmp_path) == []
 
 
 def test_headers_that_could_not_be_read_are_not_written(tmp_path, monkeypatch):
     with pytest.raises(ValueError):
-        model.save(tmp_path / "m", {"loss": float("nan")}, {})
-    monkeypatch.setattr(archive, "HEADER_LIMIT", 1000)
+        model_file.save(tmp_path / "m", {"loss": float("nan")}, {})
+    monkeypatch.setattr(archive_writer, "HEADER_LIMIT", 1000)
     with pytest.raises(OutputError, match="at most 1000"):
-        model.save(tmp_path / "m", {"text": "x" * 1000}, {})
+        model_file.save(tmp_path / "m", {"text": "x" * 1000}, {})
     assert os.listdir(tmp_path) == []

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vwlite import archive, archive_reader, model, zipframe
-from vwlite.archive import HEADER, Spec
 from vwlite.errors import InputDamaged, InputMissing, ModelError
-from vwlite.table import Table
+from vwlite.storage import archive_reader, archive_writer, model_file, zip_layout
+from vwlite.storage.archive_writer import HEADER, Spec
+from vwlite.storage.weight_table import Table
 
 
 def refused(path, match: str = ".") -> None:
-    for read in (model.load, lambda path: model.load(path, want=())):
+    for read in (model_file.load, lambda path: model_file.load(path, want=())):
         with pytest.raises(ModelError, match=match) as caught:
             read(path)
         message = str(caught.value)
@@ -30,7 +30,7 @@ def refused(path, match: str = ".") -> None:
 @pytest.fixture
 def small(tmp_path) -> Path:
     table = Table(np.eye(6, 4, dtype=np.float32), ("w", "adaptive"))
-    model.save(tmp_path / "m", {"learner": "gd"}, {"t": table, "a": np.arange(5, dtype=np.uint8)})
+    model_file.save(tmp_path / "m", {"learner": "gd"}, {"t": table, "a": np.arange(5, dtype=np.uint8)})
     return tmp_path / "m"
 
 
@@ -39,9 +39,9 @@ def forge(path, header, members: list[tuple[str, bytes]] = ()) -> Path:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     data = [text, *(content for _, content in members)]
     names = [HEADER, *(name for name, _ in members)]
-    frame = zipframe.frame(
-        [zipframe.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)],
-        archive.comment(model.MODEL, text),
+    frame = zip_layout.frame(
+        [zip_layout.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)],
+        archive_writer.comment(model_file.MODEL, text),
     )
     pieces = [record + content for (_, record), content in zip(frame, [*data, b""], strict=True)]
     path.write_bytes(b"".join(pieces))
@@ -55,7 +55,7 @@ def honest(spec: Spec, data: bytes) -> tuple[dict, tuple[str, bytes]]:
         "dtype": spec.dtype,
         "shape": list(spec.shape),
         "crc32": f"{zlib.crc32(content):08x}",
-        "digest": archive.Hasher(content).digest().hex(),
+        "digest": archive_writer.Hasher(content).digest().hex(),
     }
     return entry, (f"{spec.name}.npy", content)
 
@@ -79,7 +79,7 @@ def test_every_truncation_is_refused(small):
     for size in range(len(whole)):
         small.write_bytes(whole[:size])
         with pytest.raises(ModelError):
-            model.load(small, want=())
+            model_file.load(small, want=())
 
 
 def test_every_flipped_bit_is_refused(small):
@@ -89,9 +89,9 @@ def test_every_flipped_bit_is_refused(small):
             for bit in range(8):
                 os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), place)
                 with pytest.raises(ModelError):
-                    model.load(small, want=())
+                    model_file.load(small, want=())
             os.pwrite(file.fileno(), bytes([byte]), place)
-    assert model.load(small).header == {"learner": "gd"}
+    assert model_file.load(small).header == {"learner": "gd"}
 
 
 def test_a_damaged_header_is_not_believed(small, monkeypatch):
@@ -156,7 +156,7 @@ def test_what_is_no_file(tmp_path):
     refused(tmp_path / "pipe", "not a regular file")
     for path in (tmp_path / "none", tmp_path / "none" / "m"):
         with pytest.raises(InputMissing, match="none") as caught:
-            model.load(path)
+            model_file.load(path)
         assert caught.value.exit_code == 66
 
 
@@ -164,9 +164,9 @@ def test_a_disk_that_fails(small, monkeypatch):
     def fail(self, view, offset):
         raise InputDamaged("no")
 
-    monkeypatch.setattr(model.Archive, "_fill", fail)
+    monkeypatch.setattr(model_file.Archive, "_fill", fail)
     with pytest.raises(InputDamaged):
-        model.load(small)
+        model_file.load(small)
 
 
 def test_newer_formats_are_named(tmp_path):
@@ -250,7 +250,7 @@ def test_headers_that_are_no_header(tmp_path, text):
 def test_members_that_lie(tmp_path, change):
     entry, member = honest(Spec("a", "<f4", (4,)), bytes(16))
     true = forge(tmp_path / "true", head(arrays=[entry]), [member])
-    assert model.load(true).arrays["a"].shape == (4,)
+    assert model_file.load(true).arrays["a"].shape == (4,)
     refused(forge(tmp_path / "m", head(arrays=[entry | change]), [member]), "is damaged")
 
 
@@ -264,7 +264,7 @@ def test_npy_headers_that_lie(tmp_path):
     entry, (name, content) = honest(Spec("a", "<f4", (4,)), bytes(16))
     for old, new in [(b"<f4", b"<i4"), (b"(4,)", b"(2,)"), (b"False", b"True "), (b"<f4", b"|O4")]:
         lie = content.replace(old, new)
-        digest = {"digest": archive.Hasher(lie).digest().hex(), "crc32": f"{zlib.crc32(lie):08x}"}
+        digest = {"digest": archive_writer.Hasher(lie).digest().hex(), "crc32": f"{zlib.crc32(lie):08x}"}
         path = forge(tmp_path / "m", head(arrays=[entry | digest]), [(name, lie)])
         refused(path, "the start of a.npy")
 
@@ -302,11 +302,11 @@ def test_members_out_of_order(tmp_path):
 )
 def test_tables_that_lie(tmp_path, slots, change):
     entry = {"slots": 8, "stride": 2, "columns": ["w"]}
-    true = model.load(forge_table(tmp_path / "true", [1, 2], entry)).arrays["t"]
+    true = model_file.load(forge_table(tmp_path / "true", [1, 2], entry)).arrays["t"]
     assert true.values[:, 0].tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
     path = forge_table(tmp_path / "m", slots, entry | change)
     with pytest.raises(ModelError, match="is damaged"):
-        model.load(path)
+        model_file.load(path)
 
 
 def test_slots_of_another_type(tmp_path):
@@ -317,12 +317,12 @@ def test_slots_of_another_type(tmp_path):
 def test_a_table_beyond_the_address_space(tmp_path):
     entry = {"slots": 1 << 32, "stride": 1 << 28, "columns": ["w"]}
     with pytest.raises(ModelError, match="cannot be loaded here"):
-        model.load(forge_table(tmp_path / "m", [1], entry))
+        model_file.load(forge_table(tmp_path / "m", [1], entry))
 
 
 CHILD = """
 import sys
-from vwlite import model
+from vwlite.storage import model_file as model
 from vwlite.errors import ModelError
 
 def peak():  # MiB

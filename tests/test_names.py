@@ -11,12 +11,12 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand as oracle_expand
 from vwlite._native.expand import expand_row
 
+from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.hashing import hash_name
-from vwlite.namebook import NameBook, book_from_arrays
-from vwlite.names import term_names, with_all_linear
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.features.feature_names import term_names, with_all_linear
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.hashing import hash_name
+from vwlite.features.name_index import NameBook, book_from_arrays
 
 
 def read(text, config, names=True):

@@ -5,15 +5,15 @@ import random
 import pytest
 from vwlite._native.expand import slots_are_near
 
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.inputs import InputConfig
+from vwlite.data.dataset import InputConfig
+from vwlite.data.text_format import parse_text
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.coin import CoinConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.learners.many import ManyConfig
-from vwlite.learners.multiclass import MulticlassConfig
-from vwlite.parsing import parse_text
-from vwlite.training import train
+from vwlite.learners.per_class import ManyConfig
+from vwlite.learners.softmax import MulticlassConfig
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.train import train
 
 
 def text(words, rows=400):

@@ -8,9 +8,9 @@ from oracle.options import Options
 from oracle.parse import parse_line
 from vwtext import clean_lines, feature_config, lines, text_options
 
-from vwlite.batch import BLANK, SAVE, TAGGED
-from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
-from vwlite.remarks import Code
+from vwlite.data.batch import BLANK, SAVE, TAGGED
+from vwlite.data.parse_errors import Code
+from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 
 PARSE = parser_of("vw")
 KINDS = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.errors import ModelError
-from vwlite.place import Place
+from vwlite.training.resume_position import Place
 
 
 class Labels(SimpleNamespace):

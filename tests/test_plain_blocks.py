@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vwlite._native import doors
-from vwlite.parsing import TextFormat, parse_text
+from vwlite.data.text_format import TextFormat, parse_text
 
 NAMES = st.one_of(
     st.text("abz019", min_size=1, max_size=9),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite.batch import BLANK, SAVE, TAGGED
+from vwlite.data.batch import BLANK, SAVE, TAGGED
 from vwlite.errors import OutputError
-from vwlite.predictions import PredictionWriter, format_predictions
+from vwlite.training.prediction_writer import PredictionWriter, format_predictions
 
 
 def batch(*tags):
@@ -216,7 +216,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from test_predictions import ROWS, VALUES
-from vwlite.predictions import PredictionWriter
+from vwlite.training.prediction_writer import PredictionWriter
 
 with PredictionWriter("-") as writer:
     for _ in range(3):

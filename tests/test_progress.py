@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_tally import BLANK, NAN, SAVE, TAGGED, rows
 
-from vwlite import progress
-from vwlite.counters import Counters, ProgressRule
-from vwlite.losses import LossConfig, best_constant
-from vwlite.progress import row, summary, value_text
+from vwlite.learners.losses import LossConfig, best_constant
+from vwlite.training import progress
+from vwlite.training.counters import Counters, ProgressRule
+from vwlite.training.progress import row, summary, value_text
 
 # Printed by Vowpal Wabbit 9.11 with -P 1 for seven examples of which the labels are
 # -1, -0.25, none, 5, none, none, none.

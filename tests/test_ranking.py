@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle.crr import average_precision, ndcg
 
 from vwlite.errors import UsageError
-from vwlite.ranking import Ranking, choose, is_ranking
+from vwlite.evaluation.ranking_metrics import Ranking, choose, is_ranking
 
 
 def ranking(queries, labels, predictions, importance=None):

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vwlite.counters import Counters, ProgressRule
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.data.text_format import parse_text
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.name_index import NameBook
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.namebook import NameBook
-from vwlite.parsing import parse_text
-from vwlite.readable import CHUNK, write_readable, write_readable_file
-from vwlite.results import Results
+from vwlite.learners.row_results import Results
+from vwlite.training.counters import Counters, ProgressRule
+from vwlite.training.text_model import CHUNK, write_readable, write_readable_file
 
 
 def written(learner, features=None, counters=None, **options):

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from vwlite.metric_table import MEASURED, TABLE
+from vwlite.evaluation.metric_table import MEASURED, TABLE
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
 

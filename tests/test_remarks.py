@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.parsing import FULL, TextFormat, Workspace, parser_of
-from vwlite.remarks import SENTENCES, Code, excerpt, vw_message
+from vwlite.data.parse_errors import SENTENCES, Code, excerpt, vw_message
+from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 
 STATUS = Path(__file__).resolve().parent.parent / "cython_ext" / "core" / "status.pxd"
 

@@ -13,13 +13,13 @@ from oracle.driver import run
 from oracle.options import Options
 from vwtext import feature_config, gd_config, joined, sequences
 
-from vwlite import model
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.counters import ProgressRule, parse_progress
-from vwlite.holdout import HoldoutConfig
-from vwlite.inputs import InputConfig
-from vwlite.progress import HEADER
-from vwlite.training import start, train
+from vwlite.data.dataset import InputConfig
+from vwlite.data.holdout import HoldoutConfig
+from vwlite.storage import model_file
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.counters import ProgressRule, parse_progress
+from vwlite.training.progress import HEADER
+from vwlite.training.train import start, train
 
 FEATURES = [b" " + name for name in b"a b c d:2 a:-1.5 b:0.1 e:3 |y |yes |z".split()]
 ROW_STARTS = (*"0123456789", "n.a.", "unknown")  # other lines tell what never matched
@@ -115,7 +115,7 @@ def test_run_is_the_twins(problem, block_size, threads):
     with folder_with(lines) as folder:
         session, said = trained(config_of(options, folder, block_size=block_size, threads=threads))
         written = (folder / "predictions").read_text().splitlines()
-        weights = model.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
+        weights = model_file.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
     made = [prediction for made in wanted.predictions for prediction in made]
     assert written == [prediction.text() for prediction in made]
     table, _, summary = said.partition("\nfinished run\n")
@@ -138,14 +138,14 @@ def test_stopping_and_going_on_gives_the_same_predictions_and_weights(problem, c
     with folder_with(lines) as folder:
         config = config_of(options, folder)
         trained(config)
-        predictions, whole = (folder / "predictions").read_bytes(), model.load(folder / "model")
+        predictions, whole = (folder / "predictions").read_bytes(), model_file.load(folder / "model")
         (folder / "data.vw").write_bytes(b"".join(line + b"\n" for line in lines[:cut]))
         trained(config)
         first = (folder / "predictions").read_bytes()
         (folder / "data.vw").write_bytes(b"".join(line + b"\n" for line in lines[cut:]))
         trained(*start(config, str(folder / "model")))
         assert first + (folder / "predictions").read_bytes() == predictions
-        resumed = model.load(folder / "model")
+        resumed = model_file.load(folder / "model")
     assert resumed.arrays["weights"].values.tobytes() == whole.arrays["weights"].values.tobytes()
     assert resumed.header["scalars"] == whole.header["scalars"]
     assert resumed.header["seen"] == whole.header["seen"]
@@ -159,7 +159,7 @@ def test_early_termination_leaves_the_best_pass_in_place():
     assert len(wanted.predictions) == 3
     with folder_with(lines) as folder:
         session, said = trained(config_of(options, folder))
-        weights = model.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
+        weights = model_file.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
     np.testing.assert_array_equal(weights, wanted.saved.w)
     assert not np.array_equal(weights, wanted.gd.w)
     assert session.stopped_early

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite.batch import Batch
-from vwlite.holdout import Holdout, HoldoutConfig
-from vwlite.parsing import TextFormat, Workspace, parse_text
-from vwlite.shuffling import ROWS, Rows, order_of
+from vwlite.data.batch import Batch
+from vwlite.data.holdout import Holdout, HoldoutConfig
+from vwlite.data.shuffle import ROWS, Rows, order_of
+from vwlite.data.text_format import TextFormat, Workspace, parse_text
 
 
 @settings(max_examples=60)

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite import source
+from vwlite.data import blocks as source
+from vwlite.data.blocks import blocks, fingerprint, same_file
+from vwlite.data.input_stream import Stream
 from vwlite.errors import DataError, InputDamaged, InputMissing, UsageError
-from vwlite.source import blocks, fingerprint, same_file
-from vwlite.stream import Stream
 
 TEXTS = st.lists(st.sampled_from([b"a", b"1 |f x:2", b"\r", b"\n", b"\n\n", b"\0", b"\xff"])).map(
     b"".join
@@ -258,7 +258,7 @@ def test_a_fingerprint_notices_a_file_moved_over_the_old_one(tmp_path):
 def test_a_file_settles_once_its_change_time_would_tell(tmp_path, monkeypatch, since, changed, settled):
     path = write(tmp_path / "x", b"1 |f a\n")
     status = SimpleNamespace(st_mode=os.stat(path).st_mode, st_size=7, st_ino=1, st_mtime_ns=5, st_ctime_ns=changed)
-    monkeypatch.setattr("vwlite.source._stat", lambda path: status)
+    monkeypatch.setattr("vwlite.data.blocks._stat", lambda path: status)
     monkeypatch.setattr("time.time_ns", lambda: changed + since)
     assert fingerprint([path])[0]["settled"] is settled
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.svmlight import parse_line
 
-from vwlite.batch import BLANK, TAGGED
+from vwlite.data.batch import BLANK, TAGGED
+from vwlite.data.parse_errors import Code
+from vwlite.data.text_format import FULL, TextFormat, Workspace, parse_text, parser_of
 from vwlite.errors import UsageError
-from vwlite.parsing import FULL, TextFormat, Workspace, parse_text, parser_of
-from vwlite.remarks import Code
 
 PARSE = parser_of("svmlight")
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.table import are_places, ask_for, fill_column, mark_rows, marked_rows, take_column, touch_pages
 
-from vwlite import table, table_store
-from vwlite.config import OutputConfig, RunConfig
+from vwlite.data.dataset import InputConfig
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig
-from vwlite.inputs import InputConfig
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.table import Table, stretches, zeros
-from vwlite.training import train
+from vwlite.storage import table_codec, weight_table
+from vwlite.storage.weight_table import Table, stretches, zeros
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.train import train
 
 
 @pytest.mark.parametrize("huge", [True, False])
@@ -41,7 +41,7 @@ def test_a_table_may_be_larger_than_memory():
 def test_what_the_system_refuses_is_said(monkeypatch):
     with pytest.raises(UsageError, match=r"refuses .* TiB of address space .* smaller -b"):
         zeros(1 << 60, 4)
-    monkeypatch.setattr(table, "SMALL", 1 << 70)
+    monkeypatch.setattr(weight_table, "SMALL", 1 << 70)
     with pytest.raises(UsageError, match="smaller -b"):
         zeros(1 << 60, 4)
 
@@ -102,8 +102,8 @@ def test_slots_are_stored_whether_few_or_many_are_set(chunks, seed):
     for number, count in enumerate(chunks):
         values[256 * number + draw.permutation(256)[:count], draw.integers(0, 2)] = 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_store, "CHUNK", 256)
-        _, sources = table_store.pack("weights", Table(values, ("w", "adaptive")))
+        patch.setattr(table_codec, "CHUNK", 256)
+        _, sources = table_codec.pack("weights", Table(values, ("w", "adaptive")))
         found = {spec.name: np.concatenate([*pieces, np.empty(0, spec.dtype)]) for spec, pieces in sources}
     expected = np.flatnonzero(values.any(axis=1))
     assert len(sources) == 2 or (found["weights.slots"] == expected).all()
@@ -132,8 +132,8 @@ def test_two_threads_find_what_one_finds(monkeypatch, filled):
     values[draw.random(len(values)) < filled, 0] = 1
     found = []
     for shared in (0, 1 << 40):
-        monkeypatch.setattr(table_store, "SHARED", shared)
-        entry, sources = table_store.pack("weights", Table(values, ("w", "adaptive")))
+        monkeypatch.setattr(table_codec, "SHARED", shared)
+        entry, sources = table_codec.pack("weights", Table(values, ("w", "adaptive")))
         found.append((entry, [(spec, b"".join(piece.tobytes() for piece in pieces)) for spec, pieces in sources]))
     assert found[0] == found[1]
 
@@ -144,28 +144,28 @@ def test_stretches_of_small_or_odd_arrays_are_whole():
 
 
 def test_pages_get_memory_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(table, "HUGE_MOST", 0)
-    values = table.zeros(1 << 18, 4)
+    monkeypatch.setattr(weight_table, "HUGE_MOST", 0)
+    values = weight_table.zeros(1 << 18, 4)
     values[5] = 1, 2, 3, 4
-    pages = table.pages_of(values)
+    pages = weight_table.pages_of(values)
     rows = len(values) // len(pages.seen)
     slots = np.array([5, 6, rows, (1 << 18) + 3 * rows + 1, 2**32 - 1], np.uint32)
     pages(SimpleNamespace(feature_hash=slots))
     assert np.flatnonzero(pages.seen).tolist() == [0, 1, 3, len(pages.seen) - 1]
     if sys.platform == "linux":  # before anybody reads
-        stretched = table.stretches(values, 1 << 18)
+        stretched = weight_table.stretches(values, 1 << 18)
         written = [number for _, _, part in stretched for number in np.flatnonzero(part).tolist()]
         assert written == [0, 1, 3, len(pages.seen) - 1]
     assert values[5].tolist() == [1, 2, 3, 4] and np.count_nonzero(values) == 4
 
 
 def test_small_tables_need_no_touch():
-    assert table.pages_of(table.zeros(1 << 10, 4)) is None
-    assert table.pages_of(table.zeros(1 << 16, 4)) is None
+    assert weight_table.pages_of(weight_table.zeros(1 << 10, 4)) is None
+    assert weight_table.pages_of(weight_table.zeros(1 << 16, 4)) is None
 
 
 def test_huge_pages_are_touched_as_long_as_there_are_new_ones():
-    pages = table.pages_of(table.zeros(1 << 20, 4))
+    pages = weight_table.pages_of(weight_table.zeros(1 << 20, 4))
     assert len(pages.seen) == 8
     seen = []
     for slot in (1 << 17, 0, 1 << 19, 5, 1 << 18):  # the first batch is the learner's
@@ -186,8 +186,8 @@ def test_a_large_table_learns_the_same(monkeypatch, tmp_path):
     (tmp_path / "data").write_text(text)
     models = []
     for most, threads in ((0, 3), (0, 1), (1 << 30, 1)):
-        monkeypatch.setattr(table, "HUGE_MOST", most)
-        monkeypatch.setattr(table, "SMALL", 1 << 16)
+        monkeypatch.setattr(weight_table, "HUGE_MOST", most)
+        monkeypatch.setattr(weight_table, "SMALL", 1 << 16)
         input = InputConfig((str(tmp_path / "data"),), threads=threads, block_size=1 << 12)
         output = OutputConfig(model=str(tmp_path / "model"), quiet=True)
         train(RunConfig(input=input, features=FeatureConfig(bits=16), learner=GdConfig(), output=output))
@@ -203,16 +203,16 @@ def test_slots_asked_for_must_fit():
 
 
 def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
-    values, asked = table.zeros(1 << 18, 4), []
-    pages, batch = table.pages_of(values), SimpleNamespace(feature_hash=np.array([5, 2**32 - 1], np.uint32))
-    monkeypatch.setattr(table, "ask_for", lambda *arguments: asked.append(arguments))
+    values, asked = weight_table.zeros(1 << 18, 4), []
+    pages, batch = weight_table.pages_of(values), SimpleNamespace(feature_hash=np.array([5, 2**32 - 1], np.uint32))
+    monkeypatch.setattr(weight_table, "ask_for", lambda *arguments: asked.append(arguments))
     pages.ask(batch)
     assert not asked
-    monkeypatch.setattr(table, "FAR", values.nbytes)
+    monkeypatch.setattr(weight_table, "FAR", values.nbytes)
     pages.ask(batch)
     assert len(asked) == 1 and asked[0][0] is values
     monkeypatch.undo()
-    monkeypatch.setattr(table, "FAR", values.nbytes)
+    monkeypatch.setattr(weight_table, "FAR", values.nbytes)
     pages.ask(batch)
     assert not values.any()
 

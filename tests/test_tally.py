@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite.batch import BLANK, SAVE, TAGGED
-from vwlite.counters import (
+from vwlite.data.batch import BLANK, SAVE, TAGGED
+from vwlite.errors import ModelError, UsageError
+from vwlite.learners.prediction_limits import LARGEST
+from vwlite.training.counters import (
     COUNT,
     INDEX,
     NO_HOLDOUT,
@@ -17,8 +19,6 @@ from vwlite.counters import (
     ProgressRule,
     parse_progress,
 )
-from vwlite.errors import ModelError, UsageError
-from vwlite.limits import LARGEST
 
 NAN = float("nan")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from vwlite.parsing import TextFormat
-from vwlite.reading import Parser
-from vwlite.source import Block, Buffers
+from vwlite.data.block_parser import Parser
+from vwlite.data.blocks import Block, Buffers
+from vwlite.data.text_format import TextFormat
 
 SIZE = 1 << 16
 

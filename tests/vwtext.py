@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 from oracle.options import Options
 
-from vwlite.expand import FeatureConfig
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.losses import LossConfig
+from vwlite.learners.losses import LossConfig
 
 MADE = b"\x80\x84\x85"  # numbers of the namespaces of the constant, affixes and spellings
 BOM = b"\xef\xbb\xbf"

@@ -1,4 +1,4 @@
-"""Places of the run's counters in the float64 array that vwlite.counters.Counters wraps."""
+"""Places of the run's counters in the float64 array that vwlite.training.counters.Counters wraps."""
 
 cdef enum:
     # Plain sums over examples that are not held out.

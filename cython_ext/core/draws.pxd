@@ -84,7 +84,7 @@ cdef inline void draw_pair(const Population *of, uint64_t seed, uint64_t step, E
 
 
 cdef inline Population open_population(source):
-    """From a ``vwlite.pairs.Population``, whose arrays must outlive the call."""
+    """From a ``vwlite.solvers.crr.pair_sampling.Population``, whose arrays must outlive the call."""
     cdef const uint32_t[::1] batch = source.batch, row = source.row
     cdef const double[::1] mass = source.mass, pairs = source.pairs, chance = source.chance, reached
     cdef const int64_t[::1] group_start = source.group_start, other = source.other

@@ -14,7 +14,7 @@ cdef enum:
     OFTEN = 1 << 16              # steps between looks at signals
 
 
-cdef struct Rows:                # a batch as the kernels see it; shapes in vwlite/batch.py
+cdef struct Rows:                # a batch as the kernels see it; shapes in vwlite/data/batch.py
     const float *label
     const float *importance
     const float *base

@@ -5,7 +5,7 @@ arithmetic therefore come from ``core/float32.pxd``, never from literals. The ``
 are closed forms after Karampatziakis and Langford, "Online Importance Weight Aware Updates" (2011).
 
 To add a loss: write its six functions, give it a code and a row in ``get_loss``, and an entry in
-``vwlite/losses.py``.
+``vwlite/learners/losses.py``.
 """
 
 from libc.math cimport expf, expm1f, fabsf, fmaxf, fminf, isfinite, log1pf, logf

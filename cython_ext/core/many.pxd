@@ -13,7 +13,7 @@ from core.scratch cimport Scratch
 from core.status cimport NO_MEMORY, OK, UNSTABLE
 
 cdef enum:
-    ONE_AGAINST_ALL = 0    # kinds, named in vwlite/learners/many.py
+    ONE_AGAINST_ALL = 0    # kinds, named in vwlite/learners/per_class.py
     COSTS = 1
     SETS = 2
     FIRST = SCALARS        # position in the scalars: number of the first class, 0 or 1; -1 while nothing told
@@ -186,7 +186,7 @@ cdef inline int teach_all(Many *q, const Rows *rows, size_t row, Scratch *s, flo
 
 
 cdef inline int open_sets(Many *q, state, config) except -1:
-    """The sets of weights of a ``vwlite.learners.many.Many``, and room for a single row of their scores."""
+    """The sets of weights of a ``vwlite.learners.per_class.Many``, and room for a single row of their scores."""
     cdef double[:, ::1] norms = state.norms
     cdef float[:, ::1] raw = state.raw, score = state.score
     q.m = open_learner(state, config)

@@ -8,13 +8,13 @@ from libc.math cimport pow
 from libc.stdint cimport int64_t
 
 
-cdef enum:                  # in the order of vwlite.l1.config.PENALTIES
+cdef enum:                  # in the order of vwlite.solvers.loglinear.config.PENALTIES
     NAIVE = 0
     CLIPPING = 1            # remembered: the due of the last penalty
     CUMULATIVE = 2          # remembered: q, the penalty received, with its sign
 
 
-cdef enum:                  # in the order of vwlite.l1.config.RATES
+cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RATES
     HARMONIC = 0
     EXPONENTIAL = 1
 
@@ -36,7 +36,7 @@ cdef struct Schedule:
 
 
 cdef inline Schedule open_schedule(source):
-    """From a ``vwlite.l1.sgd.Schedule``."""
+    """From a ``vwlite.solvers.loglinear.sgd.Schedule``."""
     cdef Schedule s
     s.penalty, s.rate, s.start, s.decay = source.penalty, source.rate, source.start, source.decay
     s.begin, s.examples, s.share, s.due = source.begin, source.examples, source.share, source.due

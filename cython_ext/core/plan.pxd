@@ -1,4 +1,4 @@
-"""What is to be made of an example's features: filled from a ``vwlite.expand.Plan``."""
+"""What is to be made of an example's features: filled from a ``vwlite.features.feature_plan.Plan``."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 

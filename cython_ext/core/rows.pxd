@@ -1,4 +1,4 @@
-"""What a parser fills: raw pointers into the arrays of a workspace (shapes as in ``vwlite/batch.py``)."""
+"""What a parser fills: raw pointers into the arrays of a workspace (shapes as in ``vwlite/data/batch.py``)."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 

@@ -64,7 +64,7 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
 
 
 cdef inline Sink open_sink(workspace):
-    """Pointers into the arrays of a ``vwlite.parsing.Workspace``; NULL for the names nobody wants."""
+    """Pointers into the arrays of a ``vwlite.data.text_format.Workspace``; NULL for the names nobody wants."""
     cdef Sink out
     cdef float[::1] label = workspace.label, importance = workspace.importance, base = workspace.base
     cdef float[::1] value = workspace.value

@@ -1,4 +1,4 @@
-"""Status codes: what a hot loop returns instead of raising. The sentences stand in ``vwlite/remarks.py``."""
+"""Status codes: what a hot loop returns instead of raising. The sentences stand in ``vwlite/data/parse_errors.py``."""
 
 
 cdef enum:

@@ -37,7 +37,7 @@ cdef inline Rows open_rows(batch):
 
 
 cdef inline Plan open_plan(source):
-    """From a ``vwlite.expand.Plan``, whose arrays must outlive the call."""
+    """From a ``vwlite.features.feature_plan.Plan``, whose arrays must outlive the call."""
     cdef const uint8_t[::1] redefine = source.redefine, ignore = source.ignore, nonlinear = source.nonlinear
     cdef const uint8_t[::1] ngram = source.ngram, skips = source.skips
     cdef const int32_t[::1] limit = source.limit, first_letter = source.first_letter, letters = source.letters

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's random numbers; see ``vwlite/vwrandom.py``."""
+"""Vowpal Wabbit's random numbers; see ``vwlite/learners/vw_random.py``."""
 
 from libc.stdint cimport uint64_t
 

@@ -38,7 +38,7 @@ cdef Terms open_terms(const int64_t[::1] start, const uint32_t[::1] feature, con
 
 
 cdef Chain open_chain(data, pairs) except *:
-    """From a ``vwlite.l1.chains.Chains`` and a ``vwlite.l1.alphabet.Pairs``, whose arrays must outlive the call."""
+    """From a ``vwlite.solvers.loglinear.chains.Chains`` and a ``vwlite.solvers.loglinear.feature_label_pairs.Pairs``, whose arrays must outlive the call."""
     cdef const int64_t[::1] sequence = data.sequence
     cdef const int32_t[::1] label = data.label
     cdef const double[::1] weight = data.weight
@@ -142,7 +142,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
 def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
 
-    ``table`` is float64[2, weights]: weights, and what they remember, see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
+    ``table`` is float64[2, weights]: weights, and what they remember, see core/penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Schedule s = open_schedule(schedule)

@@ -18,7 +18,7 @@ from core.scratch cimport Scratch, close_scratch, open_scratch, room_for_terms
 from core.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from core.view cimport open_plan
 
-COLUMNS = 10               # of an address table of vwlite.shuffling.Rows
+COLUMNS = 10               # of an address table of vwlite.data.shuffle.Rows
 STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss")
 
 cdef enum:                 # codes of core/losses.pxd
@@ -341,7 +341,7 @@ def take_steps(model, population, const uint64_t[:, ::1] address, plan, uint64_t
     """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or why and after
     which step the run stopped.
 
-    ``model`` is a ``vwlite.crr.Weights``; ``address`` says where the arrays of each batch begin (``vwlite.shuffling.Rows``).
+    ``model`` is a ``vwlite.solvers.crr.train.Weights``; ``address`` says where the arrays of each batch begin (``vwlite.data.shuffle.Rows``).
     """
     cdef float[:, ::1] table = model.table
     cdef double[::1] state = model.state

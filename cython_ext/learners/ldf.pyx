@@ -21,7 +21,7 @@ cdef void tell(void *observer, size_t row, size_t other, bint learns, float scor
 
 
 cdef Ldf open_ldf(state, config, lists, size_t rows):
-    """From a ``vwlite.learners.ldf.Ldf``, its ``KernelConfig`` and a batch's ``vwlite.class_labels.Lists``."""
+    """From a ``vwlite.learners.multiline.Ldf``, its ``KernelConfig`` and a batch's ``vwlite.data.class_labels.Lists``."""
     cdef const uint32_t[::1] start = lists.start, named = lists.named
     cdef const float[::1] cost = lists.cost
     cdef uint32_t[::1] answer = state.answer

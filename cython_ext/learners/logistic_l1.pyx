@@ -30,7 +30,7 @@ cdef struct Steps:
 
 
 cdef Data open_data(source) except *:
-    """From a ``vwlite.l1.binary.Examples``, whose arrays must outlive the call."""
+    """From a ``vwlite.solvers.loglinear.binary.Examples``, whose arrays must outlive the call."""
     cdef const int64_t[::1] start = source.start
     cdef const uint32_t[::1] feature = source.feature
     cdef const float[::1] value = source.value
@@ -104,7 +104,7 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
 def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
 
-    ``table`` is float64[2, features]: weights, and what they remember, see core/penalties.pxd; ``schedule`` a ``vwlite.l1.sgd.Schedule``.
+    ``table`` is float64[2, features]: weights, and what they remember, see core/penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
     """
     cdef Data d = open_data(data)
     cdef Schedule s = open_schedule(schedule)

@@ -162,7 +162,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
-    """From a ``vwlite.learners.many.Many``, its ``KernelConfig`` and a batch's ``vwlite.class_labels.Lists``, if any."""
+    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's ``vwlite.data.class_labels.Lists``, if any."""
     cdef double[:, ::1] log_loss = state.log_loss
     cdef const uint32_t[::1] order = state.order
     cdef const uint32_t[::1] start, named

@@ -74,7 +74,7 @@ cdef inline void add_scores(const int32_t *index, const float *value, Py_ssize_t
 
 
 def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
-    """Row ``order[i]``'s scores of all problems into ``out[i]``, float32[len(order), m]; see ``vwlite.aso.solver``."""
+    """Row ``order[i]``'s scores of all problems into ``out[i]``, float32[len(order), m]; see ``vwlite.solvers.aso.sgd``."""
     cdef const int64_t[::1] start = rows.start
     cdef const int32_t[::1] index = rows.index
     cdef const float[::1] value = rows.value

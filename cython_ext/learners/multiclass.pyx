@@ -25,7 +25,7 @@ cdef extern from "core/classes.h" nogil:
                                      const float *step, const float *r)
 
 cdef enum:
-    MULTINOMIAL = 0        # losses, named in vwlite/learners/multiclass.py
+    MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
     LOGISTIC = 1
     CRAMMER_SINGER = 2
     MOST_STEPS = 64        # of one example's flow
@@ -40,7 +40,7 @@ cdef extern from *:
     const float ENOUGH "VWL_ENOUGH"  # short of the margin, which counts as there
 
 
-cdef enum:                 # positions in the scalars, named in vwlite/learners/multiclass.py
+cdef enum:                 # positions in the scalars, named in vwlite/learners/softmax.py
     NORM_SUM = 0
     NORM_WEIGHT = 1
     RATE = 2

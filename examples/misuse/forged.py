@@ -10,12 +10,12 @@ from typing import Any
 
 from tool import TEXT
 
-from vwlite import archive, zipframe
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.inputs import InputConfig
-from vwlite.learners.many import ManyConfig
-from vwlite.model import MODEL
-from vwlite.training import train
+from vwlite.data.dataset import InputConfig
+from vwlite.learners.per_class import ManyConfig
+from vwlite.storage import archive_writer, zip_layout
+from vwlite.storage.model_file import MODEL
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.train import train
 
 
 def forged(change: Callable[[dict[str, Any]], Any]) -> bytes:
@@ -27,9 +27,9 @@ def forged(change: Callable[[dict[str, Any]], Any]) -> bytes:
         train(RunConfig(InputConfig((str(text),)), learner=config, output=OutputConfig(str(model), quiet=True)))
         with zipfile.ZipFile(model) as file:
             contents = {name: file.read(name) for name in file.namelist()}
-    header = json.loads(contents[archive.HEADER])
+    header = json.loads(contents[archive_writer.HEADER])
     change(header["model"])
-    contents[archive.HEADER] = text = json.dumps(header).encode()
-    members = [zipframe.Member(name, len(data), zlib.crc32(data)) for name, data in contents.items()]
-    frame = zipframe.frame(members, archive.comment(MODEL, text))
+    contents[archive_writer.HEADER] = text = json.dumps(header).encode()
+    members = [zip_layout.Member(name, len(data), zlib.crc32(data)) for name, data in contents.items()]
+    frame = zip_layout.frame(members, archive_writer.comment(MODEL, text))
     return b"".join(record + data for (_, record), data in zip(frame, [*contents.values(), b""], strict=True))

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from vwlite.aso.auxiliary import Aux, View, behaviour, most_frequent, most_positive, present, read_aux, views
-from vwlite.aso.corpus import Corpus
-from vwlite.badlines import BadLines
+from vwlite.data.label_vocabulary import Classes
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
-from vwlite.labelbook import Classes
+from vwlite.solvers.aso.auxiliary import Aux, View, behaviour, most_frequent, most_positive, present, read_aux, views
+from vwlite.solvers.aso.corpus import Corpus
 
 
 def read(tmp_path, text):

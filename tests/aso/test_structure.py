@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.aso.auxiliary import read_aux
-from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import LearnConfig, learn
-from vwlite.aso.solver import SolverConfig
-from vwlite.aso.structure import Theta, leading
-from vwlite.aso.target import TargetConfig, train
-from vwlite.badlines import BadLines
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
+from vwlite.solvers.aso.auxiliary import read_aux
+from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.sgd import SolverConfig
+from vwlite.solvers.aso.theta import Theta, leading
+from vwlite.solvers.aso.train import LearnConfig, learn
 
 TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}
 

@@ -11,10 +11,10 @@ import time
 
 import numpy as np
 
-from vwlite.aso.auxiliary import most_frequent, read_aux, views
-from vwlite.aso.corpus import Corpus
-from vwlite.aso.solver import SolverConfig, solve, zero_weights
-from vwlite.badlines import BadLines
+from vwlite.data.malformed_lines import BadLines
+from vwlite.solvers.aso.auxiliary import most_frequent, read_aux, views
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.sgd import SolverConfig, solve, zero_weights
 
 SAMPLE, ROUNDS = 25, 3
 

@@ -73,7 +73,7 @@ def weights(tmp_path):
     """The weights of a model file: ``{slot: weight}`` of those that are not 0."""
 
     def of(name):
-        from vwlite.model import load
+        from vwlite.storage.model_file import load
 
         column = load(tmp_path / name, want=("weights.w",)).arrays["weights.w"]
         return {int(slot): float(column[slot]) for slot in np.flatnonzero(column)}
@@ -86,7 +86,7 @@ def tables(tmp_path):
     """All arrays of a model file: ``{name: bytes}``; some weight is not 0."""
 
     def of(name):
-        from vwlite.model import load
+        from vwlite.storage.model_file import load
 
         arrays = {name: np.asarray(array.values).tobytes() for name, array in load(tmp_path / name).arrays.items()}
         assert any(any(content) for content in arrays.values())

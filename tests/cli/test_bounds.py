@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from vwlite.interactions import matches, resolve
-from vwlite.l1 import tagging
+from vwlite.features.interactions import matches, resolve
+from vwlite.solvers.loglinear import tagger
 
 WIDE = "|a " + " ".join(f"f{number}" for number in range(900)) + "\n"
 MANY = [("--ngram", 30, "--skips", 30), ("--cubic", "aaa"), ("-q", "::", "--ngram", 25)]
@@ -82,9 +82,9 @@ def test_a_sequence_without_end(vwlite, write, monkeypatch):
     write("data.vw", SEQUENCES)
     vwlite("l1", "data.vw", "--model", "crf", "-f", "model", "--passes", 1)
     whole = vwlite("predict", "-i", "model", "data.vw", "--probabilities").stdout
-    monkeypatch.setattr(tagging, "PIECE", 700)  # ten lines or so
+    monkeypatch.setattr(tagger, "PIECE", 700)  # ten lines or so
     assert vwlite("predict", "-i", "model", "data.vw", "--probabilities").stdout == whole
-    monkeypatch.setattr(tagging, "USUAL", 1e5)
+    monkeypatch.setattr(tagger, "USUAL", 1e5)
     said = vwlite("predict", "-i", "model", stdin=SEQUENCES.replace("\n\n", "\n"), status=65).stderr
     assert "lines, with 60 labels, needs more than" in said and "do empty lines end the sequences?" in said
 

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from vwlite.inputs import InputConfig, Inputs
-from vwlite.parsing import TextFormat
+from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.text_format import TextFormat
 
 NAMES = "sports |a x\narts 2 |a y\nsports tag|a x\n|a z\n"
 SEQUENCES = "The |a x\nDT |a y\n\nNN |a x\nDT |a z\n"

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from vwlite import interrupts, ledger
-from vwlite.batch import INNER
+from vwlite import interrupts
+from vwlite.data.batch import INNER
 from vwlite.interrupts import Interrupted, Interrupts
-from vwlite.model import load
-from vwlite.session import Session
+from vwlite.storage.model_file import load
+from vwlite.training import ledger
+from vwlite.training.trainer import Session
 
 LINES = [
     f"{n * n % 7 % 2} 't{n} |user u{n % 5} age:0.{1 + n % 9} |item i{n % 7}{' x' * (n % 3)}"
@@ -111,7 +112,7 @@ def in_folder(run_here, files, name, *arguments, **more):
 @pytest.mark.parametrize("name", RUNS)
 def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
     options = RUNS[name].split()
-    monkeypatch.setattr("vwlite.shuffling.ROWS", 16)
+    monkeypatch.setattr("vwlite.data.shuffle.ROWS", 16)
     stop(None)
     run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
     if name.startswith("groups"):
@@ -149,7 +150,7 @@ def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch
         interrupts.STOP[0] = 15
         return done
 
-    monkeypatch.setattr("vwlite.shuffling.ROWS", 16)
+    monkeypatch.setattr("vwlite.data.shuffle.ROWS", 16)
     run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
     if name.startswith("groups"):
         (files / "data.vw").write_text("".join(GROUPS))

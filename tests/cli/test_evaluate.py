@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from vwlite.losses import LOSSES
-from vwlite.metric_table import TABLE
+from vwlite.evaluation.metric_table import TABLE
+from vwlite.learners.losses import LOSSES
 
 DATA = "".join(f"{1 if n % 3 else 0} {1 + n % 2} |a x{n % 3} y{n % 4}\n" for n in range(30))
 

@@ -12,7 +12,7 @@ from commands import TYPED, command
 
 from vwlite.cli.files import FileName, Reads, Writes, spelled
 from vwlite.cli.jsonfile import OF_REPORTS, is_reported
-from vwlite.metric_table import TABLE
+from vwlite.evaluation.metric_table import TABLE
 
 DATA = "1 |a x y z v w\n-1 |a z y x u\n" * 20
 NEEDED = {  # what a command line must have beside the files that are tried

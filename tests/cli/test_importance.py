@@ -2,7 +2,7 @@
 
 import pytest
 
-from vwlite.losses import LOSSES
+from vwlite.learners.losses import LOSSES
 
 MORE = {"expectile": "--expectile_q 0.3", "quantile": "--quantile_tau 0.3"}
 

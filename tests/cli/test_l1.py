@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from vwlite.l1.store import load
+from vwlite.solvers.loglinear.model_file import load
 
 CHOICE = random.Random(3)
 BINARY = "".join(

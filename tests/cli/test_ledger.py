@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from vwlite import ledger
-from vwlite.seen import samples_of
+from vwlite.training import ledger
+from vwlite.training.seen_inputs import samples_of
 
 DAYS = {f"{day}.vw": "".join(f"{n % 2} |a x{n % 3} {day}\n" for n in range(20)) for day in ("mon", "tue")}
 GO_ON = ("-i", "model", "-f", "model")
@@ -92,9 +92,9 @@ def test_a_file_that_grew_is_said(vwlite, write, size):
 
 
 def test_a_file_that_settled_is_not_read_to_be_skipped(vwlite, monkeypatch):
-    monkeypatch.setattr("vwlite.source.FINE", -1)
+    monkeypatch.setattr("vwlite.data.blocks.FINE", -1)
     vwlite("train", "mon.vw", "-f", "model")
-    monkeypatch.setattr("vwlite.seen.read", None)
+    monkeypatch.setattr("vwlite.training.seen_inputs.read", None)
     assert "mon.vw was learned before (20 lines): skipped\n" in vwlite("train", "mon.vw", *GO_ON, "--skip-seen").stderr
 
 

@@ -236,7 +236,7 @@ def test_a_line_of_five_megabytes(vwlite, write, weights):
 
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(vwlite, write, monkeypatch, names_in):
-    monkeypatch.setattr("vwlite.reading.LONGEST_LINE", 1000)
+    monkeypatch.setattr("vwlite.data.block_parser.LONGEST_LINE", 1000)
     write("long.vw", b"1 |a x\n" + b"7" * 1001 + b"\n")
     done = vwlite("train", "long.vw", "-f", "model", "--block-size", 100, "--quiet", status=65)
     assert done.stderr == "vwlite: long.vw: the line at byte 7 has more than 1000 bytes\n"

@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from vwlite import model
-from vwlite.model import load
+from vwlite.storage import model_file
+from vwlite.storage.model_file import load
 
 LINES = [
     f"{1 + n * n % 11 % 6}{' 2' if n % 9 == 4 else ''} 't{n} |a x{n * n % 11} y{n % 4} |b z{n % 3}:0.5\n"
@@ -143,8 +143,8 @@ def test_a_label_that_is_no_class_ends_training(vwlite, write):
 
 def changed(path, **changes):
     """The model with other arrays."""
-    found = model.load(path)
-    model.save(path, found.header, {**found.arrays, **changes})
+    found = model_file.load(path)
+    model_file.save(path, found.header, {**found.arrays, **changes})
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 
 from vwlite.cli.runs.handed import read_fixed
 from vwlite.errors import UsageError
-from vwlite.estimation import estimated
-from vwlite.metric_table import TABLE
-from vwlite.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
+from vwlite.evaluation.estimation import estimated
+from vwlite.evaluation.metric_table import TABLE
+from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
 

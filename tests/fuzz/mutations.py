@@ -6,7 +6,7 @@ import math
 import random
 import struct
 
-from vwlite.cache import TAIL
+from vwlite.data.cache import TAIL
 
 WORDS = (
     *(b"|", b" |", b"|a ", b":", b"::", b"'tag", b"\n", b"\r\n", b"\t", b"\0", b" ", b"#", b"qid:", b"\xff", b"|a:2 "),

@@ -3,24 +3,24 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from vwlite.aso import files
-from vwlite.aso.auxiliary import read_aux
-from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import LearnConfig
-from vwlite.aso.learning import learn as learn_theta
-from vwlite.aso.target import TargetConfig, train
-from vwlite.aso.topics import as_text, topics
-from vwlite.badlines import BadLines
-from vwlite.expand import FeatureConfig
-from vwlite.inputs import InputConfig
-from vwlite.l1 import store
-from vwlite.l1.config import L1Config
-from vwlite.l1.fit import Job, fit
-from vwlite.l1.inspection import facts, top
-from vwlite.l1.setup import read_holdout
-from vwlite.l1.tagging import Tagger, texts
-from vwlite.l1.templates import convert, read_templates
-from vwlite.training import BadLinesConfig
+from vwlite.data.dataset import InputConfig
+from vwlite.data.malformed_lines import BadLines
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso.auxiliary import read_aux
+from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.topics import as_text, topics
+from vwlite.solvers.aso.train import LearnConfig
+from vwlite.solvers.aso.train import learn as learn_theta
+from vwlite.solvers.loglinear import model_file as store
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
+from vwlite.solvers.loglinear.inspection import facts, top
+from vwlite.solvers.loglinear.split import read_holdout
+from vwlite.solvers.loglinear.tagger import Tagger, texts
+from vwlite.solvers.loglinear.train import Job, fit
+from vwlite.training.train import BadLinesConfig
 
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
 COLUMNS = b"U1:%x[-1,0]/%x[0,1]\nU2:%x[0,0]\nB\n\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"
@@ -37,12 +37,12 @@ def tag(path: str, text: str) -> None:
 
 
 def score(path: str, text: str) -> None:
-    target = files.load_target(path)
+    target = model_file.load_target(path)
     target.chosen(target.scores(Corpus(reading(), tags=True).read([text])))
 
 
 def describe(path: str, text: str) -> None:
-    as_text(topics(files.load_theta(path)[0], 3, 3))
+    as_text(topics(model_file.load_theta(path)[0], 3, 3))
 
 
 LOADERS = {"l1": tag, "aso": score, "aso-theta": describe}  # by learner
@@ -95,7 +95,7 @@ def models(folder: str) -> Iterator[bytes]:
     text.write_bytes(LINES * 4)
     corpus = Corpus(reading()).read([str(text)])
     theta = learn_theta(LearnConfig((read_aux("freq-k:2"),), dim=2, least=1), corpus, None).theta
-    files.save_theta(str(made), theta, {})
+    model_file.save_theta(str(made), theta, {})
     yield made.read_bytes()
-    files.save_target(str(made), train(corpus, theta, TargetConfig()), {})
+    model_file.save_target(str(made), train(corpus, theta, TargetConfig()), {})
     yield made.read_bytes()

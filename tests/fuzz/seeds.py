@@ -6,9 +6,8 @@ from pathlib import Path
 
 from fuzz import named
 from fuzz.sealing import unsealed_model
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.expand import FeatureConfig
-from vwlite.inputs import InputConfig
+from vwlite.data.dataset import InputConfig
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.active import ActiveConfig
 from vwlite.learners.bfgs import BfgsConfig
 from vwlite.learners.coin import CoinConfig
@@ -16,13 +15,14 @@ from vwlite.learners.dyadic import DyadicConfig
 from vwlite.learners.ect import EctConfig
 from vwlite.learners.filter_tree import FilterTreeConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.learners.ldf import LdfConfig
 from vwlite.learners.log_multi import LogMultiConfig
+from vwlite.learners.losses import LossConfig
 from vwlite.learners.lrq import LrqConfig
-from vwlite.learners.many import ManyConfig
-from vwlite.learners.multiclass import MulticlassConfig
-from vwlite.losses import LossConfig
-from vwlite.training import train
+from vwlite.learners.multiline import LdfConfig
+from vwlite.learners.per_class import ManyConfig
+from vwlite.learners.softmax import MulticlassConfig
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.train import train
 
 QUANTILE = LossConfig("quantile")
 HERE = Path(__file__).resolve().parent

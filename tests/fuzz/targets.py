@@ -12,26 +12,26 @@ import numpy as np
 from fuzz.named import LINES as NAMED_LINES
 from fuzz.named import LOADERS, learn_named, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
-from vwlite.badlines import BadLines
-from vwlite.batch import Batch
-from vwlite.cache import Cache
+from vwlite.data.batch import Batch
+from vwlite.data.block_parser import Parser, _number_lines
+from vwlite.data.blocks import SLACK, Block
+from vwlite.data.cache import Cache
+from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.malformed_lines import BadLines
+from vwlite.data.multiline import whole_groups
+from vwlite.data.shared_lines import with_shared
+from vwlite.data.shuffle import Rows
+from vwlite.data.text_format import TextFormat
 from vwlite.errors import VwliteError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.labelbook import LabelBook, tag_of
+from vwlite.features.feature_names import term_names
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.dyadic import Dyadic, DyadicConfig
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.learners.ldf import Ldf, LdfConfig
-from vwlite.line_groups import whole_groups
-from vwlite.loop import stretches
-from vwlite.model import kind_of
-from vwlite.names import term_names
-from vwlite.parsing import TextFormat
-from vwlite.reading import Parser, _number_lines
-from vwlite.restore import restore
-from vwlite.results import Results
-from vwlite.shared_lines import with_shared
-from vwlite.shuffling import Rows
-from vwlite.source import SLACK, Block
+from vwlite.learners.multiline import Ldf, LdfConfig
+from vwlite.learners.row_results import Results
+from vwlite.storage.model_file import kind_of
+from vwlite.training.loop import stretches
+from vwlite.training.model_loader import restore
 
 BITS = 10
 OPTIONS = (  # the first byte of an input chooses

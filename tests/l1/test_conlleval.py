@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.l1.conlleval import count, evaluate
+from vwlite.solvers.loglinear.conlleval import count, evaluate
 
 
 def pairs(true, found):

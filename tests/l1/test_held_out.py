@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from vwlite.l1.config import L1Config
-from vwlite.l1.held_out import HeldOut, of_phrases
-from vwlite.l1.training import Progress, run_sgd
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.held_out import HeldOut, of_phrases
+from vwlite.solvers.loglinear.solver_loop import Progress, run_sgd
 
 
 @pytest.mark.parametrize(

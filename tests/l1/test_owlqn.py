@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from l1_case import binary_part, chain_part
 
-from vwlite.l1.owlqn import OwlQn, pseudo_gradient
+from vwlite.solvers.loglinear.owlqn import OwlQn, pseudo_gradient
 
 
 def minimise(function, size, penalty, iterations=500):

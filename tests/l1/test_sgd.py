@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from l1_case import CORPUS, binary_part, chain_part, text_of, twins
 from oracle import l1 as oracle
 
+from vwlite.data.shuffle import order_of
 from vwlite.errors import Diverged
-from vwlite.l1.config import PENALTIES, RATES, L1Config
-from vwlite.l1.sgd import Sgd
-from vwlite.shuffling import order_of
+from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
+from vwlite.solvers.loglinear.sgd import Sgd
 
 PASSES = 4
 ROW = st.tuples(st.sampled_from([-1, 1]), st.lists(st.sampled_from("abcdef"), max_size=4))

@@ -3,7 +3,7 @@
 import pytest
 
 from vwlite.errors import DataError, UsageError
-from vwlite.l1.templates import DEFAULT, convert, read_templates, within
+from vwlite.solvers.loglinear.crfpp_templates import DEFAULT, convert, read_templates, within
 
 TEXT = b"The DT B-NP\ncat NN I-NP\n\n\nsat VBD B-VP\n"
 

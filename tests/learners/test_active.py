@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.dyadic import Dyadic, DyadicConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import TextFormat, parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
 
 LINES = [f"{1 if u * i % 3 else -1} |u {u} |i {i}:0.5 {i + 7}" for u in range(6) for i in range(5)]
 

@@ -11,13 +11,13 @@ from oracle.pipeline import expand
 from vwtext import feature_config
 
 from vwlite._native import losses as native
+from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.bfgs import Bfgs, BfgsConfig
-from vwlite.losses import LOSSES as TABLE
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LOSSES as TABLE
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
 
 from .test_gd import problems
 

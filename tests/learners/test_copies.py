@@ -6,12 +6,12 @@ A mask of ones makes a learner work in the table.
 import numpy as np
 import pytest
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
 
 USUAL = ("1", "1", "1", "0.5", "-2", "7.25")
 ODD = (*USUAL, "1e-30", "-1e25", "3e38", "inf", "nan", "1e-45")

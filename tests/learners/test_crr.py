@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from oracle.crr import Twin, every_pair
 
-from vwlite import crr
-from vwlite.badlines import BadLines
+from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.graded import GradedLabels
-from vwlite.inputs import InputConfig, Inputs
-from vwlite.losses import LossConfig
-from vwlite.model import load
-from vwlite.pairs import alias_table, population
-from vwlite.queries import Queries, QueryConfig
-from vwlite.training_set import TrainingSet
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.query_ids import Queries, QueryConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.solvers.crr import train
+from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.pair_sampling import alias_table, population
+from vwlite.storage.model_file import load
 
 BITS = 10
 CONSTANT = 11650396 % 2**BITS
@@ -47,9 +47,9 @@ def trained(tmp_path, text, **options):
     """Learner, facts and data of a training."""
     loss, kind = options.pop("loss", LossConfig()), options.pop("kind", "vw")
     features = {"noconstant": options.pop("noconstant", False)}
-    config = crr.CrrConfig(loss=loss, **options)
+    config = train.CrrConfig(loss=loss, **options)
     data, features, plan = read(tmp_path, text, config, kind, **features)
-    return *crr.train(config, features, data, plan, quiet), data
+    return *train.train(config, features, data, plan, quiet), data
 
 
 def random_text(rng, rows, queries, labels, features=12):
@@ -88,7 +88,7 @@ def test_steps_are_those_of_the_twin(tmp_path, loss, alpha, project):
     learner, _, _ = trained(
         tmp_path, as_svmlight(rows), kind="svmlight", loss=LossConfig(loss), steps=400, **how
     )
-    data, _, _ = read(tmp_path, as_svmlight(rows), crr.CrrConfig(loss=LossConfig(loss)), "svmlight")
+    data, _, _ = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig(loss)), "svmlight")
     twin, _ = twin_of(rows, data, loss=loss, **how)
     for i in range(1, 401):
         twin.step(i)
@@ -104,7 +104,7 @@ def test_other_rates(tmp_path, rate, of):
     rows = random_text(np.random.default_rng(6), 40, 3, [0, 1, 2])
     how = {"alpha": 0.4, "penalty": 0.01}
     learner, _, _ = trained(tmp_path, as_svmlight(rows), kind="svmlight", steps=200, rate=rate, **how)
-    data, _, _ = read(tmp_path, as_svmlight(rows), crr.CrrConfig(), "svmlight")
+    data, _, _ = read(tmp_path, as_svmlight(rows), train.CrrConfig(), "svmlight")
     twin, _ = twin_of(rows, data, loss="squared", rate=of, **how)
     for i in range(1, 201):
         twin.step(i)
@@ -210,7 +210,7 @@ def test_a_pair_buffer_that_holds_all_is_no_sample(tmp_path):
 
 def test_a_pair_buffer_stands_for_all_rows(tmp_path):
     text = "".join(f"{int(i % 10 == 0)} 'q{i % 2}| x:{i}\n" for i in range(1000))
-    data, _, _ = read(tmp_path, text, crr.CrrConfig(pair_buffer=7))
+    data, _, _ = read(tmp_path, text, train.CrrConfig(pair_buffer=7))
     labels, weight = np.concatenate(data.columns["label"]), np.concatenate(data.columns["importance"])
     assert len(labels) == 3 * 7  # of query 1, no row has label 1
     assert weight.sum() == pytest.approx(1000)
@@ -222,7 +222,7 @@ def test_a_pair_buffer_stands_for_all_rows(tmp_path):
 )
 def test_logistic_takes_classes_and_probabilities(tmp_path, labels, negative, ends):
     text = "".join(f"{label} | a\n" for label in labels.split())
-    data, _, _ = read(tmp_path, text, crr.CrrConfig(loss=LossConfig("logistic")))
+    data, _, _ = read(tmp_path, text, train.CrrConfig(loss=LossConfig("logistic")))
     data.population("pairs", True)
     assert (data.labels.negative, data.labels.ends) == (negative, ends)
 
@@ -279,12 +279,12 @@ def test_namespaces_can_be_queries(tmp_path):
 )  # fmt: skip
 def test_impossible_options(wrong):
     with pytest.raises(UsageError):
-        crr.CrrConfig(**wrong)
+        train.CrrConfig(**wrong)
 
 
 def test_the_model_tells_of_its_training(tmp_path):
     learner, facts, data = trained(tmp_path, "1 'q| x\n0 'q| y\n", steps=100, alpha=0.25)
-    crr.save(str(tmp_path / "m"), learner, FeatureConfig(bits=BITS), data, facts)
+    train.save(str(tmp_path / "m"), learner, FeatureConfig(bits=BITS), data, facts)
     header = load(tmp_path / "m").header
     assert header["learner"] == "gd"
     assert header["crr"]["alpha"] == 0.25 and header["crr"]["pairs"] == 1

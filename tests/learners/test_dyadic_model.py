@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from oracle.dyadic import Dyadic as Twin
 from oracle.dyadic_case import LOSSES, Case, parse
 
-from vwlite.config import OutputConfig, RunConfig
+from vwlite.data.dataset import InputConfig
+from vwlite.data.holdout import HoldoutConfig
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig
-from vwlite.holdout import HoldoutConfig
-from vwlite.inputs import InputConfig
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.dyadic import DyadicConfig
-from vwlite.losses import LossConfig
-from vwlite.results import Results
-from vwlite.training import predict, start, train
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.train import predict, start, train
 
 RATINGS = "".join(
     f"{1 + (3 * u + 5 * i) % 5} '{u}-{i} |u {u} |i {i} g{i % 3}:0.5\n" for u in range(9) for i in range(7)

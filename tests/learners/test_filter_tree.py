@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.dyadic import Dyadic, DyadicConfig
 from vwlite.learners.filter_tree import FilterTree, FilterTreeConfig
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
 
 HINGE = LossConfig("hinge")
 WORDS = ["a", "b", "c:2", "d", "e"]

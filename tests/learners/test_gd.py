@@ -15,12 +15,12 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand
 from vwtext import feature_config, gd_config, joined, sequences
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.hashing import hash_name
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.hashing import hash_name
 from vwlite.learners.gd import Gd, GdConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.row_results import Results
 
 FEATURES = [b" " + name for name in b"a b c d:2 a:-1.5 b:0.1 c:3 e:0.001 f:100 g:-1e-3 |y |y".split()]
 RULES = ("sgd", "adaptive", "normalized", "invariant")

@@ -11,12 +11,12 @@ from oracle.ldf import read_line
 from oracle.options import Options
 from vwtext import feature_config, gd_config, joined, sequences
 
-from vwlite.batch import INNER
+from vwlite.data.batch import INNER
+from vwlite.data.dataset import InputConfig, Inputs
 from vwlite.errors import DataError, UsageError
-from vwlite.expand import Plan
-from vwlite.inputs import InputConfig, Inputs
-from vwlite.learners.ldf import Ldf, LdfConfig
-from vwlite.results import Results
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.multiline import Ldf, LdfConfig
+from vwlite.learners.row_results import Results
 
 from .test_gd import FEATURES, problems
 

@@ -12,13 +12,13 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand
 from vwtext import feature_config, gd_config, joined, sequences
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, UsageError
-from vwlite.expand import Plan
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.gd import Gd
-from vwlite.learners.many import KINDS, Many, ManyConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.per_class import KINDS, Many, ManyConfig
+from vwlite.learners.row_results import Results
 
 from .test_gd import FEATURES, data, problems
 

@@ -7,9 +7,9 @@ import pytest
 from oracle.multi import passes
 
 from vwlite._native import gather
-from vwlite.aso.rows import Rows, targets
-from vwlite.aso.solver import LOSSES, SolverConfig, objective, solve, zero_weights
 from vwlite.errors import Diverged, UsageError
+from vwlite.solvers.aso.csr import Rows, targets
+from vwlite.solvers.aso.sgd import LOSSES, SolverConfig, objective, solve, zero_weights
 
 FEATURES, PROBLEMS, SHARED = 12, 40, 3
 

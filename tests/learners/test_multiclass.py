@@ -11,12 +11,12 @@ from oracle.options import Options
 from oracle.parse import parse_line
 from oracle.pipeline import expand
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.learners.multiclass import LOSSES, Multiclass, MulticlassConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
+from vwlite.learners.softmax import LOSSES, Multiclass, MulticlassConfig
 
 FEATURES = ["a", "b", "c:2", "d:-1.5", "f:0.5", "e:0.1"]
 lines = st.lists(

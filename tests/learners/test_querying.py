@@ -12,12 +12,12 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand
 from vwtext import feature_config, gd_config
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
-from vwlite.expand import Plan
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.active import Active, ActiveConfig
 from vwlite.learners.gd import GdConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.row_results import Results
 
 from .test_gd import problems
 

@@ -13,14 +13,14 @@ from oracle.trees import Ect as EctTwin
 from oracle.trees import LogMulti as LogMultiTwin
 from vwtext import feature_config, gd_config
 
+from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
+from vwlite.features.feature_plan import Plan
 from vwlite.learners import log_multi
 from vwlite.learners.ect import Ect, EctConfig, draw
 from vwlite.learners.log_multi import LogMulti, LogMultiConfig, depth_of
-from vwlite.losses import LossConfig
-from vwlite.parsing import parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
 
 from .test_gd import data, problems
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from vwlite.expand import FeatureConfig, Plan
+from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners.dyadic import Dyadic, DyadicConfig
-from vwlite.losses import LossConfig
-from vwlite.parsing import TextFormat, parse_text
-from vwlite.results import Results
+from vwlite.learners.losses import LossConfig
+from vwlite.learners.row_results import Results
 
 from .dyadic import Dyadic as Twin
 from .dyadic import Row, merged

@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.outputs import LOCK
+from vwlite.storage.output_checks import LOCK
 
 LOSSES = ["modified_huber", "logistic", "hinge", "squared"]
 

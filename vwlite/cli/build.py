@@ -10,16 +10,16 @@ import click
 
 from vwlite.cli.files import cache_of
 from vwlite.cli.options import OF_CLASSES
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.counters import parse_progress
-from vwlite.curriculum import CurriculumConfig
+from vwlite.data.blocks import BLOCK_SIZE
+from vwlite.data.dataset import InputConfig
+from vwlite.data.holdout import HoldoutConfig
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig
-from vwlite.holdout import HoldoutConfig
-from vwlite.inputs import InputConfig
-from vwlite.restore import Restored
-from vwlite.source import BLOCK_SIZE
-from vwlite.training import BadLinesConfig, say, start
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.counters import parse_progress
+from vwlite.training.curriculum import CurriculumConfig
+from vwlite.training.model_loader import Restored
+from vwlite.training.train import BadLinesConfig, say, start
 
 if TYPE_CHECKING:
     from vwlite.learners.dyadic import DyadicConfig

@@ -5,7 +5,7 @@ from typing import Any
 
 from vwlite.cli.options import OF_CLASSES
 from vwlite.errors import UsageError
-from vwlite.losses import LOSSES
+from vwlite.learners.losses import LOSSES
 
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 NEEDS = {  # option: any of these must be typed as well

@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.metric_table import sections
+from vwlite.evaluation.metric_table import sections
 
 
 class WithMetrics(Command):

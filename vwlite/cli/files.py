@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from vwlite.atomic import is_replaceable
 from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
-from vwlite.outputs import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File, check
+from vwlite.storage.atomic_file import is_replaceable
+from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File, check
 
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
 BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
@@ -133,7 +133,7 @@ def spelled(param: click.Parameter | None) -> str:
 
 
 def guard(ctx: click.Context) -> None:
-    """Look at all files that a command line names. Raises UsageError and OutputError, as ``vwlite.outputs.check``."""
+    """Look at all files that a command line names. Raises UsageError and OutputError, as ``check``."""
     reads, writes = files_of(ctx.command.params, ctx.params)
     check(reads, writes, links=lenient(ctx))
     report = ctx.params.get("json_path")

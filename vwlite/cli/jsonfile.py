@@ -5,8 +5,8 @@ import re
 import sys
 from typing import Any
 
-from vwlite.atomic import atomic_output
 from vwlite.errors import UsageError
+from vwlite.storage.atomic_file import atomic_output
 
 OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "top"})  # all but metrics have one
 
@@ -49,6 +49,6 @@ def is_report(lines: Any) -> bool:
 
 
 def is_reported(name: str) -> bool:
-    from vwlite.metric_table import row_of
+    from vwlite.evaluation.metric_table import row_of
 
     return name in OF_REPORTS or row_of(name) is not None

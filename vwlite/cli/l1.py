@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Held, Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.outputs import LOCK
+from vwlite.storage.output_checks import LOCK
 
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")

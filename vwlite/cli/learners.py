@@ -9,7 +9,7 @@ from vwlite.cli.build import loss_changes, pick
 from vwlite.cli.options import HEADINGS, OF_CLASSES
 from vwlite.errors import UsageError
 from vwlite.learners.gd import GdConfig
-from vwlite.losses import LossConfig
+from vwlite.learners.losses import LossConfig
 
 if TYPE_CHECKING:
     from vwlite.learners.dyadic import DyadicConfig
@@ -32,11 +32,11 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     from vwlite.learners.bfgs import BfgsConfig
     from vwlite.learners.coin import CoinConfig
     from vwlite.learners.ect import EctConfig
-    from vwlite.learners.ldf import LdfConfig
     from vwlite.learners.log_multi import LogMultiConfig
     from vwlite.learners.lrq import LrqConfig
-    from vwlite.learners.many import KINDS, ManyConfig
-    from vwlite.learners.multiclass import MulticlassConfig
+    from vwlite.learners.multiline import LdfConfig
+    from vwlite.learners.per_class import KINDS, ManyConfig
+    from vwlite.learners.softmax import MulticlassConfig
 
     return {
         ManyConfig: KINDS,

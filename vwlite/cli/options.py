@@ -7,7 +7,7 @@ import click
 
 from vwlite.cli.files import Difficulty, FileName, JsonFile, Reads, Writes
 from vwlite.cli.parser import ClassWeights, DataOption, Finite, Names, Whole
-from vwlite.losses import LINKS, LOSSES
+from vwlite.learners.losses import LINKS, LOSSES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -11,7 +11,7 @@ from vwlite.cli.absent import what_instead
 from vwlite.cli.files import guard
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
-from vwlite.limits import LARGEST
+from vwlite.learners.prediction_limits import LARGEST
 from vwlite.numerals import read_decimal, read_whole
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -128,7 +128,7 @@ class Command(click.Command):
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
         """An option takes one value and has several, as from scripts with defaults before what is typed."""
         if not values.get("quiet"):
-            from vwlite.training import say
+            from vwlite.training.train import say
 
             say(f"note: {option.opts[0]} is given more than once: the last one counts ({values[option.name]})")
 

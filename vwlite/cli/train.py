@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import Command, Duration
 from vwlite.cli.root import SETTINGS
-from vwlite.outputs import BEST, CHECKPOINT, LEDGER, LOCK
+from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")

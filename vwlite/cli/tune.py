@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.metric_table import canonical
+from vwlite.evaluation.metric_table import canonical
 
 
 @click.command("tune", cls=Command, context_settings=SETTINGS, short_help="Search for the best options.")

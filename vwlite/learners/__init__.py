@@ -11,19 +11,19 @@ from vwlite.errors import ModelError, UsageError
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner
 
-CLASSES = {
-    "gd": "Gd",
-    "dyadic": "Dyadic",
-    "many": "Many",
-    "multiclass": "Multiclass",
-    "bfgs": "Bfgs",
-    "coin": "Coin",
-    "lrq": "Lrq",
-    "active": "Active",
-    "filter_tree": "FilterTree",
-    "log_multi": "LogMulti",
-    "ect": "Ect",
-    "ldf": "Ldf",
+CLASSES = {  # name in models and options -> module and class
+    "gd": "gd.Gd",
+    "dyadic": "dyadic.Dyadic",
+    "many": "per_class.Many",
+    "multiclass": "softmax.Multiclass",
+    "bfgs": "bfgs.Bfgs",
+    "coin": "coin.Coin",
+    "lrq": "lrq.Lrq",
+    "active": "active.Active",
+    "filter_tree": "filter_tree.FilterTree",
+    "log_multi": "log_multi.LogMulti",
+    "ect": "ect.Ect",
+    "ldf": "multiline.Ldf",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
@@ -47,4 +47,5 @@ def learner_class(name: Any) -> "type[Learner]":
         raise ModelError(ELSEWHERE[name])
     if name not in CLASSES:
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
-    return getattr(importlib.import_module(f"vwlite.learners.{name}"), CLASSES[name])
+    module, _, kind = CLASSES[name].partition(".")
+    return getattr(importlib.import_module(f"vwlite.learners.{module}"), kind)

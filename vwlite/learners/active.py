@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from vwlite._native import active as kernel
 from vwlite.arrays import np
-from vwlite.batch import Batch
+from vwlite.config_check import count_in
+from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
-from vwlite.fitting import count_in
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
-from vwlite.results import Results
+from vwlite.learners.row_results import Results
 
 OWN_SCALARS = (
     "labeled_weight",  # importance of what was learned

@@ -8,14 +8,14 @@ from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
 
 from vwlite.arrays import np, to_float32, zeros
-from vwlite.batch import Batch
+from vwlite.config_check import built
+from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, UsageError
-from vwlite.expand import Plan
-from vwlite.fitting import built
-from vwlite.losses import link_code
-from vwlite.progress import value_text
-from vwlite.results import Results
-from vwlite.table import Pages, Table, values_of
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.losses import link_code
+from vwlite.learners.row_results import Results
+from vwlite.storage.weight_table import Pages, Table, values_of
+from vwlite.training.progress import value_text
 
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of core/status.pxd
 
@@ -60,7 +60,7 @@ class Learner:
     writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
     places_tags = False  # ``lines`` puts the tags in as well
     queried = 0  # labels that were asked for in the rows run last
-    grouped = False  # rows belong to groups of lines (see vwlite/line_groups.py): ``group_lines`` writes them
+    grouped = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
@@ -102,7 +102,7 @@ class Learner:
                 "try a smaller learning rate (-l) or scale the features"
             )
         if status == TOO_MANY:
-            from vwlite.terms import too_many
+            from vwlite.features.row_terms import too_many
 
             raise too_many(batch, row - 1)
         if status == NO_MEMORY:

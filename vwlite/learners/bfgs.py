@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 from vwlite._native import bfgs as kernel
 from vwlite._native import gd as predictor
 from vwlite.arrays import np
-from vwlite.batch import Batch
+from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import OF_RATES, OF_UPDATES, Gd, GdConfig
 from vwlite.learners.halving import Halving
+from vwlite.learners.row_results import Results
 from vwlite.learners.wolfe import Wolfe
-from vwlite.results import Results
-from vwlite.table import Table, zeros
+from vwlite.storage.weight_table import Table, zeros
 
 COLUMNS = ("## avg. loss ", "der. mag. ", "d. m. cond.", " wolfe1    ", "wolfe2    ", "mix fraction", "curvature ")
 HEADER = "\t".join((*COLUMNS, "dir. magnitude", "step size"))

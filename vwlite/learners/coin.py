@@ -8,7 +8,7 @@ from vwlite._native import coin as kernel
 from vwlite.errors import UsageError
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import OF_RATES, OF_UPDATES, Gd, GdConfig, KernelConfig
-from vwlite.table import Table, zeros
+from vwlite.storage.weight_table import Table, zeros
 
 NAMES = ("w", "sum", "size", "largest", "won", "steepest")  # of the table's columns; two more make it eight
 

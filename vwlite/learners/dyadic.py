@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from vwlite._native import dyadic as kernel
 from vwlite.arrays import np
+from vwlite.config_check import count_in
 from vwlite.errors import UsageError
-from vwlite.fitting import count_in
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
-from vwlite.losses import LossConfig, link_code
-from vwlite.table import Table, any_set, set_slots, zeros
+from vwlite.learners.losses import LossConfig, link_code
+from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
 SCALARS = (
     "time",  # sum of importance of the examples learned

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from vwlite._native import ect as kernel
 from vwlite.arrays import np
-from vwlite.batch import Batch
+from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
-from vwlite.learners.many import ManyKernelConfig
-from vwlite.learners.trees import Tree, TreeConfig
-from vwlite.results import Results
+from vwlite.learners.per_class import ManyKernelConfig
+from vwlite.learners.row_results import Results
+from vwlite.learners.tree_base import Tree, TreeConfig
 
 WINNER, LOSER, LEFT, RIGHT, LAST = range(5)  # columns of contests, as in the kernel
 

@@ -15,17 +15,17 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from vwlite.arrays import np
-from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.config_check import built
+from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
-from vwlite.fitting import built
+from vwlite.features.feature_plan import Plan
 from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import GdConfig
-from vwlite.learners.many import Many, ManyConfig
-from vwlite.results import Results
-from vwlite.table import Table
+from vwlite.learners.per_class import Many, ManyConfig
+from vwlite.learners.row_results import Results
+from vwlite.storage.weight_table import Table
 
 NODES = ("gd", "dyadic", "coin", "lrq")
 SCALARS = ("rate", "first", "min_label", "max_label", "time")

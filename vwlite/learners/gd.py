@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from vwlite._native import gd as kernel
 from vwlite.arrays import Array, np, to_float32
-from vwlite.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import CommonConfig, Learner, given_range, restored_config
-from vwlite.losses import LossConfig, link_code
-from vwlite.results import Results
-from vwlite.table import Pages, Table, pages_of, stretches, values_of, with_stride, zeros
+from vwlite.learners.losses import LossConfig, link_code
+from vwlite.learners.row_results import Results
+from vwlite.storage.weight_table import Pages, Table, pages_of, stretches, values_of, with_stride, zeros
 
 CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
@@ -191,7 +191,7 @@ class Gd(Learner):
 
     def random_start(self) -> np.ndarray:
         """float32[2^bits], vw's random weights: uniform ones in a sequence, normal ones by the place of their slot."""
-        from vwlite.vwrandom import normal, truncated, uniform
+        from vwlite.learners.vw_random import normal, truncated, uniform
 
         slots, config = len(self.weights), self.config
         if config.random_weights == "uniform":

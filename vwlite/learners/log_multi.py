@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 from vwlite._native import log_multi as kernel
 from vwlite.arrays import np
-from vwlite.batch import Batch
+from vwlite.config_check import numbers
+from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
-from vwlite.expand import Plan
-from vwlite.fitting import numbers
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
-from vwlite.learners.many import ManyKernelConfig
-from vwlite.learners.trees import Tree, TreeConfig
-from vwlite.results import Results
+from vwlite.learners.per_class import ManyKernelConfig
+from vwlite.learners.row_results import Results
+from vwlite.learners.tree_base import Tree, TreeConfig
 
 # columns of nodes and of entries, as in the kernel
 NODE = ("parent", "left", "right", "predictor", "inner", "least", "most", "answer", "examples", "labels")

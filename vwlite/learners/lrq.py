@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from vwlite._native import lrq as kernel
 from vwlite.arrays import np
+from vwlite.config_check import count_in
 from vwlite.errors import UsageError
-from vwlite.fitting import count_in
-from vwlite.interactions import decode_letters
+from vwlite.features.interactions import decode_letters
 from vwlite.learners.base import restored_config
 from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
 

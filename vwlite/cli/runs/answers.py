@@ -3,7 +3,7 @@
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.header import stored
+from vwlite.training.model_header import stored
 
 SHOWN = ("probabilities", "scores", "raw")
 TREES = ("log_multi", "ect", "filter_tree")

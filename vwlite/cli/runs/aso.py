@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from vwlite.aso import files
-from vwlite.aso.auxiliary import SUPERVISED, read_aux
-from vwlite.aso.corpus import Corpus
-from vwlite.aso.learning import LearnConfig, learn
-from vwlite.aso.solver import SolverConfig
-from vwlite.aso.target import TargetConfig, train
-from vwlite.aso.topics import as_text, topics
-from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
-from vwlite.lock import lock
-from vwlite.memory import GIB
 from vwlite.numerals import is_count
-from vwlite.training import say
+from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
+from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.sgd import SolverConfig
+from vwlite.solvers.aso.topics import as_text, topics
+from vwlite.solvers.aso.train import LearnConfig, learn
+from vwlite.solvers.memory_limit import GIB
+from vwlite.storage.file_lock import lock
+from vwlite.training.train import say
 
 
 def run_learn(arguments: dict[str, Any]) -> int:
@@ -39,7 +39,7 @@ def run_learn(arguments: dict[str, Any]) -> int:
             "objective": learned.objectives if config.iterations > 1 else [],
             "examples": len(corpus.label),
         }
-        files.save_theta(arguments["model"], theta, {**facts, "seed": arguments["seed"]})
+        model_file.save_theta(arguments["model"], theta, {**facts, "seed": arguments["seed"]})
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
     return 0
@@ -99,12 +99,12 @@ def run_train(arguments: dict[str, Any]) -> int:
     if scale is not None and not arguments["theta"]:
         raise UsageError("--theta-scale does nothing without --theta")
     config = TargetConfig(solver_config(arguments), scale, arguments["unit"])
-    theta = files.load_theta(arguments["theta"])[0] if arguments["theta"] else None
+    theta = model_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
         target = train(corpus, theta, config, arguments["multilabel"], arguments["memory"] * GIB)
         facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names}
-        files.save_target(arguments["model"], target, facts)
+        model_file.save_target(arguments["model"], target, facts)
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
     return 0
@@ -113,7 +113,7 @@ def run_train(arguments: dict[str, Any]) -> int:
 def run_inspect(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 1 or arguments["rows"] < 1:
         raise UsageError("--top and --rows take 1 or more")
-    theta, facts = files.load_theta(arguments["model"])
+    theta, facts = model_file.load_theta(arguments["model"])
     found = topics(theta, arguments["rows"], arguments["top"])
     if arguments["json_path"] != "-":
         print(as_text(found))

@@ -5,19 +5,19 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
 
-from vwlite.badlines import BadLines
-from vwlite.census import LARGEST, SMALLEST, Census
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
+from vwlite.data.dataset import Inputs
+from vwlite.data.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NUMBERS, SEQUENCES, form_of
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.expand import FeatureConfig
-from vwlite.inputs import Inputs
-from vwlite.label_census import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
-from vwlite.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NUMBERS, SEQUENCES, form_of
-from vwlite.learners.many import KINDS, ManyConfig
-from vwlite.training import BadLinesConfig, say
-from vwlite.traps import Traps
+from vwlite.evaluation.data_report import LARGEST, SMALLEST, Census
+from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
+from vwlite.evaluation.label_traps import Traps
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.learners.per_class import KINDS, ManyConfig
+from vwlite.training.train import BadLinesConfig, say
 
 SHOWN = 20  # namespaces in the table
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are

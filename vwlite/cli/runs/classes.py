@@ -4,23 +4,23 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.aso import files
-from vwlite.aso.scores import agreement
-from vwlite.aso.target import Target, labels_of
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.named import refuse
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
-from vwlite.metric_report import as_table
-from vwlite.predictions import PredictionWriter
+from vwlite.evaluation.metric_report import as_table
+from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso.classifier import Target, labels_of
+from vwlite.solvers.aso.metrics import agreement
+from vwlite.training.prediction_writer import PredictionWriter
 
 WITHOUT = ("kind", "metrics", "probabilities")
 
 
 def predict(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
-    target = files.load_target(arguments["initial"])
+    target = model_file.load_target(arguments["initial"])
     outputs = [arguments["predictions"], arguments["raw_predictions"]]
     corpus = read(arguments, paths_of(arguments), predicting=True)
     scores = target.scores(corpus)
@@ -58,7 +58,7 @@ def shown_scores(target: Target, scores: np.ndarray) -> list[bytes]:
 
 def evaluate(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
-    target = files.load_target(arguments["initial"])
+    target = model_file.load_target(arguments["initial"])
     corpus = read(arguments, paths_of(arguments))
     labelled, made = labels_of(corpus, target.classes)
     if not len(labelled):
@@ -82,9 +82,9 @@ def evaluate(arguments: dict[str, Any]) -> int:
 def inspect(arguments: dict[str, Any]) -> int:
     """Of each class its strongest words."""
     refuse(*WITHOUT)
-    target = files.load_target(arguments["model"])
+    target = model_file.load_target(arguments["model"])
     facts: dict[str, Any] = {
-        "learner": files.TARGET,
+        "learner": model_file.TARGET,
         "multilabel": target.classes.several,
         "features": len(target.words),
         "theta": sum(len(v) for v in target.theta.values) if target.theta else 0,

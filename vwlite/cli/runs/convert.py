@@ -4,11 +4,11 @@ import io
 import sys
 from typing import IO, Any
 
-from vwlite.atomic import atomic_output
+from vwlite.data.blocks import check_inputs
+from vwlite.data.input_stream import open_input, shown
 from vwlite.errors import DataError
-from vwlite.l1.templates import DEFAULT, Template, convert, read_templates
-from vwlite.source import check_inputs
-from vwlite.stream import open_input, shown
+from vwlite.solvers.loglinear.crfpp_templates import DEFAULT, Template, convert, read_templates
+from vwlite.storage.atomic_file import atomic_output
 
 
 def run(arguments: dict[str, Any]) -> int:

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
-from vwlite.crr import CrrConfig, save, train
+from vwlite.data.dataset import Inputs
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.graded import GradedLabels
-from vwlite.inputs import Inputs
-from vwlite.losses import LossConfig
-from vwlite.namebook import NameBook
-from vwlite.progress import tell
-from vwlite.queries import Queries, QueryConfig
-from vwlite.training import say
-from vwlite.training_set import TrainingSet
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.name_index import NameBook
+from vwlite.features.query_ids import Queries, QueryConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.train import CrrConfig, save, train
+from vwlite.training.progress import tell
+from vwlite.training.train import say
 
 SAME = ("alpha", "penalty", "steps", "rate", "learning_rate", "project", "sampling", "pair_buffer", "seed")
 

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from vwlite import metrics, ranking
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import module_for
-from vwlite.config import RunConfig
 from vwlite.errors import DataError, UsageError
-from vwlite.metric_report import as_table, finite
-from vwlite.metric_table import ORDER, chosen, names_of
-from vwlite.queries import Queries, QueryConfig
-from vwlite.restore import Restored
-from vwlite.training import evaluate
+from vwlite.evaluation import metrics, ranking_metrics
+from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.metric_table import ORDER, chosen, names_of
+from vwlite.features.query_ids import Queries, QueryConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.model_loader import Restored
+from vwlite.training.train import evaluate
 
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
 NO_LABELS = "there is no labelled example to measure the model on"
@@ -27,8 +27,8 @@ def run(arguments: dict[str, Any]) -> int:
         return evaluate_classes(arguments, config, model)
     loss = config.learner.loss
     names = chosen(arguments["metrics"])
-    ranked, others = ranking.choose(names, arguments["qid"])
-    rankings = ranking.Rankings(Queries(QueryConfig(arguments["qid"]), config.features)) if ranked else None
+    ranked, others = ranking_metrics.choose(names, arguments["qid"])
+    rankings = ranking_metrics.Rankings(Queries(QueryConfig(arguments["qid"]), config.features)) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
     bad_lines = build.bad_lines_config(arguments)
     session, outcomes = evaluate(config, model, bad_lines, arguments["quiet"], rankings, graded)
@@ -57,7 +57,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def evaluate_classes(arguments: dict[str, Any], config: RunConfig, model: Restored) -> int:
-    from vwlite.class_metrics import ClassOutcomes
+    from vwlite.evaluation.class_metrics import ClassOutcomes
 
     outcomes = ClassOutcomes(model.learner)
     if arguments["qid"]:

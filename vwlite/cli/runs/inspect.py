@@ -4,15 +4,15 @@ import json
 import sys
 from typing import Any
 
-from vwlite.atomic import atomic_output
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for
-from vwlite.counters import Counters
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
-from vwlite.factors import factors_of, write_factors, write_tsv
-from vwlite.inspection import Inspection, inspect, require_names
-from vwlite.readable import write_readable
+from vwlite.evaluation.inspect_model import Inspection, inspect, require_names
+from vwlite.evaluation.latent_factors import factors_of, write_factors, write_tsv
+from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.counters import Counters
+from vwlite.training.text_model import write_readable
 
 
 def run(arguments: dict[str, Any]) -> int:

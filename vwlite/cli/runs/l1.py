@@ -7,15 +7,15 @@ from vwlite.cli import build
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig
-from vwlite.l1 import store
-from vwlite.l1.config import BITS, L1Config
-from vwlite.l1.fit import Fit, Job, fit
-from vwlite.l1.setup import read_holdout
-from vwlite.lock import lock
-from vwlite.memory import GIB
-from vwlite.progress import tell
-from vwlite.training import BadLinesConfig, say
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.solvers.loglinear import model_file
+from vwlite.solvers.loglinear.config import BITS, L1Config
+from vwlite.solvers.loglinear.split import read_holdout
+from vwlite.solvers.loglinear.train import Fit, Job, fit
+from vwlite.solvers.memory_limit import GIB
+from vwlite.storage.file_lock import lock
+from vwlite.training.progress import tell
+from vwlite.training.train import BadLinesConfig, say
 
 OPTIONS = {  # as typed -> field of L1Config
     "kind_of_model": "model",
@@ -49,7 +49,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
-    initial = store.load(arguments["initial"]) if arguments["initial"] else None
+    initial = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, initial)
     input = build.input_config({**arguments, "shuffle": None})
     if arguments["early_terminate"] < 1:
@@ -73,7 +73,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     )
 
 
-def configured(typed: dict[str, Any], initial: store.Loaded | None) -> L1Config:
+def configured(typed: dict[str, Any], initial: model_file.Loaded | None) -> L1Config:
     """Typed options over the model's, if there is one. Raises UsageError for those that would do nothing."""
     changes = {OPTIONS[name]: value for name, value in typed.items() if name in OPTIONS}
     fields = {name: getattr(initial.config, name) for name in OPTIONS.values()} if initial else {}
@@ -88,11 +88,11 @@ def configured(typed: dict[str, Any], initial: store.Loaded | None) -> L1Config:
     return config
 
 
-def features_of(typed: dict[str, Any], config: L1Config, initial: store.Loaded | None) -> FeatureConfig:
+def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.Loaded | None) -> FeatureConfig:
     changes = build.feature_changes(typed)
     if not initial:
         return FeatureConfig(**{"bits": BITS[config.model], **changes})
-    from vwlite.agreement import check_features
+    from vwlite.training.option_agreement import check_features
 
     check_features(initial.path, initial.features, changes)
     return initial.features

@@ -6,8 +6,8 @@ from vwlite.cli import build
 from vwlite.cli.runs.answers import changes_for
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
-from vwlite.predictions import STDOUT
-from vwlite.training import predict
+from vwlite.training.prediction_writer import STDOUT
+from vwlite.training.train import predict
 
 
 def run(arguments: dict[str, Any]) -> int:

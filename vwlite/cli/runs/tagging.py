@@ -3,24 +3,24 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.badlines import BadLines
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
+from vwlite.data.malformed_lines import BadLines
 from vwlite.escapes import escaped
-from vwlite.l1 import store
-from vwlite.l1.inspection import facts, top
-from vwlite.l1.tagging import Tagger, choose, input_for, measure, texts
-from vwlite.metric_report import as_table, finite
-from vwlite.predictions import PredictionWriter
-from vwlite.training import say
+from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.solvers.loglinear import model_file
+from vwlite.solvers.loglinear.inspection import facts, top
+from vwlite.solvers.loglinear.tagger import Tagger, choose, input_for, measure, texts
+from vwlite.training.prediction_writer import PredictionWriter
+from vwlite.training.train import say
 
 
 def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> Tagger:
     """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer."""
     refuse("raw_predictions", "scores")
-    model = store.load(arguments["initial"])
+    model = model_file.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
     tolerance = {"max_ratio": config.max_ratio, "strict": config.strict, "to_the_end": predicting}
     manners = BadLines(None, None if arguments["quiet"] else say, **tolerance)
@@ -51,7 +51,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 def inspect(arguments: dict[str, Any]) -> int:
     refuse()
-    model = store.load(arguments["model"])
+    model = model_file.load(arguments["model"])
     header, strongest = facts(model), top(model, arguments["top"])
     if arguments["json_path"] != "-":
         print(inspection_text(header, []))

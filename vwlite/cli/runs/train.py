@@ -5,24 +5,24 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from vwlite import ledger
-from vwlite.atomic import atomic_copy, is_replaceable
-from vwlite.checkpoint import Checkpoints, known_then
 from vwlite.cli import build, learners
 from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
-from vwlite.config import RunConfig
 from vwlite.errors import UsageError
-from vwlite.expand import FeatureConfig
+from vwlite.features.feature_plan import FeatureConfig
 from vwlite.interrupts import Interrupts
 from vwlite.learners.gd import GdConfig
-from vwlite.limits import with_free_bound
-from vwlite.lock import lock
-from vwlite.losses import LOSSES, LossConfig
-from vwlite.restore import Restored
-from vwlite.seen import Seen, seen
-from vwlite.session import Session
-from vwlite.training import say, start, train
+from vwlite.learners.losses import LOSSES, LossConfig
+from vwlite.learners.prediction_limits import with_free_bound
+from vwlite.storage.atomic_file import atomic_copy, is_replaceable
+from vwlite.storage.file_lock import lock
+from vwlite.training import ledger
+from vwlite.training.checkpoint import Checkpoints, known_then
+from vwlite.training.config import RunConfig
+from vwlite.training.model_loader import Restored
+from vwlite.training.seen_inputs import Seen, seen
+from vwlite.training.train import say, start, train
+from vwlite.training.trainer import Session
 
 KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path")
 

@@ -14,14 +14,14 @@ from threading import Lock
 from typing import Any
 
 import vwlite
-from vwlite.atomic import atomic_copy
 from vwlite.cli import build
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.handed import check_varied, read_fixed
+from vwlite.data.blocks import check_inputs
 from vwlite.errors import UsageError
-from vwlite.source import check_inputs
-from vwlite.training import say
-from vwlite.tuning import Dimension, Outcome, Search, Trial, better_when_larger, draw
+from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, better_when_larger, draw
+from vwlite.storage.atomic_file import atomic_copy
+from vwlite.training.train import say
 
 PYTHON = (sys.executable, "-P", "-m", "vwlite")  # -P: the current folder is no place to import from
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale")
@@ -72,7 +72,7 @@ def points_of(arguments: dict[str, Any]) -> tuple[Iterable[list[Trial]], int]:
         if not trials:
             raise UsageError("--vary leaves nothing to try but the defaults: give an option more than one value")
         return [trials], len(trials)
-    from vwlite.estimation import estimated
+    from vwlite.evaluation.estimation import estimated
 
     return estimated(dimensions, arguments["trials"], arguments["seed"], arguments["metric"]), arguments["trials"]
 

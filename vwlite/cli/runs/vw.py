@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.atomic import atomic_output
 from vwlite.cli import build, learners
-from vwlite.config import OutputConfig, RunConfig
-from vwlite.counters import Counters, ProgressRule, parse_progress
+from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
-from vwlite.expand import FeatureConfig, Plan
-from vwlite.header import stored
+from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.gd import OF_UPDATES, GdConfig
-from vwlite.loop import run as run_loop
-from vwlite.losses import LossConfig
-from vwlite.readable import write_regularizer
-from vwlite.restore import Restored, restore
-from vwlite.session import Session
-from vwlite.vwlog import VwLog
+from vwlite.learners.losses import LossConfig
+from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.counters import Counters, ProgressRule, parse_progress
+from vwlite.training.loop import run as run_loop
+from vwlite.training.model_header import stored
+from vwlite.training.model_loader import Restored, restore
+from vwlite.training.text_model import write_regularizer
+from vwlite.training.trainer import Session
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
 NOT_KEPT = (
@@ -134,7 +134,7 @@ def naming_weights(session: Session, path: str | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    from vwlite.audit import WeightNames
+    from vwlite.training.audit import WeightNames
 
     with atomic_output(path) as file:
         names = WeightNames(session.learner, session.plan, file)

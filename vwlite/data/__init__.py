@@ -1,0 +1,1 @@
+"""From bytes to batches of hashed examples."""

@@ -1,0 +1,150 @@
+"""Parsed batches in input order, parsed in as many threads as asked for."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
+
+from vwlite.arrays import np
+from vwlite.data.batch import Batch
+from vwlite.data.blocks import BLOCK_SIZE, Block, Buffers, blocks
+from vwlite.data.cache_codec import Packed, pack_batch
+from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.storage.ordered_pool import in_order
+
+LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
+
+
+class Remark(NamedTuple):
+    """Something the parser had to say about a line; offsets count from the block's first byte."""
+
+    line: int  # number of the line within its block, from 0
+    code: int  # of core/status.pxd
+    at: int  # where the trouble is
+    bar: int  # where the line's namespaces begin
+    row: int  # the batch's row it would be or is
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Parsed:
+    """One block of text and the batch it holds."""
+
+    batch: Batch
+    block: Block
+    first_line: int  # number of the block's first line within its file, from 0
+    lines: int
+    remarks: list[Remark]
+    packed: Packed | None = None  # the same for a cache, if somebody has packed it
+    gaps: tuple[int, ...] | None = None  # rows in front of which a line was left out; None: the remarks' rows
+
+
+class Begun:
+    """Inputs whose first blocks were read before it was known how to parse them."""
+
+    def __init__(self, paths: Sequence[str], block_size: int, marks: bool) -> None:
+        self.buffers = Buffers(block_size)
+        self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks)
+
+    def head(self, size: int, lines: int = 0) -> bytes:
+        """The whole lines among the first ``size`` bytes, which stay to be read; ``lines`` are enough, unless 0."""
+        first, text = [], bytearray()
+        while len(text) < size and (block := next(self.source, None)):
+            first.append(block)
+            text += memoryview(block.data)[: min(block.size, size - len(text))]
+            if 0 < lines <= text.count(b"\n"):
+                break
+        self.source = chain(first, self.source)
+        return bytes(text[: text.rfind(b"\n") + 1])
+
+
+class Parser:
+    """Parses blocks, each into a workspace of its own that comes back, as its text does, when its batch is released."""
+
+    def __init__(
+        self,
+        format: TextFormat,
+        kind: str,
+        buffers: Buffers | None = None,
+        packs: bool = False,
+        touch: Callable[[Batch], None] | None = None,
+    ) -> None:
+        self.format, self.native, self.buffers = format, parser_of(kind), buffers
+        self.packs, self.touch = packs, touch
+        self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
+        self.most = (0, 0, 0)  # rows, segments and features of a usual block so far: what does not fit is parsed twice
+
+    def workspace(self, size: int) -> Workspace:
+        try:
+            return self.free.get_nowait()
+        except queue.Empty:
+            return Workspace(size, self.format.names, self.most)
+
+    def __call__(self, block: Block) -> Parsed:
+        workspace = self.workspace(block.size)
+        while True:
+            status, *counts = self.native(block.data, block.size, self.format, workspace)
+            if status != FULL:
+                break
+            workspace.grow(counts[-1])
+        if status:
+            raise MemoryError("not enough memory to parse a line")
+        rows, segments, features, lines, remarks = counts
+        if not self.buffers or block.size <= self.buffers.size:
+            self.most = tuple(map(max, self.most, counts[:3]))
+        batch = workspace.batch(rows, segments, features, block.data)
+        batch.release = lambda: self.release(block, workspace)
+        packed = pack_batch(batch) if self.packs else None
+        if self.touch:
+            self.touch(batch)
+        return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks), packed)
+
+    def release(self, block: Block, workspace: Workspace) -> None:
+        self.free.put(workspace)
+        if self.buffers:
+            self.buffers.give(block.data)
+
+
+def _remarks(workspace: Workspace, batch: Batch, count: int) -> list[Remark]:
+    if not count:
+        return []
+    lines = workspace.bad_line[:count]
+    columns = (lines, workspace.bad_code, workspace.bad_at, workspace.bad_from, np.searchsorted(batch.line, lines))
+    return [Remark(*map(int, entry)) for entry in islice(zip(*columns, strict=False), count)]
+
+
+def _number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
+    line = 0
+    for part in parsed:
+        if part.block.offset == 0:
+            line = 0
+        part.first_line = line
+        line += part.lines
+        yield part
+
+
+def read(
+    paths: Sequence[str],
+    format: TextFormat,
+    kind: str = "vw",
+    *,
+    threads: int = 1,
+    block_size: int = BLOCK_SIZE,
+    packs: bool = False,
+    touch: Callable[[Batch], None] | None = None,
+    marks: bool = False,
+    begun: Begun | None = None,
+) -> Iterator[Parsed]:
+    """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them,
+    with ``marks`` the texts are digested. ``begun``: the same inputs, of the same blocks, some of them read.
+
+    ``touch`` is called with each of them in the thread that parsed it.
+
+    ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 4`` blocks are held at
+    a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
+    """
+    begun = begun or Begun(paths, block_size, marks)
+    parser = Parser(format, kind, begun.buffers, packs, touch)
+    return _number_lines(in_order(begun.source, parser, threads - 1))

@@ -1,0 +1,186 @@
+"""Where the bytes come from: inputs cut into blocks of whole lines, and their fingerprints."""
+
+import os
+import queue
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.data.digests import Digest, Mark
+from vwlite.data.input_stream import missing, open_input, shown
+from vwlite.errors import DataError, UsageError
+
+__all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "same_file"]
+
+BLOCK_SIZE = 1 << 19
+SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
+NEWLINE = 10
+FINE, COARSE = 20_000_000, 3_000_000_000  # ns in which a change may leave the time of change as it is
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Block:
+    """Whole lines of one file: ``data[:size]`` ends with a newline, 64 zero bytes follow it."""
+
+    data: bytearray  # uint8[size + 64 or more]
+    size: int
+    path: str  # for messages, "<stdin>" for standard input
+    offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
+    mark: Mark | None = None  # of the text up to the block's end, where that is digested
+
+
+def _stat(path: str) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError) as error:
+        raise missing(path, error) from None
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """Raise now what opening the regular files among ``paths`` would raise hours later."""
+    if paths.count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    for path in paths:
+        if path == "-":
+            continue
+        mode = _stat(path).st_mode
+        # A pipe must not be opened twice; nor /dev/stdin, whose position BSD shares.
+        if stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and not path.startswith("/dev/")):
+            open_input(path).close()
+
+
+class Buffers:
+    """Room for blocks of ``size`` bytes, used again and again: fresh memory costs as much as reading."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.free: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
+
+    def take(self) -> bytearray:
+        try:
+            return self.free.get_nowait()
+        except queue.Empty:
+            return bytearray(self.size + len(SLACK))
+
+    def give(self, data: bytearray) -> None:
+        """Take back a block's ``data``; what was made for a longer line is let go."""
+        if len(data) == self.size + len(SLACK):
+            self.free.put(data)
+
+
+def blocks(
+    paths: Sequence[str],
+    size: int = BLOCK_SIZE,
+    max_line: int | None = None,
+    buffers: Buffers | None = None,
+    marks: bool = False,
+) -> Iterator[Block]:
+    """Blocks of about ``size`` bytes of whole lines, file after file, in order.
+
+    A last line without newline gets one. A line longer than a block makes the block grow; with
+    ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. On a pipe the
+    lines that have arrived are given out as soon as reading on would wait. All inputs are checked
+    before the first is read, so a wrong name is known at the call. Give blocks that are done with back to
+    ``buffers``, which are of the same ``size``. With ``marks`` the texts are digested.
+    """
+    check_inputs(paths)
+    buffers = buffers or Buffers(size)
+    return (block for path in paths for block in _file_blocks(path, buffers, max_line, Digest() if marks else None))
+
+
+def _file_blocks(path: str, buffers: Buffers, max_line: int | None, digest: Digest | None) -> Iterator[Block]:
+    most = None if max_line is None else max(max_line + 1, buffers.size)
+    offset = 0
+    rest = bytearray()  # the unfinished line behind the last block
+    with open_input(path) as stream:
+        while True:
+            room = max(buffers.size, len(rest))
+            buffer = buffers.take() if room == buffers.size else bytearray(room + len(SLACK))
+            buffer[: len(rest)] = rest
+            cut, end = _fill(stream, buffer, len(rest), room, most)
+            if cut < 0:
+                raise DataError(
+                    f"{shown(path)}: the line at byte {offset} has more than {most - 1} bytes"
+                )
+            if not cut:
+                break
+            rest = buffer[cut:end]
+            mark = _marked(digest, buffer, cut)
+            yield _block(buffer, cut, path, offset, mark)
+            offset += cut
+    if end:
+        mark = _marked(digest, buffer, end)
+        if buffer[end - 1] != NEWLINE:
+            buffer[end] = NEWLINE
+            end += 1
+        yield _block(buffer, end, path, offset, mark)
+
+
+def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:
+    """After ``buffer[:size]``, which the processor still has in its caches."""
+    if digest is None:
+        return None
+    digest.add(buffer, size)
+    return digest.mark()
+
+
+def _block(buffer: bytearray, size: int, path: str, offset: int, mark: Mark | None) -> Block:
+    buffer[size : size + len(SLACK)] = SLACK
+    return Block(buffer, size, shown(path), offset, mark)
+
+
+def _fill(stream: Any, buffer: bytearray, end: int, room: int, most: int | None) -> tuple[int, int]:
+    """Read on behind ``buffer[:end]``, an unfinished line, up to ``room`` and without waiting.
+
+    Returns where the last whole line ends, 0 at the end of the input, -1 when the line is too
+    long; and where the bytes end.
+    """
+    start = end  # no newline before
+    while True:
+        if end == room or not stream.ready():
+            if cut := buffer.rfind(b"\n", start, end) + 1:
+                return cut, end
+            start = end
+        if end == room:
+            if most is not None and end >= most:
+                return -1, end
+            room = 2 * end if most is None else min(2 * end, most)
+            buffer += bytes(room + len(SLACK) - len(buffer))
+        with memoryview(buffer) as whole, whole[end:room] as free:
+            got = stream.readinto(free)
+        end += got
+        if not got:
+            return 0, end
+
+
+def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
+    """What tells later, without reading them, whether files are still the same; None for what is not a regular file.
+
+    The change time, which nobody can set, and the inode notice every rewrite, even with the old size and modification
+    time put back, unless it came as soon after the one before as the file system cannot tell apart: of a file changed
+    so shortly before, which is not ``settled``, only its content can tell. Take it before reading, so that a change
+    while reading is noticed too. Raises InputMissing.
+    """
+    return [_fingerprint_of(path) for path in paths]
+
+
+def same_file(then: dict[str, Any], now: dict[str, Any] | None) -> bool:
+    """Whether two fingerprints are of the same file, unchanged where the earlier one is settled."""
+    return now is not None and all(then.get(name) == value for name, value in now.items() if name != "settled")
+
+
+def _fingerprint_of(path: str) -> dict[str, Any] | None:
+    if path == "-" or not stat.S_ISREG((status := _stat(path)).st_mode):
+        return None
+    changed = max(status.st_ctime_ns, status.st_mtime_ns)
+    doubt = FINE if status.st_ctime_ns % 1_000_000 else COARSE  # whole milliseconds: the clock counts seconds
+    return {
+        "path": path,
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "ctime_ns": status.st_ctime_ns,
+        "inode": status.st_ino,
+        "settled": time.time_ns() - changed > doubt,
+    }

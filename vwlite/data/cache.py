@@ -1,0 +1,263 @@
+"""The cache: parsed batches in one file, hashes unmasked, so that one serves every ``-b``, ``-q`` and learner.
+
+Layout, little-endian: ``MAGIC``; the batches as ``vwlite/data/cache_codec.py`` packs them; a JSON footer that lists
+the batches and says what the cache was made from; ``TAIL``: place, size and CRC of the footer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from itertools import accumulate
+from typing import Any, BinaryIO
+
+from vwlite.arrays import Array, zeros
+from vwlite.config_check import fits
+from vwlite.data.batch import Batch
+from vwlite.data.blocks import fingerprint, same_file
+from vwlite.data.cache_codec import COUNTS, Packed, room_for, unpack_batch
+from vwlite.data.digests import Told, is_still
+from vwlite.data.input_stream import missing
+from vwlite.data.room import room_of
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import ModelError, OutputError
+from vwlite.storage.atomic_file import atomic_output
+from vwlite.storage.flushing import Flusher
+from vwlite.storage.ordered_pool import in_order
+from vwlite.version import __version__
+
+FORMAT = 3
+AHEAD = 1  # batches, beside one for every thread: what is asked for earlier is gone from the caches when it is used
+MAGIC = b"vwlite cache\n\0\0\0"
+TAIL = struct.Struct("<QQI4s")
+END = b"vwlc"
+ENTRY = (*COUNTS, "offset", "size", "crc")  # of a batch in the footer
+
+
+def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, Any]:
+    """What a cache of these inputs, read this way, is made from. Raises InputMissing."""
+    makes = format.makes_features
+    return {
+        "source": fingerprint(paths),
+        "kind": kind,
+        "hash_all": format.hash_all,
+        "hash_seed": format.hash_seed,
+        "strict": format.strict,
+        "affix": [int(x) for x in format.affix] if makes else [],
+        "spelling": format.spelling.tolist() if makes else [],
+        "redefine": format.redefine.tolist() if makes else [],
+        **({"words": True} if format.words else {}),
+        **({"lists": True} if format.lists else {}),
+        **({"groups": True} if format.groups else {}),
+    }
+
+
+class CacheWriter:
+    """Writes batches beside ``path``; the file gets its name when all of them are there.
+
+    With ``file``, open and without a name, they go there; ``path`` is for messages.
+    """
+
+    def __init__(self, path: str, made_from: dict[str, Any], limit: int = 0, file: BinaryIO | None = None) -> None:
+        self.path = path
+        self.lines = self.bad = 0  # of the text, to be counted by whoever adds the batches
+        self.header = {"format": FORMAT, "writer": __version__, "made_from": made_from, "examples": limit}
+        self.batches: list[list[int]] = []
+        self.closing = ExitStack()
+        self.file = file or self.closing.enter_context(atomic_output(path))
+        self.flusher = None if file else Flusher(self.file)  # a file without a name need not reach the disk
+        self.write(MAGIC)
+        self.offset = len(MAGIC)
+
+    def add(self, packed: Packed) -> None:
+        """Write a batch. Raises OutputError when the disk is full."""
+        self.write(packed.data)
+        self.batches.append([*packed.counts.values(), self.offset, len(packed.data), packed.crc])
+        self.offset += len(packed.data)
+
+    def close(self, contents: dict[str, Any] | None = None) -> None:
+        """``contents``: what was read, as ``Mark.told`` tells it by path."""
+        counts = {"lines": self.lines, "bad": self.bad, "contents": contents or {}}
+        footer = json.dumps({**self.header, **counts, "batches": self.batches}, separators=(",", ":")).encode()
+        self.write(footer + TAIL.pack(self.offset, len(footer), zlib.crc32(footer), END))
+        with self.explained():
+            self.file.flush()
+            if self.flusher:
+                self.flusher.finish()
+        self.closing.close()
+
+    def write(self, data: bytes) -> None:
+        with self.explained():
+            self.file.write(data)
+            if self.flusher:
+                self.flusher.wrote(len(data))
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OutputError(f"cannot write the cache {self.path}: {error.strerror or error}") from error
+
+    def abort(self, error: BaseException) -> None:
+        """Leave no file behind."""
+        with suppress(OSError):
+            if self.flusher:
+                self.flusher.finish()
+        with suppress(type(error), OSError, OutputError):
+            self.closing.__exit__(type(error), error, error.__traceback__)
+
+
+class Cache:
+    """A cache opened for reading. Every batch's checksum is verified when it is first read.
+
+    Raises ModelError when the file is damaged, foreign or of another format, InputMissing when it is not there.
+    """
+
+    def __init__(self, path: str, file: BinaryIO | None = None) -> None:
+        """``file``: an open file to read instead of ``path``, which is then for messages; it is closed with this."""
+        self.path = path
+        with ExitStack() as closing:  # if anything fails
+            try:
+                self.file = closing.enter_context(open(path, "rb")) if file is None else closing.enter_context(file)
+                self.size = os.fstat(self.file.fileno()).st_size
+            except OSError as error:
+                raise missing(path, error) from None
+            if self.size < len(MAGIC) + TAIL.size or self.bytes_at(0, len(MAGIC)) != MAGIC:
+                raise self.damaged("it is not one of vwlite's")
+            self.footer = self._read_footer()
+            self.batches = self._check_batches()
+            self.lines, self.bad = self.footer["lines"], self.footer["bad"]  # of the text it was made from
+            self.contents: dict[str, Told] = self.footer.get("contents", {})
+            if not fits(self.contents, dict[str, Told]):
+                raise self.damaged("what it says of its texts is damaged")
+            closing.pop_all()
+        self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
+        self.verified = [False] * len(self.batches)
+        self.free: queue.SimpleQueue[Array] = queue.SimpleQueue()
+
+    def close(self) -> None:
+        self.file.close()
+
+    def bytes_at(self, offset: int, size: int) -> bytes:
+        try:
+            data = os.pread(self.file.fileno(), size, offset)
+        except OSError as error:
+            raise self.damaged(f"reading failed: {error.strerror}") from None
+        if len(data) != size:
+            raise self.damaged("it is cut short")
+        return data
+
+    def damaged(self, why: str) -> ModelError:
+        return ModelError(f"the cache {self.path} cannot be used: {why}; -k makes it anew")
+
+    def _read_footer(self) -> dict[str, Any]:
+        offset, length, crc, end = TAIL.unpack(self.bytes_at(self.size - TAIL.size, TAIL.size))
+        if end != END or offset + length + TAIL.size != self.size or offset < len(MAGIC):
+            raise self.damaged("it is truncated or damaged")
+        data = self.bytes_at(offset, length)
+        if zlib.crc32(data) != crc:
+            raise self.damaged("its list of batches is damaged")
+        try:
+            footer = json.loads(data)
+            number = footer["format"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self.damaged("its list of batches is damaged") from None
+        if number != FORMAT:
+            raise self.damaged(f"it has format {number!r}, this version reads {FORMAT}")
+        self.end = offset
+        return footer
+
+    def _check_batches(self) -> list[dict[str, int]]:
+        """The counts of every batch, which together must fill the file exactly."""
+        entries, offset = self.footer.get("batches"), len(MAGIC)
+        counted = all(type(self.footer.get(name)) is int for name in ("lines", "bad"))
+        if not isinstance(entries, list) or not isinstance(self.footer.get("made_from"), dict) or not counted:
+            raise self.damaged("its list of batches is damaged")
+        batches = []
+        for entry in entries:
+            if not _is_entry(entry):
+                raise self.damaged("its list of batches is damaged")
+            batch = dict(zip(ENTRY, entry, strict=True))
+            # a number takes a bit at least: nobody is made to reserve more than the file bears out
+            if batch["offset"] != offset or max(batch[name] for name in COUNTS) > 8 * batch["size"]:
+                raise self.damaged("its list of batches is damaged")
+            offset += batch["size"]
+            batches.append(batch)
+        if offset != self.end:
+            raise self.damaged("its list of batches is damaged")
+        return batches
+
+    def serves(self, made_from: dict[str, Any], limit: int = 0) -> bool:
+        """Whether this is the cache of these inputs, unchanged since, read in this way. Raises as reading them does."""
+        then, now = dict(self.footer["made_from"]), dict(made_from)
+        before, after = then.pop("source", []) or [], now.pop("source")
+        if then != now or self.footer.get("examples") != limit or len(before) != len(after):
+            return False
+        return all(map(self.is_unchanged, before, after))
+
+    def is_unchanged(self, then: dict[str, Any] | None, now: dict[str, Any] | None) -> bool:
+        if not isinstance(then, dict) or now is None or not same_file(then, now):
+            return False
+        path = now["path"]
+        return then.get("settled") is True or (path in self.contents and is_still(path, self.contents[path]))
+
+    def read(self, threads: int = 1, ask: Callable[[Batch], None] | None = None) -> Iterator[Batch]:
+        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use, and then ``ask`` is told.
+
+        ``release`` each when it is used up: its arrays are filled again.
+        """
+        others = min(threads, 2) - 1
+        work = partial(self.reused, ask=ask if others else None)
+        return in_order(iter(range(len(self.batches))), work, others, AHEAD)
+
+    def reused(self, number: int, ask: Callable[[Batch], None] | None = None) -> Batch:
+        need = room_for(self.batches[number])
+        try:
+            room = self.free.get_nowait()
+        except queue.Empty:
+            room = zeros("B", 0)
+        if len(room) < need:
+            room = zeros("B", need + need // 8)
+        batch = self.unpacked(number, room)
+        batch.release = lambda: self.free.put(room)
+        if ask:
+            ask(batch)
+        return batch
+
+    def whole(self) -> list[Batch]:
+        """All batches at once, to stay."""
+        sizes = [room_for(counts) for counts in self.batches]
+        room, starts = room_of(sum(sizes)), accumulate(sizes, initial=0)
+        return [self.unpacked(number, room[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
+
+    def unpacked(self, number: int, room: Array) -> Batch:
+        counts = self.batches[number]
+        data = self.bytes_at(counts["offset"], counts["size"])
+        try:
+            if not self.verified[number] and zlib.crc32(data) != counts["crc"]:
+                raise ValueError("wrong checksum")
+            batch = unpack_batch(data, counts, room)
+        except ValueError:
+            raise self.damaged("a batch in it is damaged") from None
+        self.verified[number] = True
+        batch.first_line = self.firsts[number]
+        return batch
+
+    def trust(self) -> None:
+        """Skip verification: this process has just written the file."""
+        self.verified = [True] * len(self.batches)
+
+    @property
+    def rows(self) -> int:
+        return sum(batch["rows"] for batch in self.batches)
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, list) and len(entry) == len(ENTRY) and all(type(n) is int and n >= 0 for n in entry)

@@ -1,0 +1,111 @@
+"""Batches as bytes for the cache: ``COLUMNS``, each as ``cython_ext/packing.pyx`` packs it, and the tags.
+
+Segments are packed by shape: each kind of row once, see ``cython_ext/shapes.pyx``.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, NamedTuple
+
+from vwlite._native.packing import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
+from vwlite._native.shapes import find_shapes, number_rows, place_parts, spread_shapes, take_parts
+from vwlite.arrays import SIZES, Array, zeros
+from vwlite.data.batch import Batch
+
+# what a batch of so many rows, shapes, their segments ("parts") and features has; of offsets the lengths are packed
+WORDS, BYTES, OFFSETS = unpack, unpack_bytes, unpack_offsets
+COLUMNS = (
+    ("label", "f", "rows", WORDS),
+    ("importance", "f", "rows", WORDS),
+    ("base", "f", "rows", WORDS),
+    ("shape", "I", "rows", WORDS),
+    ("part_start", "I", "shapes", OFFSETS),
+    ("part_hash", "I", "parts", WORDS),
+    ("part_size", "I", "parts", WORDS),
+    ("feature_hash", "I", "features", WORDS),
+    ("value", "f", "features", WORDS),
+    ("tags", "I", "rows", OFFSETS),
+    ("flags", "B", "rows", BYTES),
+    ("part_char", "B", "parts", BYTES),
+)
+TOTALS = {"part_start": "parts", "tags": "text"}  # what the lengths sum to
+COUNTS = ("rows", "segments", "features", "text", "shapes", "parts")
+# the arrays of uint32 made of these columns, how many numbers they have, and how many more; beside them seg_char
+MADE = (("line", "rows", 0), ("row_seg", "rows", 1), ("seg_hash", "segments", 0), ("seg_start", "segments", 1))
+
+
+class Packed(NamedTuple):
+    """A batch as bytes; ``counts`` has how many of ``COUNTS`` are in it, ``crc`` is the CRC-32 of ``data``."""
+
+    counts: dict[str, int]
+    data: bytes
+    crc: int
+
+
+def pack_batch(batch: Batch) -> Packed:
+    """A batch without its names and line numbers; once it is well below the size of its text, time goes before room."""
+    rows = len(batch)
+    segments, tags = int(batch.row_seg[rows]), zeros("I", rows + 1)
+    text = join_pieces(batch.text, batch.tag_start, batch.tag_end, tags)
+    arrays = {name: getattr(batch, name) for name in ("label", "importance", "base", "feature_hash", "value", "flags")}
+    arrays |= {"tags": tags, **_shapes(batch, rows)}
+    counts = {"rows": rows, "segments": segments, "features": int(batch.seg_start[segments]), "text": len(text)}
+    counts |= {"shapes": len(arrays["part_start"]) - 1, "parts": len(arrays["part_hash"])}
+    parts: list[bytes] = []
+    left = max(0, len(batch.text) - len(text)) * 7 // 8  # tags stay as they are
+    for name, _, count, kind in COLUMNS:
+        array = arrays[name][: _length(counts[count], kind)]
+        if kind is WORDS:
+            parts.append(pack(Array(array, "I"), True, left))
+        else:
+            parts.append((pack_offsets if kind is OFFSETS else pack_bytes)(array, left))
+        left = max(0, left - len(parts[-1]))
+    data = b"".join([*parts, text])
+    return Packed(counts, data, zlib.crc32(data))
+
+
+def room_for(counts: dict[str, int]) -> int:
+    """Bytes that an unpacked batch takes, a multiple of 8."""
+    sizes = [_length(counts[count], kind) * SIZES[letter] for _, letter, count, kind in COLUMNS]
+    sizes += [(counts[count] + more) * 4 for _, count, more in MADE]
+    return (sum(sizes) + counts["segments"] + 7) // 8 * 8
+
+
+def unpack_batch(data: bytes, counts: dict[str, int], room: Array) -> Batch:
+    """A batch from its bytes, its arrays in ``room``, uint8[room_for(counts) or more]. Raises ValueError for damage."""
+    arrays: dict[str, Array] = {}
+    place = offset = 0
+    for name, count, more in MADE:
+        arrays[name] = Array(room, "I", counts[count] + more, 0, place)
+        place += arrays[name].nbytes
+    for name, letter, count, kind in COLUMNS:
+        arrays[name] = array = Array(room, letter, _length(counts[count], kind), 0, place)
+        place += array.nbytes
+        words = Array(array, "I") if kind is WORDS else array
+        offset = kind(data, offset, words, *((counts[TOTALS[name]],) if kind is OFFSETS else ()))
+    if len(data) - offset != counts["text"]:
+        raise ValueError("a batch has another length")
+    number_rows(arrays["line"])
+    arrays["seg_char"] = Array(room, "B", counts["segments"], 0, place)
+    parts = [arrays.pop(name) for name in ("part_start", "part_hash", "part_size", "part_char")]
+    made = [arrays[name] for name in ("row_seg", "seg_hash", "seg_start", "seg_char")]
+    spread_shapes(parts, arrays.pop("shape"), made, counts["features"])
+    tags = arrays.pop("tags")
+    return Batch(**arrays, tag_start=tags[:-1], tag_end=tags[1:], text=memoryview(data)[offset:])
+
+
+def _shapes(batch: Batch, rows: int) -> dict[str, Array]:
+    """Each row's shape, and the segments of the first row of each."""
+    shape, first = zeros("I", rows), zeros("I", rows)
+    first = first[: find_shapes(batch, shape, first)]
+    start = zeros("I", len(first) + 1)
+    parts = place_parts(batch.row_seg, first, start)
+    columns = {"part_start": start, "part_hash": zeros("I", parts), "part_size": zeros("I", parts)}
+    columns["part_char"] = zeros("B", parts)
+    take_parts(batch, first, list(columns.values()))
+    return {"shape": shape, **columns}
+
+
+def _length(n: int, kind: Any) -> int:
+    return n + (kind is OFFSETS)

@@ -1,0 +1,202 @@
+"""Labels that are classes: numbers from 0 or 1, names, lists of classes with costs, sets of classes.
+
+Where they are lists or sets, the span of a row's tag in a batch begins with the label's words (as in
+``vwlite/data/label_vocabulary.py``); what they say is in ``Batch.lists``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import mmh3
+
+from vwlite._native.kinds import are_whole, ends_of
+from vwlite.arrays import np, to_float32
+from vwlite.data.batch import TAGGED, Batch
+from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.parse_errors import Code
+from vwlite.errors import DataError
+from vwlite.numerals import DIGITS, read_decimal
+
+LARGEST = 2**32 - 1
+Complain = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Lists:
+    """Row ``i`` names the classes ``named[start[i]:start[i + 1]]``."""
+
+    start: np.ndarray  # uint32[rows + 1]
+    named: np.ndarray  # uint32[...]
+    cost: np.ndarray  # float32[...], infinite where unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Which classes there are: ``count``, from ``first`` (None: 0 or 1, as the data tell); names are from 1."""
+
+    count: int
+    names: tuple[str, ...] = ()
+    first: int | None = None
+
+    def number(self, word: str) -> int:
+        """Of a name or a number; 0 for a name that is none. Words that are no numbers are hashed, as vw does."""
+        if self.names:
+            return self.names.index(word) + 1 if word in self.names else 0
+        if word.isascii() and word.isdigit():
+            return int(word) if len(word) <= DIGITS else LARGEST + 1
+        return mmh3.hash(word.encode("utf-8", "surrogateescape"), signed=False)  # mmh3 dies of what is not UTF-8
+
+    def shown(self, number: int) -> str:
+        if not self.names:
+            return str(number)
+        return self.names[number - 1] if 1 <= number <= len(self.names) else ""
+
+
+class ClassLabels:
+    """Checks and reads the labels of batches. Strictly, what is no class ends the run; else ``log`` is told (vw).
+
+    ``negative`` and ``hints`` are what a ``LabelCheck`` has.
+    """
+
+    negative = None
+    hints: ClassVar[dict[int, str]] = {Code.BAD_LABEL_NUMBER: " (--named_labels?)"}
+
+    def __init__(self, classes: Classes, log: Complain | None = None) -> None:
+        self.classes, self.log = classes, log
+        self.first = 1 if classes.names and log is None else classes.first
+
+    def check(self, batch: Batch) -> np.ndarray:
+        """The labels as numbers, float32[n]. Raises DataError for what is no class, or counted from elsewhere."""
+        labels = self.named(batch) if self.classes.names else batch.label
+        if self.log is None:
+            self.refuse_others(batch, labels)
+        return labels
+
+    def named(self, batch: Batch) -> np.ndarray:
+        labels = batch.label.copy()
+        for row in np.flatnonzero(~np.isnan(labels)).tolist():
+            labels[row] = self.classes.number(text_of(batch, row).partition(" ")[0])
+        return labels
+
+    def refuse_others(self, batch: Batch, labels: np.ndarray) -> None:
+        wrong = self.wrong(labels)
+        if wrong is not None and wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(f"{batch.place(row)}: {self.refusal(batch, row)}")
+
+    def refusal(self, batch: Batch, row: int) -> str:
+        label = text_of(batch, row) if self.classes.names else f"{batch.label[row]:g}"
+        return f"label {label} is no class: {self.allowed()}"
+
+    def wrong(self, labels: np.ndarray) -> np.ndarray | None:
+        """bool[rows]: those that are no class; None where there is none."""
+        count, whole, (low, high) = self.classes.count, are_whole(labels), ends_of(labels)
+        if self.first is None and whole and low >= 0 and high <= count and (low == 0) != (high == count):
+            self.first = int(high == count)
+        bottom, top = (1, count - 1) if self.first is None else (self.first, self.first + count - 1)
+        if whole and not (low < bottom or high > top):
+            return None
+        known = ~np.isnan(labels)
+        wrong = known & ((labels != np.floor(labels)) | (labels < 0) | (labels > count))
+        if self.first is None and (told := known & ~wrong & ((labels == 0) | (labels == count))).any():
+            self.first = int(labels[np.argmax(told)] == count)
+        if self.first is not None:
+            wrong |= known & ((labels < self.first) | (labels >= self.first + count))
+        return wrong
+
+    def allowed(self) -> str:
+        if self.classes.names:
+            return f"--named_labels has {', '.join(self.classes.names)}"
+        first = self.first
+        if first is None:
+            return f"expected whole numbers from 0 to {self.classes.count - 1} or from 1 to {self.classes.count}"
+        return f"expected whole numbers from {first} to {first + self.classes.count - 1}"
+
+
+class ListLabels(ClassLabels):
+    """Labels of several words: ``class:cost class:cost`` or, with ``sets``, ``class,class``."""
+
+    def __init__(self, classes: Classes, log: Complain | None = None, *, sets: bool) -> None:
+        super().__init__(classes, log)
+        self.sets = sets
+
+    def check(self, batch: Batch) -> np.ndarray:
+        """Fills ``batch.lists``. The labels, float32[n], are 1 or, where none or no cost is known, NaN."""
+        labels = batch.label.copy()
+        start, named, cost = np.zeros(len(batch) + 1, np.uint32), [], []
+        for row in range(len(batch)):
+            if labels[row] == labels[row]:
+                for number, value in self.entries(batch, row):
+                    named.append(number)
+                    cost.append(value)
+                if not self.sets and all(map(math.isinf, cost[start[row] :])):
+                    labels[row] = np.nan
+            start[row + 1] = len(named)
+        batch.lists = Lists(start, np.array(named, np.uint32), np.array(cost, np.float32))
+        if self.log is None:
+            self.refuse_numbers(batch, start)
+        return labels
+
+    def entries(self, batch: Batch, row: int) -> Iterator[tuple[int, float]]:
+        text = text_of(batch, row)
+        words = text.split(",") if self.sets else text.split(" ")
+        if not self.sets or self.log:
+            words = [word for word in words if word]
+        found = [self.entry(word) for word in words]
+        if None in found:
+            bad = words[found.index(None)]
+            message = f"{batch.place(row)}: bad label word {bad!r}: expected " + (
+                "classes like 1,3" if self.sets else "class:cost words like 1:0.5 2:1"
+            )
+            if self.log is None:
+                raise DataError(message)
+            self.log(f"[warning] {message}")
+        entries = [entry for entry in found if entry]
+        return iter(sorted(set(entries)) if self.sets else entries)
+
+    def entry(self, word: str) -> tuple[int, float] | None:
+        name, colon, price = word.partition(":")
+        if not name and self.log is None:
+            return None
+        if self.sets or not colon:
+            number = self.classes.number(word)
+            return None if colon or number > LARGEST else (number, math.inf)
+        try:
+            value = to_float32(read_decimal(price))
+        except ValueError:
+            return None
+        number = self.classes.number(name)
+        return (number, value) if math.isfinite(value) and number <= LARGEST else None
+
+    def refuse_numbers(self, batch: Batch, start: np.ndarray) -> None:
+        wrong = self.strays(batch.lists.named)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            row = int(np.searchsorted(start, at, side="right")) - 1
+            raise DataError(f"{batch.place(row)}: {self.stray(batch, row)}")
+
+    def stray(self, batch: Batch, row: int) -> str:
+        return f"label {text_of(batch, row)} names no class: {self.allowed()}"
+
+    def strays(self, named: np.ndarray) -> np.ndarray:
+        """bool[...]: those that are no class."""
+        count = self.classes.count
+        told = (named == 0) | (named == count)
+        if self.sets:
+            self.first = 0
+        elif self.first is None and told.any():
+            self.first = int(named[np.argmax(told)] == count)
+        low, high = (0, count) if self.first is None else (self.first, self.first + count - 1)
+        return (named < low) | (named > high)
+
+
+def text_of(batch: Batch, row: int) -> str:
+    """The label's words."""
+    span = batch.tag(row)
+    if batch.flags[row] & TAGGED:
+        span = span.removesuffix(tag_of(batch, row)).removesuffix(b"'")
+    return span.decode("utf-8", "surrogateescape").rstrip(" ")

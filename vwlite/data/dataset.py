@@ -1,0 +1,228 @@
+"""Where the batches of each pass come from: the text, a cache of it, or both at once."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from vwlite.data.batch import Batch
+from vwlite.data.block_parser import Begun, Parsed, read
+from vwlite.data.blocks import BLOCK_SIZE, check_inputs, open_input
+from vwlite.data.cache import Cache, CacheWriter, description
+from vwlite.data.cache_codec import pack_batch
+from vwlite.data.compression import Decompressed, identify
+from vwlite.data.digests import NOTHING, Mark
+from vwlite.data.input_stream import shown
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, InputMissing, OutputError
+from vwlite.storage.weight_table import Pages
+
+if TYPE_CHECKING:
+    from vwlite.data.shuffle import Rows
+
+ZIP = b"PK\3\4"  # how a model begins
+TEMPORARY = "of this run"  # stands for the path of a cache without a name
+
+
+@dataclass(frozen=True, slots=True)
+class InputConfig:
+    """What is read, and how. ``cache`` is the cache file, None for none."""
+
+    paths: tuple[str, ...] = ("-",)
+    kind: str = "vw"  # or "svmlight"
+    threads: int = 1
+    block_size: int = BLOCK_SIZE
+    cache: str | None = None
+    kill_cache: bool = False
+    examples: int = 0  # lines read at most, 0 for all
+    shuffle: bool = False  # every pass but a model's first goes in an order of its own
+    shuffle_first: bool = False  # the first pass of a run goes in random order too
+    seed: int = 0  # of these orders
+    class_weights: tuple[tuple[float, float], ...] = ()  # label, factor of its examples' importance
+
+
+class Inputs:
+    """Batches for any number of passes. A usable cache is read instead of the text; a stale one is made again.
+
+    ``state`` is ``"none"``, ``"creating"`` or ``"using"``: what becomes of the cache. For ``several_passes``
+    and no cache named, a temporary one is made.
+    """
+
+    def __init__(self, config: InputConfig, format: TextFormat, several_passes: bool = False) -> None:
+        self.config, self.format = config, format
+        check_inputs(config.paths)
+        self.path = config.cache or (TEMPORARY if several_passes else None)
+        self.cache: Cache | None = None
+        self.pages: Pages | None = None  # of the learner's table, told of every batch by the thread that made it
+        self.rows: Rows | None = None
+        self.digested = bool(config.cache)  # whether texts are digested as they are read
+        self.marks: dict[str, Mark] = {}  # of each file, how far it was read
+        self.ended: set[str] = set()  # those that were read whole
+        self.begun: Begun | None = None
+        self.remade = ""  # why an existing cache was not used
+        self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
+        if config.cache and not config.kill_cache and os.path.exists(config.cache):
+            self.open_cache(config.cache)
+        self.state = "using" if self.cache else "creating" if self.path else "none"
+
+    def open_cache(self, path: str) -> None:
+        """Vowpal Wabbit takes a cache for standard input itself; here only what was made from these data will do."""
+        cache = Cache(path)
+        stdin = self.config.paths == ("-",)
+        if (stdin and not self.format.strict) or cache.serves(self.made_from, self.config.examples):
+            self.cache = cache
+        else:
+            cache.close()
+            source = "standard input, whose data may be others each time," if stdin else "other data or options"
+            self.remade = f"{path} was made from {source} and is made again"
+
+    @property
+    def contents(self) -> dict[str, dict[str, Any]]:
+        """What was read of each file, digested, as ``Mark.told`` tells it; what is not known is not there."""
+        if self.state == "using":
+            return self.cache.contents
+        known = {**dict.fromkeys(self.ended, NOTHING), **self.marks}
+        return {path: mark.told(path in self.ended) for path, mark in known.items()}
+
+    def head(self, size: int) -> bytes:
+        """The whole lines among the first ``size`` bytes of text, of which the format may be chosen before the rest."""
+        self.begun = Begun(self.config.paths, self.config.block_size, self.digested)
+        return self.begun.head(size, self.config.examples)
+
+    @property
+    def described(self) -> str:
+        """The names of the inputs, for messages."""
+        first, more = shown(self.config.paths[0]), len(self.config.paths) - 1
+        return f"{first} and {more} more" if more else first
+
+    def size(self) -> int | None:
+        """Bytes of text to be read, None when nobody knows: pipes, and compressed files."""
+        total = 0
+        for path in self.config.paths:
+            if path == "-" or not os.path.isfile(path):
+                return None
+            with open_input(path) as stream:
+                if isinstance(stream, Decompressed):
+                    return None
+            total += os.path.getsize(path)
+        return total
+
+    def texts(self) -> Iterator[Parsed]:
+        """The text's batches, while they are also written to the cache."""
+        if not self.path:
+            yield from self.marked()
+            return
+        with ExitStack() as closing:
+            file = temporary_file("make a temporary cache for several passes") if self.path == TEMPORARY else None
+            if file:
+                closing.callback(file.close)
+            writer = CacheWriter(self.path, self.made_from, self.config.examples, file)
+            try:
+                for part in self.marked():
+                    writer.add(part.packed or pack_batch(part.batch))
+                    writer.lines += part.lines
+                    writer.bad += len(part.remarks)
+                    yield part
+                writer.close(self.contents)
+            except BaseException as error:
+                writer.abort(error)
+                raise
+            closing.pop_all()  # the cache keeps the file
+            self.cache = Cache(self.path, file)
+            self.cache.trust()
+
+    def marked(self) -> Iterator[Parsed]:
+        """The same, where it is noted how far each file was read."""
+        for part in self.parts():
+            if part.block.mark:
+                self.marks[part.block.path] = part.block.mark
+            yield part
+
+    def parts(self) -> Iterator[Parsed]:
+        """The text's batches, of whole groups of lines where these belong together."""
+        if not self.format.groups:
+            yield from self.blocks()
+            return
+        from vwlite.data.multiline import whole_groups
+
+        with contextlib.closing(self.blocks()) as parts:
+            yield from whole_groups(parts, self.format.strict)
+
+    def blocks(self) -> Iterator[Parsed]:
+        """A batch for every block of text, no more rows than ``--examples`` asks for."""
+        config = self.config
+        left, size = config.examples or None, self.size()
+        threads = 1 if size is not None and size <= config.block_size else config.threads
+        packs = bool(self.path) and not self.format.groups
+        options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}
+        options["marks"], options["begun"], self.begun = self.digested, self.begun, None
+        with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
+            for part in parts:
+                if part.block.offset == 0:
+                    self.ended.update(self.marks)
+                    check_start(part.block.path, bytes(part.block.data[:8]))
+                if left is not None and len(part.batch) >= left:
+                    yield head(part, left)
+                    return
+                if left is not None:
+                    left -= len(part.batch)
+                yield part
+        if self.digested:
+            self.ended.update(path for path in config.paths if path != "-")
+
+    def cached(self) -> Iterator[Batch]:
+        """The cache's batches, to be released. Raises ModelError when it is damaged."""
+        if self.cache is None:
+            raise InputMissing("there is no cache to read again")
+        return self.cache.read(self.config.threads, self.pages and self.pages.ask)
+
+    def kept(self) -> list[Batch]:
+        """The same to stay: all of them, none is to be released."""
+        if self.cache is None:
+            raise InputMissing("there is no cache to read again")
+        return self.cache.whole()
+
+    def shuffled(self, number: int) -> Iterator[Batch]:
+        """The cache's rows in the order of pass ``number``. Raises ModelError when it is damaged."""
+        return self.at_random().shuffled(self.config.seed, number, self.config.threads)
+
+    def at_random(self) -> "Rows":
+        """The cache's rows in any order. Raises ModelError when it is damaged."""
+        if self.rows is None:
+            from vwlite.data.shuffle import Rows
+
+            self.rows = Rows(self.kept())
+        return self.rows
+
+    def close(self) -> None:
+        """Let go of the cache; a temporary one has no name and is gone with it."""
+        if self.cache:
+            self.cache.close()
+        self.cache = self.rows = None
+
+
+def check_start(path: str, start: bytes) -> None:
+    """Raises DataError for what is no text."""
+    if start.startswith(ZIP):
+        raise DataError(f"{path} is a model or another zip file, not data: are -i and the data swapped?")
+    if kind := identify(start):
+        raise DataError(f"{path}: there is {kind} data inside the compressed data: it was compressed twice")
+
+
+def head(part: Parsed, rows: int) -> Parsed:
+    """The part up to and with its ``rows``-th row."""
+    lines = int(part.batch.line[rows - 1]) + 1
+    remarks = [remark for remark in part.remarks if remark.row < rows]
+    return replace(part, batch=part.batch.head(rows), lines=lines, remarks=remarks, packed=None)
+
+
+def temporary_file(purpose: str) -> BinaryIO:
+    """A file without a name, which no way to die leaves behind. Raises OutputError."""
+    import tempfile
+
+    try:
+        return tempfile.TemporaryFile(prefix="vwlite-")
+    except OSError as error:
+        raise OutputError(f"cannot {purpose}: {error.strerror}") from error

@@ -1,0 +1,121 @@
+"""One opened input: a file, a pipe or standard input, decompressed when its bytes say so."""
+
+import contextlib
+import fcntl
+import io
+import os
+import select
+import stat
+import sys
+from typing import Any
+
+from vwlite.data.compression import LONGEST_MAGIC, Decompressed, cut_kind, identify, truncated, undecided
+from vwlite.errors import InputDamaged, InputMissing
+
+PIPE_SIZE = 1 << 20
+
+
+class Stream(io.RawIOBase):
+    """Undecoded bytes of an open file; a read returns what is there rather than wait for more."""
+
+    def __init__(self, raw: Any, path: str) -> None:
+        self._raw, self._path = raw, path
+        self._head = b""
+        self._poll: Any = None
+        with contextlib.suppress(OSError):
+            self._tune(raw.fileno())
+
+    def _tune(self, descriptor: int) -> None:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            self._poll = select.poll()
+            self._poll.register(descriptor, select.POLLIN)
+        if stat.S_ISFIFO(mode) and hasattr(fcntl, "F_SETPIPE_SZ"):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_SIZE)  # fewer switches to the writer
+        if stat.S_ISREG(mode) and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+    def ready(self) -> bool:
+        """Whether ``readinto`` would return at once."""
+        return bool(self._head) or self._poll is None or bool(self._poll.poll(0))
+
+    def readinto(self, room: Any) -> int:
+        """Fill the start of ``room``; 0 at the end. Raises InputDamaged when the system fails."""
+        if self._head:
+            got = min(len(room), len(self._head))
+            room[:got], self._head = self._head[:got], self._head[got:]
+            return got
+        try:
+            while (got := self._raw.readinto(room)) is None:  # somebody made the pipe non-blocking
+                self._poll.poll()
+        except OSError as error:
+            raise InputDamaged(f"{self._path}: reading failed: {error.strerror}") from None
+        return got
+
+    def peek_kind(self) -> str | None:
+        """The format of compression, None for plain text; the bytes looked at stay unread."""
+        head = b""
+        while undecided(head) and (more := self.read(LONGEST_MAGIC - len(head))):
+            head += more
+        self._head = head
+        if undecided(head) and (kind := cut_kind(head, self._path)):
+            raise truncated(self._path, kind)
+        return identify(head)
+
+
+def shown(path: str) -> str:
+    """The name of an input in messages."""
+    return "<stdin>" if path == "-" else path
+
+
+def missing(path: str, error: OSError | ValueError) -> InputMissing:
+    """The sentence for an input that cannot be opened, with a hint where one can be given."""
+    if isinstance(error, IsADirectoryError):
+        return InputMissing(f"{path} is a directory; name the files in it, such as {path}/*")
+    if not isinstance(error, FileNotFoundError):
+        return InputMissing(f"cannot read {path}: {getattr(error, 'strerror', None) or error}")
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    try:
+        near = get_close_matches(name, os.listdir(folder or "."), n=1)
+    except OSError:
+        return InputMissing(f"no such file: {path} (there is no folder {folder})")
+    hint = f"did you mean {os.path.join(folder, near[0])}?" if near else "- is standard input"
+    return InputMissing(f"no such file: {path} ({hint})")
+
+
+def _stdin() -> Any:
+    try:
+        return io.FileIO(sys.stdin.fileno(), closefd=False)
+    except io.UnsupportedOperation:  # replaced by an object in memory, as test runners do
+        return io.BytesIO(sys.stdin.buffer.read())
+    except (AttributeError, ValueError):
+        raise InputMissing("standard input is closed") from None
+
+
+def open_input(path: str) -> Stream | Decompressed:
+    """A raw reader of ``path`` ("-": standard input), decompressed if its first bytes say so.
+
+    Raises InputMissing when it cannot be opened and ExtraMissing for zstd without the extra; its
+    reads raise InputDamaged for I/O errors and for truncated or corrupt compressed data.
+    """
+    try:
+        raw = _stdin() if path == "-" else io.FileIO(path)
+    except (OSError, ValueError) as error:
+        raise missing(shown(path), error) from None
+    stream = Stream(raw, shown(path))
+    try:
+        kind = stream.peek_kind()
+        return Decompressed(stream, kind, shown(path)) if kind else stream
+    except BaseException:
+        stream.close()
+        raise

@@ -1,0 +1,60 @@
+"""What the labels of a text are, as its beginning tells."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK
+from vwlite.data.class_labels import text_of
+from vwlite.data.multiline import SHARED_WORDS
+from vwlite.data.text_format import TextFormat, parse_text, parser_of
+from vwlite.numerals import DECIMAL
+
+HEAD = 1 << 16  # bytes that tell it
+LONGEST_SEQUENCE = 200  # lines of the usual one at most
+NUMBER, COST, LIST = (re.compile(rule) for rule in (DECIMAL, f".+:{DECIMAL}", "[0-9]+(?:,[0-9]+)+"))
+SHARED = tuple(word.decode() for word in SHARED_WORDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How labels are read."""
+
+    words: bool = False
+    lists: bool = False
+    groups: bool = False
+
+    def format(self, text: TextFormat) -> TextFormat:
+        return text.of_words(self.lists, self.groups) if self.words else text
+
+
+FORMS = {
+    "numbers": Form(),
+    "names": Form(words=True),
+    "sequences of names": Form(words=True),
+    "costs": Form(words=True, lists=True),
+    "lists": Form(words=True, lists=True),
+    "groups of lines with costs": Form(words=True, lists=True, groups=True),
+}
+NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS = FORMS
+
+
+def form_of(head: bytes, text: TextFormat, kind: str) -> str:
+    """What most labels are in the first lines; numbers where there are none."""
+    batch = parse_text(head, text.of_words(lists=True), parser_of(kind))
+    blank = batch.flags & BLANK != 0
+    labels = [text_of(batch, row).split() for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
+    gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines
+    count = len(labels)
+    costs = sum(words[0] in SHARED or any(map(COST.fullmatch, words)) for words in labels)
+    lists = sum(bool(LIST.fullmatch(words[0])) for words in labels)
+    numbers = sum(bool(NUMBER.fullmatch(words[0])) for words in labels)
+    if 2 * costs > count:
+        shared = any(words[0] in SHARED for words in labels)
+        single = 2 * sum(len(words) == 1 for words in labels) > count
+        return GROUPS if shared or (gaps and single) else COSTS
+    if 2 * (lists + numbers) >= count:
+        return LISTS if count and 20 * lists >= count else NUMBERS
+    return SEQUENCES if gaps and len(blank) <= LONGEST_SEQUENCE * (gaps + 1) else NAMES

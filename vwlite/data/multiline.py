@@ -1,0 +1,175 @@
+"""Groups of lines: a batch holds whole groups only, and its flags say which rows belong together.
+
+A blank line ends a group, and so does the end of a file. The rows of a group that has not ended wait for the next
+block. A line without features, tag and known cost is a blank one, too, as in Vowpal Wabbit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, Names
+from vwlite.data.block_parser import LONGEST_LINE, Parsed
+from vwlite.errors import DataError
+
+LARGEST = LONGEST_LINE >> 2  # bytes of a group; whoever forgets the blank lines must not take all memory
+UNTOLD = 0  # in place of 1: the label's words are there, but its costs are not to be learned
+SHARED_WORDS = (b"shared", b"***shared***")
+ROWS = ("label", "importance", "base", "flags", "line")
+SEGMENTS = ("seg_char", "seg_hash")
+FEATURES = ("feature_hash", "value")
+NAME_SPANS = ("start", "end", "value_start", "value_end", "seg_start", "seg_end")
+NAME_PARTS = (*NAME_SPANS, "kind", "detail")
+OF_SEGMENTS = ("seg_start", "seg_end")  # names with an entry per segment; the others have one per feature
+
+
+def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
+    """The same rows, so cut into batches that no group crosses from one to the next. Raises DataError.
+
+    ``strict``: a group that a malformed line was left out of loses its costs, and nothing is learned from it.
+    """
+    waiting = Waiting(strict)
+    before: Parsed | None = None
+    for part in parts:
+        if before is not None:
+            yield waiting.complete(before, ends=part.block.offset == 0)
+        before = part
+    if before is not None:
+        yield waiting.complete(before, ends=True)
+
+
+class Waiting:
+    """The rows of a group that has not ended, in pieces, each a batch with arrays of its own."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.pieces: list[Batch] = []
+        self.gaps: list[int] = []  # rows of theirs in front of which a malformed line was left out
+        self.bytes = 0
+
+    def complete(self, part: Parsed, ends: bool) -> Parsed:
+        """The part with the rows that waited, without those that are to wait; none are when its file ``ends``."""
+        batch, before = part.batch, sum(map(len, self.pieces))
+        batch.line = batch.line.astype(np.int64) + part.first_line
+        apart = self.find_ends(batch)
+        size = len(batch) if ends else int(np.flatnonzero(apart)[-1]) + 1 if apart.any() else 0
+        text = memoryview(batch.text)[: part.block.size]
+        remarks = [remark._replace(row=remark.row + before) for remark in part.remarks]
+        gaps = [*self.gaps, *(remark.row for remark in remarks)]
+        tail = [piece_of(batch, size, len(batch), text)] if size < len(batch) else []
+        if size and not before:
+            whole = batch.head(size)
+        else:
+            pieces = [*self.pieces, piece_of(batch, 0, size, text)] if ends or size else []
+            whole = joined(pieces) if pieces else batch.head(0)
+            whole.release = batch.release  # the block's text is still to be shown where lines are malformed
+        if not (ends or size):
+            self.wait([*self.pieces, *tail], gaps, part)
+            return replace(part, batch=whole, remarks=remarks, gaps=(), packed=None)
+        end = before + size
+        self.wait(tail, [] if ends else [gap - end for gap in gaps if gap >= end], part)
+        gaps = [gap for gap in gaps if ends or gap < end]
+        self.mark(whole, gaps)
+        whole.line = whole.line - part.first_line
+        return replace(part, batch=whole, remarks=remarks, gaps=tuple(gaps), packed=None)
+
+    def wait(self, pieces: list[Batch], gaps: list[int], part: Parsed) -> None:
+        self.pieces, self.gaps = pieces, gaps
+        if sum(len(piece.text) for piece in pieces) > LARGEST:
+            raise DataError(
+                f"{part.block.path}:{int(pieces[0].line[0]) + 1}: a group of lines of more than {LARGEST >> 20} MB "
+                "begins here: are there no blank lines between groups?"
+            )
+
+    def find_ends(self, batch: Batch) -> np.ndarray:
+        """bool[rows]: those in no group. Featureless lines that tell nothing become blank ones."""
+        empty = (np.diff(batch.row_seg.astype(np.int64)) == 0) & (batch.flags & (BLANK | TAGGED | SAVE) == 0)
+        for row in np.flatnonzero(empty).tolist():
+            words = batch.tag(row) if batch.label[row] == batch.label[row] else b""
+            if b":" not in words and words.strip() not in SHARED_WORDS:
+                batch.flags[row], batch.label[row] = BLANK, np.nan
+                batch.tag_start[row] = batch.tag_end[row] = 0
+        return batch.flags & (BLANK if self.strict else BLANK | SAVE) != 0
+
+    def mark(self, batch: Batch, gaps: list[int]) -> None:
+        """Set the flags of rows within groups, and take the costs from groups with gaps."""
+        apart = self.find_ends(batch)
+        inner = ~apart & ~np.append(apart[1:], True)
+        batch.flags = np.where(inner, batch.flags | INNER, batch.flags & ~np.uint8(INNER))
+        first = ~apart & np.insert(apart[:-1], 0, True)[: len(batch)]
+        for row in np.flatnonzero(first).tolist():
+            if batch.label[row] == batch.label[row] and is_shared(batch.tag(row), bool(batch.flags[row] & TAGGED)):
+                batch.flags[row] |= SHARED
+        if gaps and self.strict:
+            number = np.cumsum(first)
+            beside = [row for gap in gaps for row in (gap - 1, gap) if 0 <= row < len(batch) and not apart[row]]
+            batch.label[np.isin(number, number[beside]) & (batch.label == 1)] = UNTOLD
+
+
+def is_shared(span: bytes, tagged: bool) -> bool:
+    """Whether label words and tag are those of a shared line."""
+    words = span.split()
+    return len(words) == 1 + tagged and words[0] in SHARED_WORDS
+
+
+def piece_of(batch: Batch, begin: int, end: int, text: memoryview) -> Batch:
+    """The rows ``[begin, end)`` as a batch with arrays of its own, and the text from the first of them on."""
+    first, last = batch.row_seg[[begin, end]].tolist()
+    low, high = batch.seg_start[[first, last]].tolist()
+    blank = begin == end or bool(batch.flags[begin] & BLANK)
+    start = 0 if blank else int(batch.tag_start[begin])
+    names = batch.names and Names(
+        **{
+            name: np.array(getattr(batch.names, name)[slice(first, last) if name in OF_SEGMENTS else slice(low, high)])
+            for name in NAME_PARTS
+        }
+    )
+    piece = Batch(
+        **{name: np.array(getattr(batch, name)[begin:end]) for name in (*ROWS, "tag_start", "tag_end")},
+        **{name: np.array(getattr(batch, name)[first:last]) for name in SEGMENTS},
+        **{name: np.array(getattr(batch, name)[low:high]) for name in FEATURES},
+        row_seg=batch.row_seg[begin : end + 1] - np.uint32(first),
+        seg_start=batch.seg_start[first : last + 1] - np.uint32(low),
+        text=bytes(text[start:]),
+        names=names,
+    )
+    move_text(piece, -start)
+    return piece
+
+
+def move_text(batch: Batch, distance: int) -> None:
+    """Spans of text, those of blank rows apart, go along with their text."""
+    shift, shown = np.uint32(distance % 2**32), batch.flags & BLANK == 0
+    for name in ("tag_start", "tag_end"):
+        setattr(batch, name, np.where(shown, getattr(batch, name) + shift, 0).astype(np.uint32))
+    if batch.names:
+        batch.names = replace(batch.names, **{name: getattr(batch.names, name) + shift for name in NAME_SPANS})
+
+
+def joined(pieces: list[Batch]) -> Batch:
+    """One batch of all rows; the pieces' spans move."""
+    at = 0
+    for piece in pieces:
+        move_text(piece, at)
+        at += len(piece.text)
+
+    def column(name: str) -> np.ndarray:
+        return np.concatenate([getattr(piece, name) for piece in pieces])
+
+    def starts(name: str) -> np.ndarray:
+        arrays = [getattr(piece, name) for piece in pieces]
+        before = np.cumsum([0, *(array[-1] for array in arrays)], dtype=np.uint32)
+        return np.concatenate([*(a[:-1] + b for a, b in zip(arrays, before[:-1], strict=True)), before[-1:]])
+
+    names = pieces[0].names and Names(
+        **{name: np.concatenate([getattr(piece.names, name) for piece in pieces]) for name in NAME_PARTS}
+    )
+    return Batch(
+        **{name: column(name) for name in (*ROWS, "tag_start", "tag_end", *SEGMENTS, *FEATURES)},
+        row_seg=starts("row_seg"),
+        seg_start=starts("seg_start"),
+        text=b"".join(piece.text for piece in pieces),
+        names=names,
+    )

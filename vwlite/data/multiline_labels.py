@@ -1,0 +1,84 @@
+"""Labels of groups of lines: ``class:cost`` a line, ``class`` where the cost is not known."""
+
+from __future__ import annotations
+
+import math
+
+from vwlite._native.costs import read_costs
+from vwlite.arrays import np, to_float32
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
+from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, text_of
+from vwlite.data.multiline import SHARED_WORDS, UNTOLD
+from vwlite.errors import DataError
+from vwlite.numerals import read_decimal
+
+MIXED = "[warning] ldf example has mix of train/test data; assuming test"
+
+
+class LineLabels(ClassLabels):
+    """Reads the labels of batches of whole groups. Strictly, lines without a class or with several end the run."""
+
+    def __init__(self, log: Complain | None = None) -> None:
+        super().__init__(Classes(0), log)
+
+    def check(self, batch: Batch) -> np.ndarray:
+        """Fills ``batch.lists``, a row's class and cost. Raises DataError.
+
+        The labels, float32[n], are 1 for the rows of groups of which all costs are known, else NaN.
+        """
+        size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
+        number, cost, found = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
+        read_costs(batch, (lines & ~np.isnan(batch.label)).astype(np.uint8), number, cost, found)
+        others = {row: self.entries(batch, row) for row in np.flatnonzero(lines & (found == 0)).tolist()}
+        counts = found.astype(np.int64)
+        counts[list(others)] = [len(entries) for entries in others.values()]
+        start = np.concatenate([[0], np.cumsum(counts)])
+        named, costs = np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32)
+        places = start[:-1][found != 0]
+        named[places], costs[places] = number[found != 0], cost[found != 0]
+        for row, entries in others.items():
+            for place, entry in enumerate(entries, start[row]):
+                named[place], costs[place] = entry
+        batch.lists = Lists(start.astype(np.uint32), named, costs)
+        return self.known(batch)
+
+    def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
+        words = text_of(batch, row).split() if batch.label[row] == batch.label[row] else []
+        found = [self.entry(word) for word in words]
+        if self.log is None and (len(found) != 1 or None in found):
+            said = f"bad label {' '.join(words)!r}" if words else "no label"
+            hint = " (what touches the bar is a tag)" if batch.flags[row] & TAGGED and not words else ""
+            raise DataError(f"{batch.place(row)}: {said}: expected one word class:cost, or class{hint}")
+        for word, entry in zip(words, found, strict=True):
+            if entry is None:
+                self.log(f"[warning] malformed cost specification on '{word}'")
+        return [entry for entry in found if entry]
+
+    def entry(self, word: str) -> tuple[int, float] | None:
+        name, colon, price = word.partition(":")
+        if not name and self.log is None:
+            return None
+        number = 0 if name == "label" and colon else self.classes.number(name)
+        if not colon and name.encode("utf-8", "surrogateescape") not in SHARED_WORDS:
+            return None if number > LARGEST else (number, math.inf)
+        try:
+            value = to_float32(read_decimal(price))
+        except ValueError:
+            return None
+        return (number, value) if math.isfinite(value) and number <= LARGEST else None
+
+    def known(self, batch: Batch) -> np.ndarray:
+        lists, rows = batch.lists, batch.flags & (BLANK | SAVE) == 0
+        single = np.diff(lists.start.astype(np.int64)) == 1
+        told = single & (batch.label != UNTOLD)
+        told[single] &= np.isfinite(lists.cost[lists.start[:-1][single]])
+        lines = rows & (batch.flags & SHARED == 0)
+        ends = rows & (batch.flags & INNER == 0)
+        group = np.cumsum(ends) - ends
+        missing, there = (np.bincount(group[which], minlength=1 + int(ends.sum())) for which in (lines & ~told, lines))
+        mixed = (missing > 0) & (missing < there)
+        if self.log:
+            for _ in range(int(mixed.sum())):
+                self.log(MIXED)
+        good = (missing == 0) & ((there > 0) | (self.log is not None))
+        return np.where(rows & good[group], np.float32(1), np.float32(np.nan)).astype(np.float32)

@@ -1,0 +1,65 @@
+"""The rows of a cache in random order."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator, Sequence
+
+from vwlite._native.gather import COLUMNS, gather, shuffle
+from vwlite.arrays import np
+from vwlite.data.batch import Batch
+from vwlite.data.text_format import FULL, Workspace
+from vwlite.storage.ordered_pool import in_order
+
+ROWS, FEATURES = 1 << 14, 1 << 18  # of a shuffled batch, about
+PASS_SEED, MASK = 0xA0761D6478BD642F, 2**64 - 1
+
+
+def order_of(rows: int, seed: int, number: int) -> np.ndarray:
+    """int64[rows], the order of pass ``number``: a pure function of the three arguments."""
+    order = np.arange(rows, dtype=np.int64)
+    shuffle(order, (seed * 0x9E3779B97F4A7C15 + (number + 1) * PASS_SEED) & MASK)
+    return order
+
+
+class Rows:
+    """Random access to the rows of some batches, which must stay as they are meanwhile."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        self.batches = batches
+        self.starts = np.cumsum([0, *map(len, batches)])
+        self.address = np.array(
+            [[np.asarray(getattr(batch, name)).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
+        ).reshape(len(batches), len(COLUMNS))
+        features = sum(len(batch.value) for batch in batches)
+        self.rows = max(min(ROWS, FEATURES * len(self) // max(features, 1)), 1)
+        self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def take(self, numbers: np.ndarray) -> Batch:
+        """The rows ``numbers``, int64[n], as a batch without tags; once it is released its arrays are filled again."""
+        places = np.searchsorted(self.starts, numbers, side="right") - 1
+        try:
+            workspace = self.free.get_nowait()
+        except queue.Empty:
+            workspace = Workspace(1 << 20)
+        while True:
+            status, *counts = gather(self.address, places, numbers - self.starts[places], workspace)
+            if status != FULL:
+                break
+            workspace.grow()
+        batch = workspace.batch(*counts, b"")
+        batch.numbers = numbers
+        batch.release = lambda: self.free.put(workspace)
+        return batch
+
+    def shuffled(self, seed: int, number: int, threads: int = 1) -> Iterator[Batch]:
+        """All rows, in the order of pass ``number``; with ``threads`` > 1 gathered while earlier ones are in use."""
+        return self.chosen(order_of(len(self), seed, number), threads)
+
+    def chosen(self, order: np.ndarray, threads: int = 1) -> Iterator[Batch]:
+        """The rows ``order``, int64[n]."""
+        pieces = (order[begin : begin + self.rows] for begin in range(0, len(order), self.rows))
+        return in_order(pieces, self.take, min(threads, 2) - 1)

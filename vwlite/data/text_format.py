@@ -1,0 +1,137 @@
+"""From blocks of text to batches: text formats and their options, reusable arrays."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from vwlite._native.parse import parse
+from vwlite.arrays import Array, array, zeros
+from vwlite.data.batch import Batch, Names
+from vwlite.errors import UsageError
+
+FULL = 100
+FORMATS = {"vw": "parse", "svmlight": "svmlight"}  # and the native modules that parse them
+
+
+def parser_of(format_name: str) -> Callable:
+    """The native ``parse(text, size, format, workspace)`` of a text format.
+
+    It returns ``(status, rows, segments, features, lines, remarks)``. Raises UsageError for an unknown format.
+    """
+    if format_name not in FORMATS:
+        raise UsageError(f"unknown text format {format_name!r}; there are {', '.join(FORMATS)}")
+    return importlib.import_module(f"vwlite._native.{FORMATS[format_name]}").parse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextFormat:
+    """How names become hashes and which lines are refused.
+
+    With ``strict`` a line with any trouble is left out whole (vwlite's manners); without, what can be read of it counts
+    (Vowpal Wabbit's manners).
+    """
+
+    hash_all: bool = False
+    hash_seed: int = 0
+    strict: bool = True
+    names: bool = False
+    words: bool = False  # labels are names (see vwlite/data/label_vocabulary.py)
+    lists: bool = False  # they are any number of words (see vwlite/data/class_labels.py)
+    groups: bool = False  # blank lines end groups of lines (see vwlite/data/multiline.py)
+    affix: Array = field(default_factory=lambda: zeros("Q", 256))  # uint64[256], packed specifications
+    spelling: Array = field(default_factory=lambda: zeros("B", 256))  # uint8[256]
+    redefine: Array = field(default_factory=lambda: array("B", range(256)))  # uint8[256]
+
+    def of_words(self, lists: bool = False, groups: bool = False) -> TextFormat:
+        """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
+        return replace(self, words=True, lists=lists, groups=groups)
+
+    @property
+    def makes_features(self) -> bool:
+        return bool(self.affix.any() or self.spelling.any())
+
+
+class Workspace:
+    """The arrays one block is parsed into, used again and again, growing to what the text needs."""
+
+    ROW: ClassVar = {
+        "label": "f",
+        "importance": "f",
+        "base": "f",
+        "flags": "B",
+        "line": "I",
+        "tag_start": "I",
+        "tag_end": "I",
+        "row_seg": "I",
+    }
+    SEGMENT: ClassVar = {"seg_char": "B", "seg_hash": "I", "seg_start": "I"}
+    FEATURE: ClassVar = {"feature_hash": "I", "value": "f"}
+    REMARK: ClassVar = {"bad_line": "I", "bad_at": "I", "bad_from": "I", "bad_code": "B"}
+
+    def __init__(self, size: int, names: bool = False, like: tuple[int, int, int] = (0, 0, 0)) -> None:
+        """Room for ``size`` bytes of usual text, and for ``like``: the rows, segments and features of other text."""
+        self.names = names
+        usual = (size // 64, size // 32, size // 8)
+        room = (max(one, 9 * other // 8) + 64 for one, other in zip(usual, like, strict=True))
+        self.rows, self.segments, self.features = room
+        self.remarks = 64
+        self.allocate()
+
+    def allocate(self) -> None:
+        for room, columns in (
+            (self.rows, self.ROW),
+            (self.segments, self.SEGMENT),
+            (self.features, self.FEATURE),
+            (self.remarks, self.REMARK),
+        ):
+            for name, kind in columns.items():
+                setattr(self, name, zeros(kind, room))
+        self.seg_name = self.name = self.kind = None
+        if self.names:
+            self.seg_name = zeros("I", self.segments, 2)
+            self.name = zeros("I", self.features, 4)
+            self.kind = zeros("B", self.features, 2)
+
+    def grow(self, remarks: int = 0) -> None:
+        """Make more room where text did not fit that had so many remarks."""
+        if remarks > self.remarks:
+            self.remarks = 2 * remarks
+        else:
+            self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
+        self.allocate()
+
+    def batch(self, rows: int, segments: int, features: int, text: object) -> Batch:
+        names = None
+        if self.names:
+            name, kind = self.name[:features], self.kind[:features]
+            names = Names(
+                *(name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3]),
+                *(self.seg_name[:segments, 0], self.seg_name[:segments, 1]),
+            )
+        return Batch(
+            **{name: getattr(self, name)[:rows] for name in self.ROW if name != "row_seg"},
+            row_seg=self.row_seg[: rows + 1],
+            seg_char=self.seg_char[:segments],
+            seg_hash=self.seg_hash[:segments],
+            seg_start=self.seg_start[: segments + 1],
+            feature_hash=self.feature_hash[:features],
+            value=self.value[:features],
+            text=text,
+            names=names,
+        )
+
+
+def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batch:
+    """Parse a few lines held in memory (tests, single examples) with a parser of ``parser_of``."""
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    data = bytearray(text) + bytes(64)
+    workspace = Workspace(len(text), format.names)
+    while True:
+        status, rows, segments, features, _, remarks = parse(data, len(text), format, workspace)
+        if status != FULL:
+            return workspace.batch(rows, segments, features, memoryview(data))
+        workspace.grow(remarks)

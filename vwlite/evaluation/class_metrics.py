@@ -1,0 +1,87 @@
+"""Metrics of models of classes, of costs and of sets of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from vwlite.arrays import np
+from vwlite.data.batch import INNER, Batch
+from vwlite.errors import UsageError
+from vwlite.evaluation.confusion_table import Contingency, means
+from vwlite.evaluation.metric_table import CLASSES, COSTS, LINES, SETS, names_of
+from vwlite.learners.base import Learner
+from vwlite.learners.row_results import Results
+
+KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
+ALWAYS = ("examples", "weight")
+OF_COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
+
+
+class ClassOutcomes:
+    """Collects labelled rows: label and answer (class numbers), loss, importance; what is right of sets of labels."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner, self.config = learner, learner.config
+        self.parts: list[np.ndarray] = []
+        # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
+        self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
+
+    def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        counts = (batch.importance[begin:end] > 0) & (batch.flags[begin:end] & INNER == 0)
+        rows = np.flatnonzero(~np.isnan(batch.label[begin:end]) & counts) + begin
+        columns = (batch.label, results.prediction, results.loss, batch.importance)
+        self.parts.append(np.stack([column[rows] for column in columns]).astype(np.float64))
+        if self.sets is not None:
+            self.add_sets(batch, rows)
+
+    def add_sets(self, batch: Batch, rows: np.ndarray) -> None:
+        lists, count = batch.lists, self.config.count
+        owner = np.repeat(np.arange(len(batch)), np.diff(lists.start.astype(np.int64)))
+        meant = np.zeros((len(batch), count), bool)
+        meant[owner, lists.named[: len(owner)]] = True
+        meant, said = meant[rows], self.learner.chosen(rows)
+        weight = np.asarray(batch.importance)[rows].astype(np.float64)
+        self.sets += [weight @ (meant & said), weight @ said, weight @ meant]
+
+    def report(self, names: list[str] | None) -> dict[str, Any]:
+        """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
+        kind, count = self.config.kind, self.config.count
+        label, answer, loss, weight = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((4, 0))
+        total = float(weight.sum())
+        report: dict[str, Any] = {"examples": len(label), "weight": total}
+        if total:
+            report["loss"] = float(loss.sum() if kind in OF_COSTS else loss.sum() / total)
+            report["accuracy"] = float(weight[loss == 0].sum() / total)
+            report["hamming_loss"] = report["loss"] / count
+        if kind in OF_COSTS and len(label):
+            report["loss"] /= len(label)
+        if kind == "oaa" and total:
+            found = Contingency(label, answer, weight, self.config.classes.shown)
+            report |= found.report(names, count)
+        if self.sets is not None and total:
+            report |= of_sets(*self.sets)
+        for _, log_loss in self.learner.summary_lines(held=False):
+            report["log_loss"] = log_loss
+        return choose(report, (*ALWAYS, *names_of(KINDS[kind])), names)
+
+
+def choose(report: dict[str, Any], offered: Iterable[str], names: Iterable[str] | None) -> dict[str, Any]:
+    """What ``names`` asks for, or else all of a report, in the order ``offered``. Raises UsageError."""
+    if names is None:
+        return {name: report[name] for name in offered if name in report}
+    for name in names:
+        if name not in report:
+            raise UsageError(f"--metric {name}: a model of this kind has {', '.join(offered)}")
+    return {name: report[name] for name in names}
+
+
+def of_sets(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:
+    """Of float64[labels]: the weight of the rows that have a label and are answered so, are answered so, have it."""
+    right, said, true = (float(values.sum()) for values in (hits, named, meant))
+    return {
+        "micro_precision": right / said if said else np.nan,
+        "micro_recall": right / true if true else np.nan,
+        "micro_f1": 2 * right / (said + true) if said + true else np.nan,
+        "macro_f1": means(hits, named, meant)["macro_f1"],
+    }

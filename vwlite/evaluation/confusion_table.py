@@ -1,0 +1,76 @@
+"""How often which class was answered for which label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from vwlite.arrays import np
+from vwlite.errors import UsageError
+from vwlite.evaluation.metric_table import FEW
+
+MOST = 1000  # classes of a matrix
+TABLES = ("per_class", "confusion_matrix")
+
+
+class Contingency:
+    """Of labels and answers, numbers[n] of classes, and weights, float64[n]: what each class has of them.
+
+    ``shown`` tells a class's name. The classes are those that labels or answers name. A mean over them counts 0 where
+    a class has no answers, or no labels, as scikit-learn does.
+    """
+
+    def __init__(
+        self, label: np.ndarray, answer: np.ndarray, weight: np.ndarray, shown: Callable[[int], str] = str
+    ) -> None:
+        numbers, place = np.unique(np.concatenate([label, answer]), return_inverse=True)
+        self.names = list(map(shown, numbers.astype(np.int64).tolist()))
+        self.weight, self.true, self.said = weight, place[: len(label)], place[len(label) :]
+        right, size = self.true == self.said, len(numbers)
+        self.meant, self.named = np.bincount(self.true, weight, size), np.bincount(self.said, weight, size)
+        self.hits = np.bincount(self.true[right], weight[right], size)
+
+    def report(self, names: Iterable[str] | None, count: int) -> dict[str, Any]:
+        """The means, and the tables that are among ``names``; None: both, if there are few classes."""
+        report: dict[str, Any] = means(self.hits, self.named, self.meant)
+        wanted = names if names is not None else TABLES if count <= FEW else ()
+        tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
+        return {**report, **{name: table() for name, table in tables if name in wanted}}
+
+    def per_class(self) -> list[dict[str, Any]]:
+        columns = {
+            "precision": shares(self.hits, self.named),
+            "recall": shares(self.hits, self.meant),
+            "f1": f1(self.hits, self.named, self.meant),
+            "weight": self.meant,
+        }
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [
+            {"class": name, **dict(zip(columns, row, strict=True))} for name, row in zip(self.names, rows, strict=True)
+        ]
+
+    def matrix(self) -> dict[str, Any]:
+        """Raises UsageError where there are too many classes for one."""
+        size = len(self.names)
+        if size > MOST:
+            raise UsageError(f"--metric confusion_matrix takes {MOST} classes at most, not {size}: see per_class")
+        weight = np.bincount(self.true * size + self.said, self.weight, size * size).reshape(size, size)
+        return {"classes": self.names, "weight": weight.tolist()}
+
+
+def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """float64[n], NaN of nothing."""
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+
+
+def f1(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> np.ndarray:
+    return shares(2 * hits, named + meant)
+
+
+def means(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:
+    """Over the classes that labels or answers name: float64[classes], the weight answered right, answered, labelled."""
+    there = named + meant > 0
+    hits, named, meant = hits[there], named[there], meant[there]
+    columns = {"macro_precision": shares(hits, named), "macro_recall": shares(hits, meant)}
+    columns["macro_f1"] = f1(hits, named, meant)
+    return {name: float(np.nan_to_num(values).mean()) if len(values) else np.nan for name, values in columns.items()}

@@ -1,0 +1,206 @@
+"""What is in a text: counts of examples, labels, namespaces, features, and how they would share a table's slots."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+from vwlite._native.census import insert
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
+from vwlite.evaluation.label_report import Numbers
+
+SHOWN_LABELS = 20  # different labels that are counted one by one
+SHOWN_SPACES = 1000  # namespaces that are counted one by one
+MOST = 1 << 26  # different features that are told apart
+SHARED = 0.1  # of the features may share a slot
+SMALLEST, LARGEST = 18, 30  # bits to choose from
+
+
+class Distinct:
+    """The different hashes among many, exactly up to ``MOST``; four to eight bytes each."""
+
+    def __init__(self) -> None:
+        self.table = np.zeros(1 << 16, np.uint32)
+        self.count = 0
+        self.zero = False  # the hash that marks an empty place
+        self.full = False
+
+    def add(self, hashes: np.ndarray) -> None:
+        self.zero = self.zero or not hashes.all()
+        begin = 0
+        while begin < len(hashes) and not self.full:
+            begin, new = insert(self.table, hashes, begin, len(self.table) // 2 - self.count + 1)
+            self.count += new
+            if 2 * self.count > len(self.table):
+                self.grow()
+
+    def grow(self) -> None:
+        self.full = self.count >= MOST
+        if not self.full:
+            old = self.hashes()
+            self.table = np.zeros(2 * len(self.table), np.uint32)
+            insert(self.table, old, 0, len(self.table) - 1)
+
+    def hashes(self) -> np.ndarray:
+        return self.table[self.table != 0]
+
+    def __len__(self) -> int:
+        return self.count + self.zero
+
+    def shared(self) -> dict[int, float]:
+        """For every number of bits, the share of features whose slot holds another one as well."""
+        hashes = np.append(self.hashes(), np.zeros(int(self.zero), np.uint32))
+        order = reversed_bits(hashes)
+        order.sort()  # now features of one slot are neighbours, whatever the number of bits
+        shares = {}
+        for bits in range(SMALLEST, LARGEST + 1):
+            slots = order >> np.uint32(32 - bits)
+            first = np.append(True, slots[1:] != slots[:-1])
+            alone = first & np.append(first[1:], True)
+            shares[bits] = 1 - float(alone.sum()) / len(slots) if len(slots) else 0.0
+        return shares
+
+
+def reversed_bits(hashes: np.ndarray) -> np.ndarray:
+    """uint32[n], every number read from its other end."""
+    result = hashes.astype(">u4").view(np.uint8)
+    table = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], np.uint8)
+    return table[result].view("<u4").astype(np.uint32)
+
+
+class Census:
+    """Counts batch after batch; ``report`` is JSON data. Examples are lines that hold anything.
+
+    ``reader`` has read the labels of the batches.
+    """
+
+    def __init__(self, reader: Numbers) -> None:
+        self.reader = reader
+        self.examples = self.blank = self.unlabelled = self.tagged = self.weighted = 0
+        self.weight = self.label_sum = 0.0
+        self.lowest, self.highest = math.inf, -math.inf
+        self.labels: Counter[float] = Counter()
+        self.features = Extent()
+        self.values = Extent()
+        self.ones = 0
+        self.spaces: dict[int, dict[str, Any]] = {}
+        self.other_spaces = 0  # namespaces, or sightings of them, beyond the first SHOWN_SPACES
+        self.distinct = Distinct()
+
+    def add(self, batch: Batch) -> None:
+        rows = batch.flags & (BLANK | SAVE) == 0
+        self.blank += len(batch) - int(rows.sum()) - len(self.reader.wrong)
+        self.examples += int(rows.sum())
+        self.tagged += int((batch.flags[rows] & TAGGED != 0).sum())
+        importance = batch.importance[rows].astype(np.float64)
+        self.weighted += int((importance != 1).sum())
+        self.weight += float(importance.sum())
+        self.add_labels(batch.label[rows])
+        edges = batch.seg_start[batch.row_seg].astype(np.int64)
+        self.features.add(np.diff(edges)[rows])
+        end = int(edges[-1]) if len(edges) else 0
+        values = batch.value[:end]
+        self.values.add(values)
+        self.ones += int((values == 1).sum())
+        self.distinct.add(batch.feature_hash[:end])
+        self.add_spaces(batch)
+
+    def add_labels(self, labels: np.ndarray) -> None:
+        known = labels[~np.isnan(labels)]
+        self.unlabelled += len(labels) - len(known)
+        if not len(known):
+            return
+        self.label_sum += float(known.sum(dtype=np.float64))
+        self.lowest, self.highest = min(self.lowest, float(known.min())), max(self.highest, float(known.max()))
+        if len(self.labels) <= SHOWN_LABELS:
+            values, counts = np.unique(known, return_counts=True)
+            for value, count in zip(values[: SHOWN_LABELS + 1].tolist(), counts.tolist(), strict=False):
+                self.labels[value] += count
+
+    def add_spaces(self, batch: Batch) -> None:
+        last = int(batch.row_seg[-1])
+        hashes, first, inverse, counts = np.unique(
+            batch.seg_hash[:last], return_index=True, return_inverse=True, return_counts=True
+        )
+        sizes = np.diff(batch.seg_start[: last + 1].astype(np.int64))
+        features = np.bincount(inverse.ravel(), weights=sizes, minlength=len(hashes))
+        for number in np.argsort(first).tolist():
+            space = self.space(int(hashes[number]), batch, int(first[number]))
+            if space is None:
+                self.other_spaces += 1
+                continue
+            space["lines"] += int(counts[number])
+            space["features"] += int(features[number])
+
+    def space(self, hash: int, batch: Batch, segment: int) -> dict[str, Any] | None:
+        if hash not in self.spaces:
+            if len(self.spaces) >= SHOWN_SPACES:
+                return None
+            self.spaces[hash] = {"name": name_of(batch, segment), "lines": 0, "features": 0}
+        return self.spaces[hash]
+
+    def report(self) -> dict[str, Any]:
+        labelled = self.examples - self.unlabelled
+        counts = self.reader.counts
+        numbers = counts is None and labelled > 0
+        few = len(self.labels if counts is None else counts) <= SHOWN_LABELS
+        if counts is None:
+            shown = {f"{label:g}": self.labels[label] for label in sorted(self.labels)}
+        else:
+            shown = self.reader.shown()
+        shared = self.distinct.shared()
+        return {
+            "examples": self.examples,
+            "blank_lines": self.blank,
+            "unlabelled": self.unlabelled,
+            "tagged": self.tagged,
+            "importance_not_1": self.weighted,
+            "total_importance": self.weight,
+            **self.reader.report(),
+            "label_min": self.lowest if numbers else None,
+            "label_mean": self.label_sum / labelled if numbers else None,
+            "label_max": self.highest if numbers else None,
+            "labels": shown if few else None,
+            "losses": self.losses(few) if numbers else [],
+            "features_per_example": self.features.report(),
+            "values": {**self.values.report(), "ones": self.ones},
+            "namespaces": sorted(self.spaces.values(), key=lambda space: (-space["features"], space["name"])),
+            "further_namespaces": self.other_spaces,
+            "distinct_features": len(self.distinct),
+            "distinct_features_is_a_lower_bound": self.distinct.full,
+            "share_of_features_that_share_a_slot": {str(bits): share for bits, share in shared.items()},
+            "bits": next((bits for bits, share in shared.items() if share <= SHARED), LARGEST),
+        }
+
+    def losses(self, few: bool) -> list[str]:
+        """Losses that take all of the labels."""
+        found = ["squared", "quantile"]
+        if few and (set(self.labels) <= {0.0, 1.0} or set(self.labels) <= {-1.0, 1.0}):
+            found += ["logistic", "hinge"]
+        return found + ["poisson"] * (self.lowest >= 0)
+
+
+class Extent:
+    """Smallest, mean and largest of many numbers."""
+
+    def __init__(self) -> None:
+        self.count, self.sum, self.low, self.high = 0, 0.0, math.inf, -math.inf
+
+    def add(self, numbers: np.ndarray) -> None:
+        if len(numbers):
+            self.count += len(numbers)
+            self.sum += float(numbers.sum(dtype=np.float64))
+            self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+
+    def report(self) -> dict[str, Any]:
+        if not self.count:
+            return {"count": 0, "min": None, "mean": None, "max": None}
+        return {"count": int(self.count), "min": self.low, "mean": self.sum / self.count, "max": self.high}
+
+
+def name_of(batch: Batch, segment: int) -> str:
+    """A namespace's name as the text has it; empty for the anonymous one."""
+    start, end = int(batch.names.seg_start[segment]), int(batch.names.seg_end[segment])
+    return bytes(batch.text[start:end]).decode("utf-8", "backslashreplace")[:100]

@@ -1,0 +1,102 @@
+"""What can be read in a model: its header, its strongest weights, their names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from vwlite.arrays import np
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.name_index import book_from_arrays
+from vwlite.learners.base import plain
+from vwlite.learners.gd import GdConfig
+from vwlite.learners.per_class import ManyConfig
+from vwlite.storage import model_file
+from vwlite.storage.weight_table import set_slots
+from vwlite.training.model_loader import Restored, restore
+
+NAME_ARRAYS = ("name_slot", "name_end", "name_text")
+
+
+@dataclass(slots=True)
+class Inspection:
+    """A model opened to be looked at; ``names`` by slot, empty when the model has none."""
+
+    path: str
+    restored: Restored
+    names: dict[int, str]
+
+    @property
+    def has_names(self) -> bool:
+        return bool(self.names)
+
+    def header(self) -> dict[str, Any]:
+        """Plain facts about the model, as JSON data."""
+        header, learner = self.restored.header, self.restored.learner
+        counters = header["counters"]
+        return {
+            "path": self.path,
+            "learner": header["learner"],
+            "loss_function": learner.config.loss.name,
+            "link": learner.config.link,
+            "options": changed_options(self.restored),
+            "bits": learner.bits,
+            "weights": len(set_slots(learner.weights)),
+            "examples": counters["example_number"],
+            "passes": header["passes"],
+            "average_loss": average_loss(counters),
+            "min_label": header["scalars"]["min_label"],
+            "max_label": header["scalars"]["max_label"],
+            "can_go_on": header["resumable"],
+            "names": len(self.names),
+            **{name: header[name] for name in ("crr", "l1") if name in header},
+        }
+
+    def top(self, count: int) -> list[dict[str, Any]]:
+        """The ``count`` weights that are largest in size, with slot and name (None when unknown)."""
+        table = self.restored.learner.weights
+        weights, slots = table[:, 0], set_slots(table)
+        sizes = -np.abs(weights[slots])
+        if len(slots) > count:
+            slots = slots[np.argpartition(sizes, count)[: count + 1]] if count else slots[:0]
+            sizes = -np.abs(weights[slots])
+        order = np.lexsort((slots, sizes))[:count]
+        strongest = slots[order].tolist()
+        return [{"weight": float(weights[slot]), "slot": slot, "name": self.names.get(slot)} for slot in strongest]
+
+
+def changed_options(restored: Restored) -> dict[str, Any]:
+    """Options that are not at their default, as JSON data."""
+    header = restored.header
+    learner = {key: value for key, value in header["config"].items() if key not in ("loss", "link")}
+    stored = {**header["features"], **learner}
+    defaults = default_options()
+    return {name: value for name, value in stored.items() if value != defaults.get(name)}
+
+
+def default_options() -> dict[str, Any]:
+    of_classes = {field.name: field.default for field in fields(ManyConfig)}
+    merged = {**asdict(FeatureConfig()), **of_classes, **asdict(GdConfig())}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in merged.items()}
+
+
+def inspect(path: str) -> Inspection:
+    """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
+    restored = restore(path, learning=True, strict=True, learner_changes={}, feature_changes={})
+    if not restored.header["names"]:
+        return Inspection(path, restored, {})
+    book = book_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, restored.features.bits)
+    return Inspection(path, restored, book.names)
+
+
+def require_names(inspection: Inspection) -> None:
+    """Raises UsageError when the model was trained without names."""
+    if not inspection.has_names:
+        raise UsageError(f"{inspection.path} holds no names: train with --names to see them")
+
+
+def average_loss(counters: dict[str, Any]) -> float | str | None:
+    """As a model's counters tell it, in which numbers that are not finite are text or, NaN, None."""
+    loss, weight = counters["sum_loss"], counters["labeled_weight"]
+    return plain(float(loss) / float(weight)) if weight and loss is not None else None

@@ -1,0 +1,216 @@
+"""Readers of labels for 'vwlite check': what labels there are and which are wrong, without an end at the first one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any, ClassVar
+
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
+from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, ListLabels, text_of
+from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES
+from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.multiline_labels import LineLabels
+from vwlite.data.parse_errors import Code
+from vwlite.errors import DataError
+from vwlite.escapes import escaped
+from vwlite.learners.label_check import LabelCheck
+from vwlite.learners.losses import LossConfig
+from vwlite.numerals import is_count
+
+ANY = Classes(LARGEST)  # nobody has said which there are
+LONGEST = 60  # characters of names in an advice
+
+
+class Numbers:
+    """Labels of any value. ``check`` is as a ``LabelCheck``'s; ``wrong`` says of the last batch's rows what is wrong.
+
+    ``counts``, where labels are classes, has how often each is met; ``parts`` counts sequences or groups.
+    """
+
+    negative = None
+    hints: ClassVar[dict[int, str]] = {}
+    form, grouped = NUMBERS, False
+    counts: Counter[str] | None = None
+    parts = 0
+
+    def __init__(self) -> None:
+        self.wrong: dict[int, str] = {}
+
+    def check(self, batch: Batch) -> np.ndarray:
+        return batch.label
+
+    def advice(self) -> str:
+        """Options that learn from such labels, empty where there is nothing to say."""
+        return ""
+
+    def shown(self) -> dict[str, int]:
+        """The counts of classes, in numeric order where they are numbers, else in that of appearance."""
+        counts = self.counts or {}
+        return dict(sorted(counts.items(), key=lambda pair: int(pair[0])) if all(map(is_count, counts)) else counts)
+
+    def report(self) -> dict[str, Any]:
+        return {
+            "labels_are": self.form,
+            "classes": None if self.counts is None else len(self.counts),
+            "groups": self.parts if self.grouped else None,
+        }
+
+
+class TwoClasses(Numbers):
+    """As 'vwlite l1' has them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rule = LabelCheck(LossConfig("logistic"))
+
+    def check(self, batch: Batch) -> np.ndarray:
+        labels, self.wrong = batch.label, {}
+        try:
+            self.rule.check(batch)
+        except DataError:
+            wrong = ~np.isnan(labels) & (labels != 1) & (labels != self.rule.negative)
+            pair = {None: "0/1 or -1/1", 0.0: "0/1", -1.0: "-1/1"}[self.rule.negative]
+            rows = np.flatnonzero(wrong).tolist()
+            self.wrong = {row: f"label {labels[row]:g}: labels of two classes must be {pair}" for row in rows}
+        return without(labels, self.wrong)
+
+
+class ClassNumbers(Numbers):
+    """Of ``--oaa``: numbers, or names that are typed."""
+
+    hints = ClassLabels.hints
+
+    def __init__(self, classes: Classes) -> None:
+        super().__init__()
+        self.rule = ClassLabels(classes)
+        if classes.names:
+            self.form, self.counts = NAMES, Counter()
+
+    def check(self, batch: Batch) -> np.ndarray:
+        labels = self.rule.named(batch) if self.rule.classes.names else batch.label
+        wrong = self.rule.wrong(labels)
+        rows = [] if wrong is None else np.flatnonzero(wrong).tolist()
+        self.wrong = {row: escaped(self.rule.refusal(batch, row)) for row in rows}
+        labels = without(labels, self.wrong)
+        if self.counts is not None:
+            numbers = labels[~np.isnan(labels)].astype(np.int64).tolist()
+            self.counts.update(self.rule.classes.shown(number) for number in numbers)
+        return labels
+
+
+class Names(Numbers):
+    """Of lines or, with ``sequences``, of lines that belong together up to the next blank one."""
+
+    hints = dict.fromkeys((Code.BAD_LABEL_WORDS, Code.BAD_LABEL_NUMBER), " (a name, then its importance)")
+
+    def __init__(self, sequences: bool = False) -> None:
+        super().__init__()
+        self.book, self.counts = LabelBook(), Counter()
+        self.form, self.grouped = SEQUENCES if sequences else NAMES, sequences
+        self.apart = True  # the line before was a blank one, or there was none
+
+    def check(self, batch: Batch) -> np.ndarray:
+        numbers = self.book.numbers(batch)
+        self.counts.update(self.book.texts[number] for number in numbers[numbers >= 0].tolist())
+        if len(batch):
+            blank = batch.flags & BLANK != 0
+            self.parts += int((~blank & np.append(self.apart, blank[:-1])).sum())
+            self.apart = bool(blank[-1])
+        return np.where(numbers < 0, np.nan, numbers.astype(np.float64))
+
+    def advice(self) -> str:
+        if self.grouped:
+            return "vwlite l1 --model crf"
+        return f"--oaa {len(self.counts)}{names_of(self.counts)}, or vwlite l1 --model multinomial"
+
+
+class Words(Numbers):
+    """Costs or, with ``sets``, lists of classes."""
+
+    def __init__(self, classes: Classes = ANY, *, sets: bool) -> None:
+        super().__init__()
+        self.form, self.counts = LISTS if sets else COSTS, Counter()
+        self.rule = ListLabels(classes, sets=sets)
+
+    def check(self, batch: Batch) -> np.ndarray:
+        labels, self.wrong = np.array(batch.label), {}
+        for row in np.flatnonzero(~np.isnan(labels)).tolist():
+            costs = self.costs(batch, row)
+            if row in self.wrong or not (self.rule.sets or any(map(math.isfinite, costs))):
+                labels[row] = np.nan
+        return labels
+
+    def costs(self, batch: Batch, row: int) -> list[float]:
+        try:
+            entries = list(self.rule.entries(batch, row))
+        except DataError as error:
+            self.wrong[row] = escaped(str(error).removeprefix(f"{batch.place(row)}: "))
+            return []
+        words = text_of(batch, row).split("," if self.rule.sets else None)
+        if self.rule.classes is not ANY:
+            if self.rule.strays(np.array([number for number, _ in entries], np.uint32)).any():
+                self.wrong[row] = escaped(self.rule.stray(batch, row))
+        elif self.rule.sets and not all(map(is_count, words)):
+            self.wrong[row] = f"label {escaped(','.join(words))}: expected whole numbers like 1,3"
+        if row in self.wrong:
+            return []
+        self.counts.update(dict.fromkeys((word.partition(":")[0] for word in words), 1))
+        return [cost for _, cost in entries]
+
+    def advice(self) -> str:
+        if self.rule.sets:
+            return f"--multilabel_oaa {many(self.counts, from_zero=True)}"
+        named = "" if all(map(is_count, self.counts)) else names_of(self.counts)
+        return f"--csoaa {many(self.counts, from_zero=False)}{named}"
+
+
+class Groups(Numbers):
+    """Of ``--csoaa_ldf``: lines of groups."""
+
+    form, grouped = GROUPS, True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self.rule = LineLabels()
+
+    def check(self, batch: Batch) -> np.ndarray:
+        labels, self.wrong = np.array(batch.label), {}
+        self.parts += int((batch.flags & (BLANK | SAVE | INNER) == 0).sum())
+        for row in np.flatnonzero(batch.flags & (BLANK | SAVE | SHARED) == 0).tolist():
+            try:
+                ((_, cost),) = self.rule.entries(batch, row)
+            except DataError as error:
+                self.wrong[row] = escaped(str(error).removeprefix(f"{batch.place(row)}: "))
+                cost = math.inf
+            else:
+                self.counts[text_of(batch, row).partition(":")[0]] += 1
+            labels[row] = 1 if math.isfinite(cost) else np.nan
+        return labels
+
+    def advice(self) -> str:
+        return "--csoaa_ldf mc"
+
+
+def without(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
+    """The labels, those of the rows ``wrong`` taken away."""
+    if wrong:
+        labels = np.array(labels)
+        labels[list(wrong)] = np.nan
+    return labels
+
+
+def many(counts: Counter[str], from_zero: bool) -> int:
+    """How many classes there are from 0 or 1 to the highest; as many as were met where they are no numbers."""
+    if not counts or not all(map(is_count, counts)):
+        return len(counts)
+    numbers = list(map(int, counts))
+    return max(numbers) + (from_zero or min(numbers) == 0)
+
+
+def names_of(counts: Counter[str]) -> str:
+    """The option for them, as far as a line may be long."""
+    names = ",".join(counts)
+    return f" --named_labels {escaped(names) if len(names) <= LONGEST else 'NAME,...'}"

@@ -1,0 +1,124 @@
+"""The metrics of ``vwlite evaluate``: their names, what they are and which models have them.
+
+The command line, its help, the README and ``vwlite tune`` go by this table; what computes them stands in
+``vwlite/evaluation/metrics.py``, ``class_metrics.py``, ``ranking_metrics.py`` and in
+``vwlite/solvers/loglinear/tagger.py``. Nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# Of what is predicted. Each of the first four has what those before it have.
+NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabilities"
+LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
+QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
+SETS, NAMES, SEQUENCES = "sets", "names", "sequences"
+MEASURED = {  # what the help and the README list metrics by
+    NUMBERS: "numbers",
+    ORDER: "numbers, by their order, where labels are -1 and 1 or 0 and 1",
+    SIDES: "two classes",
+    PROBABILITIES: "probabilities",
+    CLASSES: "classes",
+    SETS: "sets of labels",
+    COSTS: "costs",
+    SEQUENCES: "sequences",
+    QUERIES: "queries",
+}
+FEW = 10  # classes whose tables are shown unasked
+
+
+class Metric(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    of: tuple[str, ...]  # which models have it
+    about: str
+    asked: bool = False  # it is reported only where it is named
+    larger: bool | None = None  # whether more is better; None: it says nothing of that
+
+
+EVERY_CLASS = (CLASSES, NAMES, SEQUENCES)
+TABLE = (
+    Metric(
+        "loss",
+        (NUMBERS, COSTS, LINES, SETS),
+        "average loss of the model's own loss function; cost above the best",
+        larger=False,
+    ),
+    Metric(
+        "accuracy",
+        (SIDES, SETS, *EVERY_CLASS),
+        "share of right answers: the right side of 0.5 (probabilities) or 0 (margins); the class; the whole set",
+        larger=True,
+    ),
+    Metric("precision", (SIDES,), "share of the rows predicted positive that are", larger=True),
+    Metric("recall", (SIDES,), "share of the positive rows that are predicted so", larger=True),
+    Metric("f1", (SIDES,), "harmonic mean of precision and recall", larger=True),
+    Metric("macro_precision", EVERY_CLASS, "mean precision of the classes that labels or answers name", larger=True),
+    Metric("macro_recall", EVERY_CLASS, "their mean recall", larger=True),
+    Metric("macro_f1", (*EVERY_CLASS, SETS), "their mean F1", larger=True),
+    Metric("hamming_loss", (SETS,), "share of the labels that are wrongly there or wrongly absent", larger=False),
+    Metric("micro_precision", (SETS,), "share of the labels predicted that are right", larger=True),
+    Metric("micro_recall", (SETS,), "share of the right labels that are predicted", larger=True),
+    Metric("micro_f1", (SETS,), "harmonic mean of the two", larger=True),
+    Metric("auc", (ORDER,), "area under the ROC curve, by sums before clip and link; a tie counts half", larger=True),
+    Metric("auc_loss", (ORDER,), "1 - auc", asked=True, larger=False),
+    Metric("pr_auc", (ORDER,), "area under the precision-recall curve: average precision, by the same", larger=True),
+    Metric(
+        "log_loss",
+        (PROBABILITIES, CLASSES, LINES, NAMES, SEQUENCES),
+        "negative log-likelihood: of probabilities clipped to [2^-23, 1 - 2^-23]; of classes; of a sequence",
+        larger=False,
+    ),
+    Metric("best_constant_log_loss", (SIDES,), "log loss of always predicting the base rate"),
+    Metric("mse", (NUMBERS,), "mean squared error (of probabilities: the Brier score)", larger=False),
+    Metric("rmse", (NUMBERS,), "root of the mean squared error", larger=False),
+    Metric("mae", (NUMBERS,), "mean absolute error", larger=False),
+    Metric("r2", (NUMBERS,), "share of the labels' variance explained, 1 - mse / variance", larger=True),
+    Metric("mean_label", (NUMBERS,), "mean label (the base rate when labels are 0 and 1)"),
+    Metric("mean_prediction", (NUMBERS,), "mean prediction"),
+    Metric("calibration", (PROBABILITIES,), "mean prediction / base rate; above 1 predicts too much"),
+    Metric("calibration_bins", (PROBABILITIES,), "mean prediction and observed rate in 10 bins of equal weight"),
+    Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; unasked up to {FEW} classes"),
+    Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; unasked up to {FEW} classes"),
+    Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),
+    Metric("map", (QUERIES,), "mean average precision of queries; labels above 0 are relevant", larger=True),
+    Metric("ndcg", (QUERIES,), "NDCG of queries, mean over all positions; the gain is 2^label - 1", larger=True),
+    Metric("ndcg@K", (QUERIES,), "NDCG at position K", larger=True),
+)
+BY_NAME = {metric.name: metric for metric in TABLE}
+
+
+def names_of(*kinds: str) -> tuple[str, ...]:
+    """The names of the metrics that models of one of these kinds have."""
+    return tuple(metric.name for metric in TABLE if {*kinds} & {*metric.of})
+
+
+def canonical(name: str) -> str:
+    """A name as the table has it, however it was typed: case does not matter, and ``-`` is ``_``."""
+    return name.strip().lower().replace("-", "_")
+
+
+def chosen(typed: str | None) -> list[str] | None:
+    """The names of a list like ``AUC,Log-Loss``, each once; None without one."""
+    return list(dict.fromkeys(map(canonical, typed.split(",")))) if typed else None
+
+
+def row_of(name: str) -> Metric | None:
+    """That of ``ndcg@K`` stands for every K."""
+    return BY_NAME.get(re.sub(r"@[1-9][0-9]{0,8}$", "@K", name))
+
+
+def sections() -> dict[str, list[tuple[str, str]]]:
+    """What the help lists: of everything measured names and what they are; what stands above is but named again."""
+    listed: dict[str, list[tuple[str, str]]] = {}
+    shown: set[str] = set()
+    for kind, what in MEASURED.items():
+        here = [metric for metric in TABLE if kind in metric.of]
+        listed[what] = [(metric.name, metric.about) for metric in here if metric.name not in shown]
+        if again := [metric.name for metric in here if metric.name in shown]:
+            listed[what].append((", ".join(again), "as above"))
+        shown |= {metric.name for metric in here}
+    return listed

@@ -1,0 +1,341 @@
+"""Metrics of predictions of a number against labels, those of ``metric_table.py`` that such models have.
+
+All figures are weighted by importance and computed once, at the end, in float64 from all rows: nothing depends on
+how the rows were cut into batches, their order matters only to the last rounding, and weight 2 means the same as the
+row given twice. The price is memory: 16 bytes per labelled row while rows are collected (``Outcomes``) and about 85
+more while they are evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from vwlite.arrays import np
+from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.evaluation.metric_table import BY_NAME, LADDER, NUMBERS, ORDER, PROBABILITIES, QUERIES, SIDES, names_of
+
+BINS = 10
+LOG_LOSS_EPS = float(np.finfo(np.float32).eps)  # scikit-learn >= 1.3: eps of the predictions' dtype
+
+
+class Ties(NamedTuple):
+    """Rows grouped by equal values, in ascending order of these; all float64[groups]."""
+
+    value: np.ndarray
+    positive: np.ndarray  # weight of the group's positive rows
+    negative: np.ndarray  # weight of its other rows
+
+
+@dataclass
+class Sample:
+    """Labelled rows to be measured; every weight is positive."""
+
+    label: np.ndarray  # float32[n], 0 and 1 when the predictions are probabilities
+    prediction: np.ndarray  # float32[n]
+    weight: np.ndarray  # float32[n]
+    score: np.ndarray  # float32[n], what orders the rows: predictions before clip and link
+    threshold: float  # predictions above it say "positive"; NaN in regression
+    loss: float  # the caller's average loss, NaN when not given
+
+    @cached_property
+    def total(self) -> float:
+        return float(np.sum(self.weight, dtype=np.float64))
+
+    @cached_property
+    def positive(self) -> np.ndarray:
+        return self.label > 0
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        return self.prediction.astype(np.float64) - self.label
+
+    def ties(self, values: np.ndarray) -> Ties:
+        """By ``values``, float32[n]."""
+        order = np.argsort(values, kind="stable")
+        value = values[order].astype(np.float64)
+        first = np.flatnonzero(np.diff(value, prepend=np.nan) != 0)  # NaN != 0: row 0 too
+        positive, weight = self.positive[order], self.weight[order].astype(np.float64)
+        return Ties(
+            value[first],
+            np.add.reduceat(np.where(positive, weight, 0.0), first),
+            np.add.reduceat(np.where(positive, 0.0, weight), first),
+        )
+
+    @cached_property
+    def by_score(self) -> Ties:
+        return self.ties(self.score)
+
+    @cached_property
+    def sides(self) -> tuple[float, float, float, float]:
+        """Weight of the rows that are positive and predicted so, only predicted so, only are so, neither."""
+        said, weight = self.prediction > self.threshold, self.weight.astype(np.float64)
+        pairs = ((said, self.positive), (said, ~self.positive), (~said, self.positive), (~said, ~self.positive))
+        return tuple(float(weight[one & other].sum()) for one, other in pairs)
+
+    def mean(self, values: np.ndarray) -> float:
+        """Weighted mean, NaN of no rows. NumPy's pairwise sum keeps the error near one rounding."""
+        return _ratio(np.sum(values * self.weight, dtype=np.float64), self.total)
+
+
+COMPUTED: dict[str, Callable[[Sample], Any]] = {}  # by name of the metric
+
+
+def computes(function: Callable[[Sample], Any]) -> Callable[[Sample], Any]:
+    """Enter the metric of the decorated function's name."""
+    COMPUTED[function.__name__] = function
+    return function
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return float(numerator) / float(denominator) if denominator else math.nan
+
+
+@computes
+def loss(sample: Sample) -> float:
+    return sample.loss
+
+
+@computes
+def accuracy(sample: Sample) -> float:
+    return sample.mean((sample.prediction > sample.threshold) == sample.positive)
+
+
+@computes
+def precision(sample: Sample) -> float:
+    both, said, _, _ = sample.sides
+    return _ratio(both, both + said)
+
+
+@computes
+def recall(sample: Sample) -> float:
+    both, _, meant, _ = sample.sides
+    return _ratio(both, both + meant)
+
+
+@computes
+def f1(sample: Sample) -> float:
+    both, said, meant, _ = sample.sides
+    return _ratio(2 * both, 2 * both + said + meant)
+
+
+@computes
+def confusion_matrix(sample: Sample) -> dict[str, list]:
+    both, said, meant, neither = sample.sides
+    return {"classes": ["negative", "positive"], "weight": [[neither, said], [meant, both]]}
+
+
+@computes
+def auc(sample: Sample) -> float:
+    """Mann-Whitney statistic: share of (positive, negative) pairs in order, in O(n log n)."""
+    _, positive, negative = sample.by_score
+    below = np.cumsum(negative) - negative / 2
+    return _ratio(np.sum(positive * below), np.sum(positive) * np.sum(negative))
+
+
+@computes
+def auc_loss(sample: Sample) -> float:
+    return 1 - auc(sample)
+
+
+@computes
+def pr_auc(sample: Sample) -> float:
+    """Average precision: the mean over positive rows of the precision of all rows down to their score."""
+    _, positive, negative = (column[::-1] for column in sample.by_score)
+    if not (positive.any() and negative.any()):
+        return math.nan
+    found = np.cumsum(positive)
+    return _ratio(np.sum(positive * found / (found + np.cumsum(negative))), found[-1])
+
+
+@computes
+def log_loss(sample: Sample) -> float:
+    """As scikit-learn computes it for float32 predictions: clipped by their machine epsilon."""
+    chance = np.clip(sample.prediction.astype(np.float64), LOG_LOSS_EPS, 1 - LOG_LOSS_EPS)
+    return sample.mean(-np.log(np.where(sample.positive, chance, 1 - chance)))
+
+
+@computes
+def best_constant_log_loss(sample: Sample) -> float:
+    rate = sample.mean(sample.positive)
+    return float(sum(-p * math.log(p) if p > 0 else p for p in (rate, 1 - rate)))
+
+
+@computes
+def mse(sample: Sample) -> float:
+    return sample.mean(np.square(sample.error))
+
+
+@computes
+def rmse(sample: Sample) -> float:
+    return math.sqrt(mse(sample))
+
+
+@computes
+def mae(sample: Sample) -> float:
+    return sample.mean(np.abs(sample.error))
+
+
+@computes
+def r2(sample: Sample) -> float:
+    if len(sample.label) and sample.label.min() == sample.label.max():
+        return math.nan  # rounding of the mean would stand in for the variance
+    spread = np.square(sample.label.astype(np.float64) - mean_label(sample))
+    return 1 - _ratio(mse(sample), sample.mean(spread))
+
+
+@computes
+def mean_label(sample: Sample) -> float:
+    return sample.mean(sample.label.astype(np.float64))
+
+
+@computes
+def mean_prediction(sample: Sample) -> float:
+    return sample.mean(sample.prediction.astype(np.float64))
+
+
+@computes
+def calibration(sample: Sample) -> float:
+    return _ratio(mean_prediction(sample), mean_label(sample))
+
+
+@computes
+def calibration_bins(sample: Sample) -> list[dict[str, float]]:
+    """From low to high predictions. Tied rows, or one heavy row, across a bin's edge are shared out
+    by weight, so that the table does not depend on the order of the rows."""
+    prediction, positive, negative = sample.ties(sample.prediction)
+    weight = positive + negative
+    if not len(weight):
+        return []
+    reached = np.concatenate(([0.0], np.cumsum(weight)))
+    edges = np.linspace(0.0, reached[-1], BINS + 1)
+
+    def per_bin(mass: np.ndarray) -> np.ndarray:
+        return np.diff(np.interp(edges, reached, np.concatenate(([0.0], np.cumsum(mass)))))
+
+    columns = (per_bin(prediction * weight), per_bin(positive), np.diff(edges))
+    return [
+        {"mean_prediction": p / w, "observed_rate": y / w, "weight": w}
+        for p, y, w in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+class Outcomes:
+    """Collects labels, predictions, weights and scores batch by batch, 16 bytes per row."""
+
+    def __init__(self) -> None:
+        self._columns = array("f"), array("f"), array("f"), array("f")
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def add(self, labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray, scores: np.ndarray) -> None:
+        """Append the labelled rows of four float32[n] columns; a NaN label is no label."""
+        labelled = ~np.isnan(labels)
+        for column, values in zip(self._columns, (labels, predictions, weights, scores), strict=True):
+            column.frombytes(np.asarray(values, np.float32)[labelled].view(np.uint8))
+
+    def columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Labels, predictions, weights, scores as float32[n] views; drop them before the next ``add``."""
+        labels, predictions, weights, scores = (np.asarray(c, np.float32) for c in self._columns)
+        return labels, predictions, weights, scores
+
+
+def evaluate(
+    labels: np.ndarray,
+    predictions: np.ndarray,
+    weights: np.ndarray,
+    scores: np.ndarray | None = None,
+    task: str = "binary",
+    *,
+    output: str = "probability",
+    loss: float | None = None,
+    metrics: Iterable[str] | None = None,
+    graded: bool = False,
+) -> dict[str, Any]:
+    """Measure float32[n] ``predictions`` against ``labels``, as plain numbers in a fixed order.
+
+    ``scores`` are the predictions before clip and link, which metrics of order go by; None: the predictions.
+    ``task`` is ``"binary"`` (labels -1 and 1, or 0 and 1) or ``"regression"``; ``output`` says
+    whether the predictions of a binary task are of the kind ``"probability"`` or ``"score"``
+    (margins). A regression whose labels happen to be binary has the metrics of order too and, where they are named,
+    those of two classes; where it is ``graded``, all labels above 0 are positives to metrics of order.
+    ``loss`` is the average loss, which only the caller knows. ``metrics`` names the
+    wanted ones, by default all that apply; ``examples`` and ``weight`` are always there. Rows
+    whose weight is not positive count for nothing, as in training. A metric without a value (AUC
+    of a single class, anything of no rows) is NaN.
+
+    With probabilities the labels count as 0 and 1 in every metric, otherwise as they are.
+
+    Raises ``DataError`` for missing labels and labels that are not binary, ``Diverged`` for
+    predictions that are not finite, ``UsageError`` for predictions that are not probabilities
+    and for metrics unknown or inapplicable.
+    """
+    if task not in ("binary", "regression") or output not in ("probability", "score"):
+        raise ValueError(f"no such task or output: {task}, {output}")
+    columns = labels, predictions, weights, predictions if scores is None else scores
+    counted = np.asarray(weights, np.float32) > 0
+    label, prediction, weight, score = (np.asarray(column, np.float32)[counted] for column in columns)
+    kind = {"probability": PROBABILITIES, "score": SIDES}[output] if task == "binary" else NUMBERS
+    unasked, asked = _levels_of(label, graded) if kind == NUMBERS else (kind, kind)
+    chosen = _choose(metrics, unasked, asked, loss)
+    _check(label, prediction, score, kind)
+    threshold = 0.5 if kind == PROBABILITIES or (kind == NUMBERS and (label == 0).any()) else 0.0
+    if kind == PROBABILITIES:
+        label = (label > 0).astype(np.float32)
+    sample = Sample(label, prediction, weight, score, threshold, math.nan if loss is None else float(loss))
+    report: dict[str, Any] = {"examples": len(label), "weight": sample.total}
+    report.update((name, COMPUTED[name](sample)) for name in chosen)
+    return report
+
+
+def are_binary(label: np.ndarray) -> bool:
+    """Whether all labels are -1 and 1, or all 0 and 1."""
+    return bool(((label == 1) | (label == 0)).all() or ((label == 1) | (label == -1)).all())
+
+
+def _levels_of(label: np.ndarray, graded: bool) -> tuple[str, str]:
+    """How far up the ladder the metrics of a regression go: unasked, and where they are named."""
+    several = bool((label != label[:1]).any())
+    if are_binary(label):
+        return (ORDER if several else NUMBERS), SIDES
+    return NUMBERS, ORDER if graded or not several else NUMBERS
+
+
+def _choose(names: Iterable[str] | None, unasked: str, asked: str, loss: float | None) -> list[str]:
+    if names is None:
+        offered = (name for name in names_of(*LADDER[: LADDER.index(unasked) + 1]) if not BY_NAME[name].asked)
+        return [name for name in offered if name != "loss" or loss is not None]
+    chosen = list(names)
+    for name in chosen:
+        if name not in COMPUTED:
+            raise UsageError(f"unknown metric {name!r}; known: {', '.join(names_of(*LADDER, QUERIES))}")
+        if name not in names_of(*LADDER[: LADDER.index(asked) + 1]):
+            binary = "binary labels, -1 and 1 or 0 and 1"
+            needed = f"probabilities of {binary}" if PROBABILITIES in BY_NAME[name].of else binary
+            raise UsageError(f"metric {name!r} needs {needed}")
+    return chosen
+
+
+def _check(label: np.ndarray, prediction: np.ndarray, score: np.ndarray, kind: str) -> None:
+    if np.isnan(label).any():
+        raise DataError("unlabelled rows cannot be evaluated")
+    if not (np.isfinite(prediction).all() and np.isfinite(score).all()):
+        raise Diverged("predictions are not finite numbers, so there is nothing to evaluate")
+    if kind != NUMBERS:
+        _check_binary(label)
+    outside = prediction[(prediction < 0) | (prediction > 1)]
+    if kind == PROBABILITIES and len(outside):
+        raise UsageError(f"prediction {outside[0]:g} is not a probability")
+
+
+def _check_binary(label: np.ndarray) -> None:
+    strange = label[(label != 1) & (label != 0) & (label != -1)]
+    if len(strange):
+        raise DataError(f"label {strange[0]:g} is not binary: labels must be -1 and 1, or 0 and 1")
+    if (label == 0).any() and (label == -1).any():
+        raise DataError("labels mix -1 with 0: they must be -1 and 1, or 0 and 1")

@@ -1,0 +1,171 @@
+"""Readable names of an example's terms, in the order in which the native expander makes them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from vwlite.arrays import np
+from vwlite.data.batch import Batch
+from vwlite.features.feature_plan import ANONYMOUS, MADE, Plan
+from vwlite.features.interactions import LETTERS
+from vwlite.features.row_terms import terms_of_row
+
+CONSTANT = "Constant"
+NAMELESS = (ANONYMOUS, *MADE)  # namespaces with the hash 0, which is that of the name "0" too
+TEXT_VALUE, AFFIX, SPELLING = 2, 3, 4  # of Names.kind
+SHAPE = bytearray(b"#" * 256)  # the class of each byte, of which spelling features are made
+for first, size in ((b"0", 10), (b"A", 26), (b"a", 26), (b".", 1)):
+    SHAPE[first[0] : first[0] + size] = first * size
+
+
+class Feature(NamedTuple):
+    """A stored feature or an n-gram."""
+
+    space: str  # name of its namespace, empty when anonymous
+    name: str
+    text: str  # its text value, empty when the value is a number
+    hash: int  # masked
+    value: float
+
+    def __str__(self) -> str:
+        name = f"{self.space}^{self.name}" if self.space else self.name
+        return f"{name}^{self.text}" if self.text else name
+
+
+def term_names(batch: Batch, plan: Plan, row: int) -> list[str]:
+    """Names of the terms of ``row``, one for each that ``expand_row`` gives, in its order.
+
+    They are those of Vowpal Wabbit's audit: ``namespace^feature``, ``namespace^feature^text``,
+    crossed features joined by ``*``. Bytes that are not UTF-8 become surrogate escapes. A batch
+    without names has only the constant's; the others are empty.
+    """
+    if batch.names is None:
+        return nameless(batch, plan, row)
+    groups = {number: list(map(str, group)) for number, group in gather(batch, plan, row).items()}
+    terms = [
+        name
+        for number, group in groups.items()
+        if number < LETTERS and not plan.nonlinear[number]
+        for name in group
+    ]
+    if plan.constant:
+        terms.append(CONSTANT)
+    for letters in plan.interactions:
+        if all(letter in groups for letter in letters):
+            terms += crossed(letters, groups, plan.permutations)
+    return terms
+
+
+def nameless(batch: Batch, plan: Plan, row: int) -> list[str]:
+    index, _, _, groups = terms_of_row(batch, plan, row)
+    terms = [""] * (len(index) // 4)
+    if plan.constant:
+        terms[sum(size for letter, size in groups if not plan.nonlinear[letter])] = CONSTANT
+    return terms
+
+
+def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
+    """The row's features by group number, n-grams included, cut to ``--feature_limit``."""
+    spaces: dict[int, list[Feature]] = {}
+    whole: dict[int, list[Feature]] = {}  # by hash of the namespace's whole name
+    mask = 2**plan.bits - 1
+    for segment in range(batch.row_seg[row], batch.row_seg[row + 1]):
+        letter = int(plan.redefine[batch.seg_char[segment]])
+        if not plan.ignore[letter]:
+            features = segment_features(batch, plan, segment)
+            spaces.setdefault(letter, []).extend(features)
+            if batch.seg_char[segment] not in NAMELESS:
+                whole.setdefault(int(batch.seg_hash[segment]), []).extend(features)
+    for letter, features in spaces.items():
+        features += grams(features, int(plan.ngram[letter]), int(plan.skips[letter]), mask)
+        if plan.sort:
+            spaces[letter] = features = limited(features, len(features))
+        limit = int(plan.limit[letter])
+        if limit and len(features) > limit:
+            spaces[letter] = limited(features, limit)
+    for number, wanted in enumerate(plan.name_hash.tolist(), LETTERS):
+        if wanted in whole:
+            spaces[number] = whole[wanted]
+    return spaces
+
+
+def segment_features(batch: Batch, plan: Plan, segment: int) -> list[Feature]:
+    names, mask = batch.names, 2**plan.bits - 1
+    space = bytes(batch.text[names.seg_start[segment] : names.seg_end[segment]])
+    letter = int(plan.redefine[space[0]]) if space else ANONYMOUS
+    mark = b"" if letter == ANONYMOUS else bytes([letter])
+    made = []
+    for i in range(batch.seg_start[segment], batch.seg_start[segment + 1]):
+        name, kind, text = bytes(batch.text[names.start[i] : names.end[i]]), names.kind[i], b""
+        of = space
+        if kind == TEXT_VALUE:
+            text = bytes(batch.text[names.value_start[i] : names.value_end[i]])
+        elif kind == AFFIX:
+            length, prefix = names.detail[i] >> 1, names.detail[i] & 1
+            of, name = b"affix", b"%s%c%d=%s" % (mark, b"-+"[prefix], length, name)
+        elif kind == SPELLING:
+            of, name = b"spelling", (mark and mark + b"_") + name.translate(SHAPE)
+        words = (word.decode("utf-8", "surrogateescape") for word in (of, name, text))
+        made.append(Feature(*words, int(batch.feature_hash[i]) & mask, float(batch.value[i])))
+    return made
+
+
+def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[Feature]:
+    """The n-grams of 2 to ``longest`` features; text values are no part of their names."""
+    made = []
+    for length in range(2, longest + 1):
+        for offsets in patterns((0,), length - 1, skips, len(features)):
+            for start in range(len(features) - offsets[-1]):
+                members = [features[start + offset] for offset in offsets]
+                index = 0
+                for member in members:
+                    index = index * 27942141 + member.hash & mask
+                name = "^".join(member.name for member in members)
+                made.append(Feature(members[0].space, name, "", index, 1.0))
+    return made
+
+
+def patterns(
+    offsets: tuple[int, ...], missing: int, skips: int, size: int, skipped: int = 0
+) -> Iterator[tuple[int, ...]]:
+    """Places of an n-gram's members among ``size`` features, first without a further skip, then with one more."""
+    if offsets[-1] + missing + skipped >= size:
+        return
+    if missing == 0:
+        yield offsets
+        return
+    yield from patterns((*offsets, offsets[-1] + 1 + skipped), missing - 1, skips, size)
+    if skips:
+        yield from patterns(offsets, missing, skips - 1, size, skipped + 1)
+
+
+def limited(features: list[Feature], limit: int) -> list[Feature]:
+    """The first ``limit`` distinct slots, of each the feature with the smallest value."""
+    kept: dict[int, Feature] = {}
+    for feature in sorted(features, key=lambda feature: (feature.hash, feature.value)):
+        kept.setdefault(feature.hash, feature)
+    return list(itertools.islice(kept.values(), limit))
+
+
+def crossed(
+    letters: tuple[int, ...], groups: dict[int, list[str]], permutations: bool
+) -> Iterator[str]:
+    """Names of one interaction's terms; a run of one namespace gives each choice once."""
+    choose = itertools.combinations_with_replacement
+    parts = []
+    for letter, run in itertools.groupby(letters):
+        names, times = groups[letter], len(list(run))
+        chosen = itertools.product(names, repeat=times) if permutations else choose(names, times)
+        parts.append(map("*".join, chosen))
+    return map("*".join, itertools.product(*parts))
+
+
+def with_all_linear(plan: Plan) -> Plan:
+    """The plan of audits, which show the linear terms that ``--ignore_linear`` takes out."""
+    if plan.nonlinear.any():
+        plan = copy.copy(plan)
+        plan.nonlinear = np.zeros_like(plan.nonlinear)
+    return plan

@@ -1,0 +1,236 @@
+"""From options to the plan of what is made of an example's features (the kernels read it as plain arrays)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate, chain, compress
+
+from vwlite.arrays import Array, array, zeros
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import UsageError
+from vwlite.features.interactions import (
+    LETTERS,
+    FullNames,
+    canonical,
+    decode_letters,
+    has_wildcard,
+    read_interaction,
+    resolve,
+)
+from vwlite.interrupts import STOP
+
+ANONYMOUS = 32
+MADE = (132, 133)  # namespaces of affix and spelling features
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureConfig:
+    """The feature pipeline's options, spelled as Vowpal Wabbit spells them."""
+
+    bits: int = 18
+    hash: str = "strings"
+    hash_seed: int = 0
+    noconstant: bool = False
+    quadratic: tuple[str, ...] = ()
+    cubic: tuple[str, ...] = ()
+    interactions: tuple[str, ...] = ()
+    permutations: bool = False
+    leave_duplicate_interactions: bool = False
+    ignore: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    ignore_linear: tuple[str, ...] = ()
+    redefine: tuple[str, ...] = ()
+    ngram: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
+    feature_limit: tuple[str, ...] = ()
+    affix: str = ""
+    spelling: tuple[str, ...] = ()
+    sort_features: bool = False
+    dotproduct: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 32:
+            raise UsageError(f"-b takes 1 to 32 bits, not {self.bits}")
+        if self.hash not in ("strings", "all"):
+            raise UsageError(f"--hash is 'strings' or 'all', not {self.hash!r}")
+        if not 0 <= self.hash_seed < 2**32:
+            raise UsageError("--hash_seed takes a number from 0 to 4294967295")
+        if self.sort_features and self.ngram:
+            raise UsageError("--ngram goes by the order of features: drop --sort_features")
+        if self.skips and not self.ngram:
+            raise UsageError("--skips needs --ngram")
+
+    def text_format(self, *, strict: bool, names: bool = False) -> TextFormat:
+        """What the parser has to know of these options."""
+        return TextFormat(
+            hash_all=self.hash == "all",
+            hash_seed=self.hash_seed,
+            strict=strict,
+            names=names,
+            affix=read_affixes(self.affix),
+            spelling=read_spelling(self.spelling),
+            redefine=read_redefine(self.redefine),
+        )
+
+
+def letter_table(values: Iterable[str], absent: bool = False) -> Array:
+    """uint8[256], 1 at every letter of the option's values or, with ``absent``, at all others."""
+    letters = {letter for value in values for letter in decode_letters(value)}
+    return array("B", ((letter in letters) != absent for letter in range(256)))
+
+
+def read_spelling(values: Iterable[str]) -> Array:
+    """uint8[256], 1 at the first byte of every value; ``_`` stands for the anonymous namespace."""
+    table = zeros("B", 256)
+    for value in filter(None, values):
+        first = decode_letters(value)[0]
+        table[ANONYMOUS if first == ord("_") else first] = 1
+    return table
+
+
+def numbered_table(values: Iterable[str], option: str, kind: str, largest: int) -> Array:
+    """``n`` for all namespaces or ``an`` for namespace ``a``: an array of 256 numbers."""
+    table = zeros(kind, 256)
+    for value in values:
+        match = re.fullmatch(rb"([^0-9]?)([0-9]+)", decode_letters(value), re.S)
+        if not match or int(match.group(2)) > largest:
+            raise UsageError(f"{option} takes a number up to {largest}, or a namespace letter and a number: {value!r}")
+        for letter in match.group(1) or range(256):
+            table[letter] = int(match.group(2))
+    return table
+
+
+def read_redefine(values: Iterable[str]) -> Array:
+    """uint8[256], the character each namespace is filed under. Anonymous and made-up namespaces keep theirs."""
+    table = array("B", range(256))
+    for value in values:
+        raw = decode_letters(value)
+        target, operator, letters = raw.partition(b":=")
+        if not operator:
+            raise UsageError(f"--redefine takes N:=S, :=S or N:=, not {value!r}")
+        filed = target[0] if target else ANONYMOUS
+        for letter in letters:
+            if letter == ord(":"):
+                table = array("B", [filed] * 256)
+                break
+            table[letter] = filed
+    for letter in (ANONYMOUS, *MADE):
+        table[letter] = letter
+    return table
+
+
+def read_affixes(text: str) -> Array:
+    """uint64[256] of packed specifications: four bits each, ``2 * length + is_prefix``, later ones lower."""
+    table = [0] * 256
+    for spec in filter(None, text.split(",")):
+        match = re.fullmatch(rb"([+-]?)([1-7])(.?)", decode_letters(spec), re.S)
+        if not match:
+            raise UsageError(f"--affix takes specifications like +2a or -3, lengths 1 to 7: {spec!r}")
+        letter = match.group(3)[0] if match.group(3) else ANONYMOUS
+        packed = 2 * int(match.group(2)) + (match.group(1) != b"-")
+        if table[letter] >> 60:
+            raise UsageError("--affix: more than 16 specifications for one namespace")
+        table[letter] = table[letter] << 4 | packed
+    return array("Q", table)
+
+
+def read_interactions(config: FeatureConfig, names: FullNames) -> list[tuple[int, ...]]:
+    """All interactions asked for, wildcards still in them, in canonical order."""
+    typed = [
+        read_interaction(value, option, order, names)
+        for option, order, values in (
+            ("-q", 2, config.quadratic),
+            ("--cubic", 3, config.cubic),
+            ("--interactions", None, config.interactions),
+        )
+        for value in values
+    ]
+    return canonical(typed, config.leave_duplicate_interactions)
+
+
+def letters_of(pairs: Iterable[tuple[int, ...]]) -> set[int]:
+    """The letters that pairs are made of. Raises UsageError for full names, which filter no linear terms."""
+    letters = {letter for pair in pairs for letter in pair}
+    if any(letter >= LETTERS for letter in letters):
+        raise UsageError("--no-dot-linear needs namespaces given by letter in --dotproduct")
+    return letters
+
+
+class Plan:
+    """The arrays a kernel expands examples by (shapes in ``cython_ext/core/plan.pxd``).
+
+    Wildcards stand for the namespaces met so far, so the plan changes when ``see`` is told of a new one.
+    """
+
+    stop = STOP  # what kernels look at while they work
+
+    def __init__(self, config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> None:
+        """``drop_pairs``: the namespaces of dot products have no linear terms."""
+        self.config = config
+        self.bits = config.bits
+        self.constant = not config.noconstant
+        self.permutations = config.permutations
+        self.redefine = read_redefine(config.redefine)
+        self.ignore = letter_table(config.ignore) if not config.keep else letter_table(config.keep, absent=True)
+        self.nonlinear = letter_table(config.ignore_linear)
+        self.ngram = numbered_table(config.ngram, "--ngram", "B", 64)
+        self.skips = numbered_table(config.skips, "--skips", "B", 64)
+        self.limit = numbered_table(config.feature_limit, "--feature_limit", "i", 2**31 - 1)
+        self.sort = config.sort_features
+        names = FullNames(config.hash_seed, config.hash == "all")
+        self.typed = read_interactions(config, names)
+        self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
+        self.name_hash = array("I", names.hashes)
+        self.wild = has_wildcard(self.typed)
+        self.plain = not (
+            names.hashes
+            or self.sort
+            or self.ignore.any()
+            or max(self.ngram.tolist()) > 1
+            or self.limit.any()
+            or self.redefine.tolist() != list(range(256))
+        )
+        self.seen: set[int] = set(seen)
+        self.interactions: list[tuple[int, ...]] = []
+        self.matched = zeros("B", 0)
+        if drop_pairs:
+            self.nonlinear[list(letters_of(self.pairs))] = 1
+        self.set_interactions()
+
+    def set_interactions(self) -> None:
+        before = set(self.matching())
+        self.interactions = resolve(self.typed, self.seen, self.config.leave_duplicate_interactions)
+        sizes = [len(one) for one in self.interactions]
+        self.first_letter = array("i", accumulate(sizes, initial=0))
+        self.letters = array("i", chain.from_iterable(self.interactions))
+        self.alike = array("i", _alike(self.interactions))
+        known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
+        self.known = bytes(compress(range(256), known))  # as they stand in lines: ``see`` need not be told of them
+        self.matched = array("B", (one in before for one in self.interactions))
+
+    def matching(self) -> list[tuple[int, ...]]:
+        """The interactions whose namespaces some row had together."""
+        return list(compress(self.interactions, self.matched.tolist()))
+
+    @property
+    def flat(self) -> bool:
+        """Whether an example's terms are its features as they stand."""
+        return self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
+
+    def see(self, characters: Iterable[int]) -> None:
+        """Tell the plan of namespace characters (as filed) that hold features."""
+        new = set(characters) - self.seen
+        if new:
+            self.seen |= new
+            self.set_interactions()
+
+
+def _alike(interactions: list[tuple[int, ...]]) -> list[int]:
+    """For each how many pairs, from it on, begin with the same letter; 0 where it is no pair."""
+    found: list[int] = []
+    for one, following in zip(reversed(interactions), [None, *reversed(interactions)], strict=False):
+        more = found[-1] if found and following and following[0] == one[0] else 0
+        found.append(more + 1 if len(one) == 2 else 0)
+    return found[::-1]

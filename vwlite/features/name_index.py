@@ -1,0 +1,105 @@
+"""Which name belongs to which slot of the weight table, as far as the text has shown."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from itertools import pairwise
+
+from vwlite.arrays import np
+from vwlite.config_check import numbers
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
+from vwlite.data.shared_lines import with_shared
+from vwlite.errors import ModelError
+from vwlite.features.feature_names import term_names, with_all_linear
+from vwlite.features.feature_plan import Plan
+from vwlite.features.row_terms import terms_of_row
+from vwlite.training.loop import new_namespaces
+
+MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
+
+
+class NameBook:
+    """The first name seen of every slot: ``names``, by slot; those of a class but the first end in its number."""
+
+    def __init__(self, layout: tuple[int, int] = (0, 1)) -> None:
+        """``layout``: as a ``Learner``'s."""
+        self.names: dict[int, str] = {}
+        self.shift, self.classes = layout
+        self.known = np.zeros(0, bool)  # by slot, once there is one; none for tables that large
+
+    def add(self, batch: Batch, plan: Plan, begin: int = 0, end: int | None = None) -> None:
+        """Enter the names of the rows ``begin`` to ``end``; those read from a cache have none.
+
+        ``plan`` must have seen the namespaces of these rows. Raises MemoryError.
+        """
+        if batch.names is None:
+            return
+        if not len(self.known) and plan.bits <= MOST_BITS:
+            self.known = np.zeros(1 << plan.bits, bool)
+            self.known[list(self.names)] = True
+        plan = with_all_linear(plan)
+        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
+        for row in rows.tolist():
+            whole, at = with_shared(batch, row)
+            slots = first_slots(whole, plan, at, self.shift)
+            places = np.flatnonzero(self.unknown(slots))
+            if len(places):
+                self.enter(slots, places, term_names(whole, plan, at))
+
+    def add_ahead(self, batch: Batch, plan: Plan) -> None:
+        """The same for all rows of a batch whose namespaces the plan may not have seen, and is not told of."""
+        if plan.wild:
+            plan = copy.copy(plan)
+            plan.seen = set(plan.seen)
+            for characters in new_namespaces(batch, plan).values():
+                plan.see(characters)
+        self.add(batch, plan)
+
+    def unknown(self, slots: np.ndarray) -> np.ndarray:
+        if len(self.known):
+            return ~self.known[slots]
+        return np.array([slot not in self.names for slot in slots.tolist()], bool)
+
+    def enter(self, slots: np.ndarray, places: np.ndarray, names: list[str]) -> None:
+        for place, slot in zip(places.tolist(), slots[places].tolist(), strict=True):
+            self.names.setdefault(slot, names[place])
+            for number in range(1, self.classes):
+                self.names.setdefault(slot + number, f"{names[place]}[{number}]")
+        if len(self.known):
+            self.known[slots] = True
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """``name_slot`` uint32[n] ascending, ``name_end`` int64[n], ``name_text`` uint8[all names].
+
+        Name ``i`` ends before byte ``name_end[i]`` of the text, where the next one begins.
+        """
+        slots = sorted(self.names)
+        words = [self.names[slot].encode("utf-8", "surrogateescape") for slot in slots]
+        return {
+            "name_slot": np.array(slots, np.uint32),
+            "name_end": np.cumsum([len(word) for word in words], dtype=np.int64),
+            "name_text": np.frombuffer(b"".join(words), np.uint8),
+        }
+
+
+def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
+    """uint32[terms]: each term's slot or, where it has several, its first."""
+    slots = np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32)
+    return slots << np.uint32(shift) & np.uint32((1 << plan.bits) - 1) if shift else slots
+
+
+def book_from_arrays(arrays: Mapping[str, np.ndarray], bits: int) -> NameBook:
+    """What ``NameBook.arrays`` gave. Raises ModelError when the arrays do not fit together, or 2^bits slots."""
+    try:
+        slots = numbers(arrays, "name_slot", np.uint32, (-1,))
+        edges = [0, *numbers(arrays, "name_end", np.int64, (len(slots),)).tolist()]
+        text = numbers(arrays, "name_text", np.uint8, (-1,)).tobytes()
+        if edges != sorted(edges) or edges[-1] != len(text) or int(slots.max(initial=0)) >= 1 << bits:
+            raise ValueError("slots and ends of names")
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"the names in the model are damaged ({error})") from error
+    book = NameBook()
+    for slot, (start, end) in zip(slots.tolist(), pairwise(edges), strict=True):
+        book.names[slot] = text[start:end].decode("utf-8", "surrogateescape")
+    return book

@@ -1,0 +1,54 @@
+"""Queries: which rows are to be ranked against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vwlite._native.queries import namespace_numbers, tag_numbers
+from vwlite.arrays import np
+from vwlite.data.batch import TAGGED, Batch
+from vwlite.errors import DataError, UsageError
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.hashing import hash_name
+
+
+@dataclass(frozen=True, slots=True)
+class QueryConfig:
+    """``by`` is ``"tag"``, ``"none"`` (all rows are one query), a namespace's name, or None: tags if there are any."""
+
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.by == "":
+            raise UsageError("--qid takes tag, none or the name of a namespace")
+
+
+class Queries:
+    """Numbers the queries of batches: equal numbers, equal queries."""
+
+    def __init__(self, config: QueryConfig, features: FeatureConfig) -> None:
+        self.by = config.by
+        self.tagged = self.named = False  # whether any row had a tag; whether the namespace
+        if self.by not in (None, "tag", "none"):
+            name = self.by.encode("utf-8", "surrogateescape")
+            self.namespace = hash_name(name, features.hash_seed, features.hash == "all"), name[0]
+
+    def of(self, batch: Batch) -> np.ndarray:
+        """uint64[n]: a number per row."""
+        numbers = np.zeros(len(batch), np.uint64)
+        if self.by in (None, "tag"):
+            self.tagged = self.tagged or bool(batch.marks & TAGGED)
+            if self.tagged:
+                tag_numbers(batch, numbers)
+                numbers[batch.tag_start == batch.tag_end] = 0
+        elif self.by != "none":
+            namespace_numbers(batch, *self.namespace, numbers)
+            self.named = self.named or bool(numbers.any())
+        return numbers
+
+    def check(self) -> None:
+        """After the last batch. Raises DataError when what was to tell queries apart was never met."""
+        if self.by == "tag" and not self.tagged:
+            raise DataError("no example has a tag, which --qid tag needs (--qid none makes all examples one query)")
+        if self.by not in (None, "tag", "none") and not self.named:
+            raise DataError(f"no example has a namespace {self.by}, which --qid names")

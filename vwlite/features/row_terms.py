@@ -1,0 +1,26 @@
+"""The terms of single rows, for whoever needs them outside a learner; rows that make too many."""
+
+from vwlite._native.expand import expand_row
+from vwlite.data.batch import Batch
+from vwlite.errors import DataError
+from vwlite.features.feature_plan import Plan
+
+MOST = 100_000_000  # MOST_TERMS of core/scratch.pxd
+ADVICE = "cross fewer namespaces (-q, --interactions), use shorter n-grams or a --feature_limit, or divide the line"
+
+
+def terms_of_row(batch: Batch, plan: Plan, row: int) -> tuple[bytes, bytes, int, list[tuple[int, int]]]:
+    """As ``expand_row``. Raises DataError for too many, IndexError, MemoryError."""
+    try:
+        return expand_row(batch, plan, row)
+    except OverflowError:
+        raise too_many(batch, row) from None
+
+
+def too_many(batch: Batch, row: int) -> DataError:
+    """What to say of a row whose features, n-grams and interactions are more than is handled."""
+    first, last = batch.row_seg[row], batch.row_seg[row + 1]
+    own = int(batch.seg_start[last]) - int(batch.seg_start[first])
+    return DataError(
+        f"{batch.place(row)}: {own:,} features make more than {MOST:,} with their interactions and n-grams: {ADVICE}"
+    )

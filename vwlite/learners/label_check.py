@@ -1,0 +1,64 @@
+"""Labels are checked before anything is learned from them (vwlite's manners)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NoReturn
+
+from vwlite._native.kinds import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds, lower_zeros
+from vwlite.arrays import np, zeros
+from vwlite.data.batch import Batch
+from vwlite.errors import DataError
+from vwlite.learners.losses import LossConfig
+
+BOTH = ZERO | MINUS_ONE
+
+
+class LabelCheck:
+    """Accepts what the loss is made for; for two-class losses 0/1 as well as -1/1, but never a mixture.
+
+    ``negative`` is the label of the lower class, None as long as only upper ones were met.
+    """
+
+    hints: ClassVar[dict[int, str]] = {}  # what may be meant where a label cannot be read
+
+    def __init__(self, loss: LossConfig, negative: float | None = None) -> None:
+        self.loss = loss
+        self.two_classes = loss.loss.two_classes and not loss.soft
+        self.negative = negative
+
+    def check(self, batch: Batch) -> np.ndarray:
+        """The labels the learner gets, float32[n]: 0 becomes -1 for two-class losses.
+
+        Raises DataError at the first label the loss is not made for.
+        """
+        labels = batch.label
+        if not self.two_classes:
+            if not all(map(self.loss.accepts, ends_of(labels))):  # what lies between two labels is accepted as they are
+                self.refuse(batch, int(np.argmin(self.loss.accepts(labels))))
+            return labels
+        kinds = label_kinds(labels)
+        lower = kinds & BOTH
+        if self.negative is None and lower:
+            first = labels[int(np.argmax((labels == 0) | (labels == -1)))] if lower == BOTH else -(lower == MINUS_ONE)
+            self.negative = float(first)
+        if kinds & OTHER or lower not in (0, ZERO if self.negative == 0 else MINUS_ONE):
+            fitting = np.isnan(labels) | (labels == 1) | (labels == self.negative)
+            self.refuse(batch, int(np.argmin(fitting)))
+        if lower != ZERO:
+            return labels
+        lowered = zeros("f", len(labels))
+        lower_zeros(labels, lowered)
+        return lowered
+
+    def refuse(self, batch: Batch, row: int) -> NoReturn:
+        label = float(batch.label[row])
+        place = f"{batch.place(row)}: "
+        if self.two_classes and label in (0.0, -1.0):
+            other = "-1/1" if label == 0 else "0/1"
+            raise DataError(f"{place}label {label:g} after {other} labels: use either 0/1 or -1/1, not both")
+        rule = "0/1 or -1/1" if self.two_classes else self.loss.label_rule
+        limits = "; 'vwlite train' takes others between limits, such as --logistic_min -1 --logistic_max 1"
+        way_out = limits if self.two_classes and self.loss.name == "logistic" else ""
+        raise DataError(
+            f"{place}label {label:g} does not fit --loss_function {self.loss.name}: labels must be {rule}{way_out}"
+        )

@@ -1,0 +1,178 @@
+"""Label-dependent features: one set of weights scores the lines of a group, one a class; the least is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vwlite._native import ldf as kernel
+from vwlite._native.text import format_predictions
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
+from vwlite.data.class_labels import Complain
+from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.multiline_labels import LineLabels
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import restored_config
+from vwlite.learners.gd import Gd, GdConfig, KernelConfig
+from vwlite.learners.row_results import Results
+
+REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
+EXACT = 1 << 24  # beyond it float32 leaves whole numbers out
+
+
+@dataclass(frozen=True, slots=True)
+class LdfConfig(GdConfig):
+    """As ``GdConfig``; one of ``csoaa_ldf`` and ``wap_ldf`` is one of REGRESSION or CLASSIFIER, the other empty."""
+
+    csoaa_ldf: str = ""
+    wap_ldf: str = ""
+    ldf_override: str = ""  # in place of what these two say
+    csoaa_rank: bool = False  # predictions are all classes, the cheapest first, with their scores
+    probabilities: bool = False  # predictions are the lines' probabilities
+
+    learner: ClassVar[str] = "ldf"
+    label_words: ClassVar[bool] = True
+    kind: ClassVar[str] = "ldf"
+    count: ClassVar[int] = 1  # of sets of weights
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if bool(self.csoaa_ldf) == bool(self.wap_ldf):
+            raise UsageError("--csoaa_ldf and --wap_ldf do not go together")
+        for name in ("csoaa_ldf", "wap_ldf", "ldf_override"):
+            if getattr(self, name) not in ("", *REGRESSION, *CLASSIFIER):
+                raise UsageError(f"--{name} takes {', '.join(REGRESSION + CLASSIFIER)}, not {getattr(self, name)!r}")
+        if self.binary:
+            raise UsageError("--binary does not go with groups of lines")
+
+    @property
+    def classifier(self) -> bool:
+        return (self.ldf_override or self.csoaa_ldf or self.wap_ldf) in CLASSIFIER
+
+    @property
+    def shows_probabilities(self) -> bool:
+        return self.probabilities and not self.csoaa_rank
+
+
+class LdfKernelConfig(KernelConfig):
+    def __init__(self, config: LdfConfig, *, strict: bool, frozen: bool) -> None:
+        super().__init__(config, strict=strict, frozen=frozen)
+        self.classifier, self.pairs = config.classifier, bool(config.wap_ldf)
+        self.probabilities, self.ranks = config.shows_probabilities, config.csoaa_rank
+
+
+class Ldf(Gd):
+    """Gradient descent on lines of groups, or on differences of two of them (``wap_ldf``)."""
+
+    name = "ldf"
+    native = kernel
+    simple_labels = False
+    grouped = True
+
+    def __init__(
+        self, config: LdfConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        self.kernel = LdfKernelConfig(config, strict=strict, frozen=not learning)
+        self.log_loss = np.zeros((2, 2))  # sum and weight of groups not held out, and held out, with probabilities
+        self.answer, self.found = np.zeros(0, np.uint32), np.zeros(0, np.uint8)  # of a group's last row, see the kernel
+        self.observer = None
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        config = self.config
+        suffix = "-rank" if config.csoaa_rank else "-prob" if config.probabilities else ""
+        predictions = {"": "MULTICLASS", "-rank": "ACTION_SCORES", "-prob": "SCALARS"}[suffix]
+        link = "identity" if config.probabilities else config.link
+        return ("gd", f"scorer-{link}", "csoaa_ldf" + suffix, "shared_feature_merger"), "CS", predictions
+
+    def labels(self, log: Complain | None = None) -> LineLabels:
+        return LineLabels(log)
+
+    def want_scores(self) -> None:
+        """They are in the results as it is."""
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        if len(self.answer) < len(batch):
+            self.answer, self.found = np.zeros(len(batch), np.uint32), np.zeros(len(batch), np.uint8)
+        return super().run(batch, plan, results, begin, end)
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        """vw shows whether it knows what the answer costs."""
+        known = self.found[row] if not self.strict else batch.label[row] == batch.label[row]
+        return "known" if known else "unknown"
+
+    def prediction_text(self, results: Results, row: int) -> str:
+        return f"{self.answer[row]}{'.....' if self.config.csoaa_rank else ''}"
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        loss, weight = self.log_loss[:, int(held and self.strict)].tolist()
+        if not self.config.shows_probabilities or not weight:
+            return []
+        return [("average multiclass log loss", f"{loss / weight:.6f} h" if held else loss / weight)]
+
+    def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
+        """The predictions of the rows ``[begin, end)``: a line each, and an empty one where a group ends."""
+        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        if raw or self.config.csoaa_rank or self.config.probabilities:
+            return b"".join(
+                self.line(batch, results, row, raw) + self.group_end(batch, results, row, raw) for row in rows.tolist()
+            )
+        plain, none = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.uint32)
+        values = format_predictions(results.prediction[rows], plain, none, none, None, 0, len(rows)).split(b"\n")
+        flags = batch.flags[rows]
+        if self.strict:  # to vw a class is a float32
+            for place in np.flatnonzero(results.prediction[rows] > EXACT).tolist():
+                values[place] = b"%d" % class_of(batch, int(rows[place]))
+        for place in np.flatnonzero(flags & TAGGED).tolist():
+            values[place] += b" " + tag_of(batch, int(rows[place]))
+        shown, ends = (flags & SHARED == 0).tolist(), (flags & INNER == 0).tolist()
+        lines = zip(values, shown, ends, strict=False)
+        return b"".join((value + b"\n") * show + b"\n" * end for value, show, end in lines)
+
+    def line(self, batch: Batch, results: Results, row: int, raw: bool) -> bytes:
+        lists, config = batch.lists, self.config
+        shared = batch.flags[row] & SHARED
+        if raw:
+            costs = range(lists.start[row], lists.start[row + 1])
+            shown = [f"{lists.named[at]}:{results.raw[row] if place == 0 else 0:g}" for place, at in enumerate(costs)]
+            return line_of(" ".join(shown) if not shared else "0:0", tag_of(batch, row))
+        if config.csoaa_rank or shared:
+            return b""
+        return line_of(number_text(results.prediction[row]), tag_of(batch, first_of_group(batch, row)))
+
+    def group_end(self, batch: Batch, results: Results, row: int, raw: bool) -> bytes:
+        if raw or batch.flags[row] & INNER:
+            return b""
+        return (self.ranking(batch, results, row) if self.config.csoaa_rank else b"") + b"\n"
+
+    def ranking(self, batch: Batch, results: Results, last: int) -> bytes:
+        """The classes of the group that ends with the row ``last``, the least score first."""
+        first = first_of_group(batch, last)
+        rows = [row for row in range(first, last + 1) if not batch.flags[row] & SHARED]
+        scored = sorted((results.raw[row], class_of(batch, row)) for row in rows)
+        return line_of(",".join(f"{number}:{number_text(score)}" for score, number in scored), tag_of(batch, first))
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LdfConfig:
+        return restored_config(LdfConfig, stored, changes)
+
+
+def class_of(batch: Batch, row: int) -> int:
+    """The number of a line's class, 0 without one."""
+    start = batch.lists.start
+    return int(batch.lists.named[start[row]]) if start[row] < start[row + 1] else 0
+
+
+def line_of(text: str, tag: bytes) -> bytes:
+    return text.encode() + (b" " + tag if tag else b"") + b"\n"
+
+
+def number_text(value: float) -> str:
+    """As predictions are written."""
+    none = np.zeros(1, np.uint32)
+    shown = format_predictions(np.full(1, value, np.float32), np.zeros(1, np.uint8), none, none, None, 0, 1)
+    return shown.decode().rstrip("\n")

@@ -1,0 +1,293 @@
+"""Classes, sets of labels, costs: a set of weights for each class, all in one table as Vowpal Wabbit lays them out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vwlite._native import many as kernel
+from vwlite.arrays import Array, array, np, zeros
+from vwlite.config_check import matrix
+from vwlite.data.batch import Batch
+from vwlite.data.class_labels import Classes, ClassLabels, Complain, ListLabels
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import restored_config
+from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
+from vwlite.learners.row_results import Results
+from vwlite.learners.vw_random import permutation
+
+KINDS = ("oaa", "csoaa", "multilabel_oaa")  # numbered as in the kernel
+NORMS = 3  # of the scalars, the first: each class has its own
+
+
+@dataclass(frozen=True, slots=True)
+class ManyConfig(GdConfig):
+    """As ``GdConfig``; one of ``oaa``, ``csoaa`` and ``multilabel_oaa`` is the number of classes, the others are 0."""
+
+    oaa: int = 0
+    csoaa: int = 0
+    multilabel_oaa: int = 0
+    named_labels: tuple[str, ...] = ()
+    indexing: int | None = None  # number of the first class, 0 or 1; None: the data tell
+    probabilities: bool = False  # predictions are the classes' probabilities
+    scores: bool = False  # or their scores
+    oaa_subsample: int = 0  # learn the label's class and so many others of them; 0: all
+    random_seed: int = 0  # which others
+    sequential: bool = False  # multilabel_oaa: learn each label only while all before it were right
+    cs_absolute_loss: bool = False  # csoaa: the cost of the answer, not what it costs more than the best
+
+    learner: ClassVar[str] = "many"
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "named_labels", tuple(self.named_labels))
+        if self.multilabel_oaa and self.probabilities:
+            object.__setattr__(self, "link", "logistic")
+        asked = [kind for kind in KINDS if getattr(self, kind)]
+        if len(asked) != 1:
+            none = "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"
+            raise UsageError(f"--{' and --'.join(asked)} do not go together" if asked else none)
+        if not 1 <= self.count < 1 << 24:
+            raise UsageError(f"--{self.kind} takes 1 to {(1 << 24) - 1} classes, not {self.count}")
+        self.check_names()
+        if self.probabilities and self.loss.name != "logistic":
+            raise UsageError("--probabilities needs --loss_function logistic")
+        if self.kind != "oaa" and self.scores:
+            raise UsageError(f"--scores does not go with --{self.kind}")
+        if self.kind == "csoaa" and self.probabilities:
+            raise UsageError("--probabilities does not go with --csoaa")
+        if self.binary:
+            raise UsageError(f"--binary does not go with --{self.kind}")
+        if self.oaa_subsample and not 0 < self.oaa_subsample < self.oaa:
+            raise UsageError(f"--oaa_subsample takes 1 to one less than the classes of --oaa, not {self.oaa_subsample}")
+        if self.oaa_subsample and (self.probabilities or self.scores):
+            raise UsageError("--oaa_subsample does not go with --probabilities and --scores")
+        if self.kind != "multilabel_oaa" and self.sequential:
+            raise UsageError("--sequential needs --multilabel_oaa")
+        if self.kind != "csoaa" and self.cs_absolute_loss:
+            raise UsageError("--cs_absolute_loss needs --csoaa")
+
+    def check_names(self) -> None:
+        if self.named_labels and len(self.named_labels) != self.count:
+            raise UsageError(f"--named_labels has {len(self.named_labels)} names for {self.count} classes")
+        if len(set(self.named_labels)) != len(self.named_labels):
+            raise UsageError("--named_labels names a class twice")
+        if self.indexing not in (None, 0, 1):
+            raise UsageError(f"--indexing takes 0 or 1, not {self.indexing}")
+
+    @property
+    def kind(self) -> str:
+        return next((kind for kind in KINDS if getattr(self, kind)), KINDS[0])
+
+    @property
+    def count(self) -> int:
+        return getattr(self, self.kind)
+
+    @property
+    def models(self) -> int:
+        """How many sets of weights there are."""
+        return self.count
+
+    @property
+    def what(self) -> str:
+        return f"{self.models} sets of weights" if self.models != self.count else f"{self.count} classes"
+
+    @property
+    def classes(self) -> Classes:
+        first = 0 if self.kind == "multilabel_oaa" else self.indexing
+        return Classes(self.count, self.named_labels, first)
+
+    @property
+    def label_words(self) -> bool | None:
+        """Whether labels are lists of words; None: they are numbers."""
+        lists = self.kind != "oaa"
+        return lists if lists or self.named_labels else None
+
+
+class ManyKernelConfig(KernelConfig):
+    def __init__(self, config: ManyConfig, *, strict: bool, frozen: bool) -> None:
+        super().__init__(config, strict=strict, frozen=frozen)
+        self.kind, self.classes = KINDS.index(config.kind), config.count
+        self.models = config.models
+        self.shift = (config.models - 1).bit_length()
+        self.sequential = config.sequential
+        self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
+        self.probabilities = config.probabilities and config.kind == "oaa"
+        self.shows = config.probabilities or config.scores
+        self.bound = float("inf") if config.probabilities else 0.0 if config.link == "identity" else 0.5
+
+
+class Many(Gd):
+    """Gradient descent for every class, whose slot is ``(hash * W + class) mod 2^bits``; W rounds to a power of two.
+
+    ``norms`` float64[classes, 3] has the scalars that each class has of its own.
+    """
+
+    name = "many"
+    # the number of the first class, -1 while nothing has told it; where a sample of classes begins
+    SCALARS = (*SCALARS, "first", "turn")
+    native = kernel
+    simple_labels = False
+
+    def __init__(
+        self, config: ManyConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        if config.models > 1 << bits:
+            raise UsageError(f"{config.what} need more than the {1 << bits} slots of -b {bits}")
+        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        self.kernel = ManyKernelConfig(config, strict=strict, frozen=not learning)
+        self.layout = self.kernel.shift, config.models
+        self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
+        self.raw, self.score = zeros("f", 1, config.models), zeros("f", 1, config.models)
+        # 1 for the features whose slots the kernel has turned, 0 between batches
+        self.met = zeros("B", 1 << bits >> self.kernel.shift if learning else 0)
+        self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
+        self.order = permutation(config.random_seed, config.count) if config.oaa_subsample else zeros("I", config.count)
+        self.log_loss = zeros("d", 2, 2)  # sum and weight (rows) of rows not held out, and held out, with probabilities
+
+    def set_scalars(self) -> None:
+        super().set_scalars()
+        first = self.config.classes.first
+        self.set(first=-1 if first is None else first)
+        norms, models = self.scalars.tolist()[:NORMS], self.config.models
+        others = [*[0.0] * (NORMS - 1), norms[-1]]  # vw starts those of the first class with initial_t only
+        self.norms = Array(array("d", norms + others * (models - 1)), "d", models, NORMS)
+
+    @property
+    def first_norms(self) -> tuple[float, float]:
+        return (first := memoryview(self.norms))[0, 0], first[0, 1]
+
+    def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
+        """To vw's counters an example of which a sample of classes has learned is one without a label."""
+        if begin == 0:
+            self.told = batch.label
+            batch.label = batch.label.copy()
+        batch.label[begin:end] = np.nan
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        config = self.config
+        suffix = "-prob" if config.probabilities else "-scores" if config.scores else ""
+        labels = {"oaa": "MULTICLASS", "csoaa": "CS", "multilabel_oaa": "MULTILABEL"}[config.kind]
+        predictions = "SCALARS" if suffix else "MULTILABELS" if labels == "MULTILABEL" else "MULTICLASS"
+        return ("gd", f"scorer-{config.link}", config.kind + suffix), labels, predictions
+
+    def labels(self, log: Complain | None = None) -> ClassLabels:
+        """What reads the labels of batches; see ``ClassLabels``."""
+        config, first = self.config, int(self.get("first"))
+        classes = Classes(config.count, config.named_labels, None if first < 0 else first)
+        if config.kind == "oaa":
+            return ClassLabels(classes, log)
+        return ListLabels(classes, log, sets=config.kind == "multilabel_oaa")
+
+    def want_scores(self) -> None:
+        """Have the kernel keep every class's scores, ``raw`` and ``score`` float32[rows, classes]."""
+        self.wants_scores = True
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        rows = len(results) if self.wants_scores else 1
+        if len(self.raw) < rows:
+            self.raw, self.score = zeros("f", rows, self.config.count), zeros("f", rows, self.config.count)
+        end = super().run(batch, plan, results, begin, end)
+        if self.config.oaa_subsample and not self.strict:
+            self.hide_labels(batch, begin, end)
+        return end
+
+    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+        self.want_scores()
+        first = int(self.get("first") != 0)  # rows are audited one by one
+        listed = [number - first for number in self.listed(batch, row)]
+        return [place for place in listed if 0 <= place < self.config.count] or range(self.config.count)
+
+    def listed(self, batch: Batch, row: int) -> list[int]:
+        """The classes that a label of costs names."""
+        lists = batch.lists
+        if self.config.kind != "csoaa" or lists is None:
+            return []
+        return lists.named[lists.start[row] : lists.start[row + 1]].tolist()
+
+    def clipped(self, results: Results, row: int, number: int) -> float:
+        return float(self.score[row, number])
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        label = float((batch.label if self.told is None else self.told)[row])
+        if label != label:
+            return "unknown"
+        if self.config.kind == "csoaa":
+            return "known"
+        if self.config.kind == "multilabel_oaa":
+            start = batch.lists.start
+            return ",".join(map(self.config.classes.shown, batch.lists.named[start[row] : start[row + 1]].tolist()))
+        return (self.config.classes.shown(int(label)) if math.isfinite(label) else "") or "unknown"
+
+    def prediction_text(self, results: Results, row: int) -> str:
+        if self.config.kind == "multilabel_oaa":
+            return self.set_text(row)
+        name = self.config.classes.shown(int(results.prediction[row])) or "unknown" * (self.config.kind == "oaa")
+        share = f"({self.score[row].max():.0%})" if self.config.probabilities else ""
+        return name + share
+
+    def chosen(self, rows: Any) -> np.ndarray:
+        """bool[classes] of a row, or of several: the labels of the sets that were answered."""
+        return np.asarray(self.score)[rows] > self.kernel.bound
+
+    def set_text(self, row: int) -> str:
+        return ",".join(map(self.config.classes.shown, np.flatnonzero(self.chosen(row)).tolist()))
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        """A row's prediction as it is written, without the tag."""
+        config, first = self.config, int(results.raw[row])
+        everything = range(first, first + config.count)
+        if raw:
+            if config.kind == "oaa":
+                return " " + self.pairs_text(self.score[row], first, everything)
+            return self.pairs_text(self.raw[row], first, self.listed(batch, row) or everything)
+        if config.probabilities or config.scores:
+            text = self.pairs_text(self.score[row], first, everything)
+            return text + "\n " * (config.kind == "multilabel_oaa")  # as vw writes it
+        if config.kind == "multilabel_oaa":
+            return self.set_text(row)
+        return config.classes.shown(int(results.prediction[row]))
+
+    def pairs_text(self, values: np.ndarray, first: int, numbers: Iterable[int]) -> str:
+        shown, count = self.config.classes.shown, self.config.count
+        other = count - 1 if first else 0  # as in the kernel
+        places = ((number, number - first if 0 <= number - first < count else other) for number in numbers)
+        return " ".join(f"{shown(number)}:{values[place]:g}" for number, place in places)
+
+    @property
+    def writes_lines(self) -> bool:
+        """Whether predictions are more than one number a row."""
+        config = self.config
+        return bool(config.probabilities or config.scores or config.named_labels or config.kind == "multilabel_oaa")
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        if not self.kernel.probabilities:
+            return []
+        loss, weight = self.log_loss[:, int(held)].tolist()
+        return [("average multiclass log loss", loss / weight)] if weight else []
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "norms": self.norms.tolist()}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        norms = matrix(header["norms"], "norms", self.norms.shape)
+        first, turn = float(header["scalars"]["first"]), float(header["scalars"]["turn"])
+        if first not in (-1, 0, 1) or not 0 <= turn < self.config.count:
+            raise ValueError("classes are counted from 0 or 1")
+        self.set(first=first, turn=turn)
+        if whole:
+            self.norms = norms
+
+    @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: ManyConfig) -> None:
+        if len(header["norms"]) != config.models:
+            raise ValueError(f"norms are of {len(header['norms'])} sets of weights, not {config.models}")
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> ManyConfig:
+        return restored_config(ManyConfig, stored, changes)

@@ -1,0 +1,30 @@
+"""The largest number; ``--min_prediction`` and ``--max_prediction`` in vwlite's manners, where either may be free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from vwlite.errors import UsageError
+
+if TYPE_CHECKING:
+    from vwlite.learners.losses import LossConfig
+
+LARGEST = (2 - 2**-23) * 2.0**127  # of float32, as which kernels take numbers: no option is beyond it
+
+
+def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, Any]:
+    """The options with both bounds where one is given. Raises UsageError when the lower is not below the upper.
+
+    Free is what the loss is: its own range of predictions, or all numbers. (Vowpal Wabbit takes 0 for the other bound.)
+    """
+    low, high = options.get("min_prediction"), options.get("max_prediction")
+    if low is None and high is None:
+        return dict(options)
+    first, last = loss.loss.initial_range
+    if first == last:
+        first, last = -LARGEST, LARGEST
+    low, high = (first if low is None else low), (last if high is None else high)
+    if not low < high:
+        raise UsageError(f"--min_prediction must be below --max_prediction, not {low:g} and {high:g}")
+    return {**options, "min_prediction": low, "max_prediction": high}

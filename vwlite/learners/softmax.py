@@ -1,0 +1,161 @@
+"""Classes in vwlite's own layout: softmax, one against all, hinge; see ``cython_ext/learners/multiclass.pyx``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vwlite._native import multiclass as kernel
+from vwlite.arrays import np
+from vwlite.data.batch import Batch
+from vwlite.errors import UsageError
+from vwlite.learners.base import Learner, restored_config
+from vwlite.learners.gd import GdConfig
+from vwlite.learners.per_class import Many, ManyConfig
+from vwlite.learners.row_results import Results
+from vwlite.storage.weight_table import Table, values_of, zeros
+
+LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
+SCALARS = ("norm_sum", "norm_weight", "rate", "first", "min_label", "max_label", "time")
+REFUSED = (
+    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction"),
+    *("max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MulticlassConfig(ManyConfig):
+    """``multiclass`` is the number of classes. Labels, names, scores and probabilities are as with ``oaa``."""
+
+    multiclass: int = 0
+    class_loss: str = "multinomial"
+
+    learner: ClassVar[str] = "multiclass"
+    usual_loss: ClassVar[str] = "logistic"
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "named_labels", tuple(self.named_labels))
+        if self.class_loss not in LOSSES:
+            raise UsageError(f"--multiclass goes with --loss_function {', '.join(LOSSES)}, not {self.class_loss}")
+        for name in REFUSED:
+            if getattr(self, name):
+                raise UsageError(f"--{name} does not go with --multiclass")
+        if self.power_t != 0.5:
+            raise UsageError("--power_t does not go with --multiclass")
+        if not 1 <= self.multiclass < 1 << 24:
+            raise UsageError(f"--multiclass takes 1 to {(1 << 24) - 1} classes, not {self.multiclass}")
+        self.check_names()
+        if self.probabilities and self.class_loss != "multinomial":
+            raise UsageError("--probabilities needs --loss_function multinomial")
+
+    @property
+    def kind(self) -> str:
+        return "oaa"
+
+    @property
+    def count(self) -> int:
+        return self.multiclass
+
+
+class MulticlassKernelConfig:
+    def __init__(self, config: MulticlassConfig, *, strict: bool) -> None:
+        self.loss, self.classes, self.strict = LOSSES.index(config.class_loss), config.multiclass, strict
+        self.shift = max((config.multiclass - 1).bit_length(), 3)
+        self.bound = 0.0
+
+
+class Multiclass(Many):
+    """``weights`` and ``squares`` float32[2^bits, 1]: of every feature W classes; ``scale`` float32[2^bits / W, 1].
+
+    W is 8 or a larger power of two.
+    """
+
+    name = "multiclass"
+    SCALARS = SCALARS
+    native = kernel
+
+    def __init__(
+        self, config: MulticlassConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+    ) -> None:
+        Learner.__init__(self, config, bits, learning=learning, strict=strict)
+        self.kernel = MulticlassKernelConfig(config, strict=strict)
+        shift = self.kernel.shift
+        if 1 << shift > 1 << bits:
+            raise UsageError(f"{config.multiclass} classes need more than the {1 << bits} slots of -b {bits}")
+        self.layout = shift, config.multiclass
+        self.stride, self.start_time = 1, 0.0
+        self.weights = zeros(1 << bits, 1)
+        self.squares, self.scale = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
+        if learning:
+            self.squares, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - shift), 1)
+        self.mask: np.ndarray | None = None
+        self.set(rate=config.start_rate, first=-1 if config.classes.first is None else config.classes.first)
+        self.scratch = np.zeros((5, 1 << shift), np.float32)
+        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
+        self.wants_scores = config.probabilities or config.scores
+        self.log_loss = np.zeros((2, 2))  # as in Many, for every loss
+        self.told: np.ndarray | None = None
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        predictions = "SCALARS" if self.config.probabilities or self.config.scores else "MULTICLASS"
+        return ("multiclass", self.config.class_loss), "MULTICLASS", predictions
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        loss, weight = self.log_loss[:, int(held)].tolist()
+        return [(f"average {self.config.class_loss} loss", loss / weight)] if weight else []
+
+    def clipped(self, results: Results, row: int, number: int) -> float:
+        return float(self.raw[row, number])
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        if not raw:
+            return super().lines(batch, results, row, raw)
+        first = int(results.raw[row])
+        return self.pairs_text(self.raw[row], first, range(first, first + self.config.count))
+
+    def apply_shrinkage(self) -> None:
+        """There is none."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("w",)
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        tables = {"weights": Table(self.weights, ("w",))}
+        if not predict_only:
+            tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
+        return tables
+
+    def header(self) -> dict[str, Any]:
+        return Learner.header(self)
+
+    @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: MulticlassConfig) -> None:
+        """Classes have no numbers of their own in the header."""
+
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        return None
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        first = float(header["scalars"]["first"])
+        if first not in (-1, 0, 1):
+            raise ValueError("classes are counted from 0 or 1")
+        self.set(first=first)
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        self.weights = self.checked(arrays, "weights", 1)
+        if whole:
+            self.set(**{name: float(scalars[name]) for name in SCALARS})
+        if whole and self.learning:
+            self.squares = self.checked(arrays, "squares", 1)
+            self.scale = values_of(arrays, "scale")
+            if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
+                raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> MulticlassConfig:
+        return restored_config(MulticlassConfig, stored, changes)

@@ -1,0 +1,1 @@
+"""Learners with loops of their own."""

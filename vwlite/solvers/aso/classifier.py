@@ -1,0 +1,121 @@
+"""The target problem: classes by one-versus-rest over rows and the features that Theta makes of them."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vwlite.data.label_vocabulary import Classes
+from vwlite.errors import DataError
+from vwlite.solvers.aso.corpus import Corpus, Vocabulary
+from vwlite.solvers.aso.csr import Rows, Targets, targets
+from vwlite.solvers.aso.sgd import SolverConfig, Weights, solve, zero_weights
+from vwlite.solvers.aso.theta import Theta
+from vwlite.solvers.memory_limit import USUAL, check_memory
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """``theta_scale``: length of each group's shared features, None: ``scale_for`` the number of labelled examples;
+    ``unit``: are rows scaled to length 1?
+    """
+
+    solver: SolverConfig = field(default_factory=lambda: SolverConfig(passes=20))
+    theta_scale: float | None = None
+    unit: bool = True
+
+
+@dataclass(slots=True)
+class Target:
+    """A final model: predicts the class of the largest score, or (``classes.several``) all above 0."""
+
+    classes: Classes
+    words: Vocabulary
+    weights: Weights
+    theta: Theta | None
+    config: TargetConfig
+
+    def rows(self, corpus: Corpus) -> Rows:
+        return with_shared(corpus.rows(self.words, self.config.unit), self.words, self.theta, self.config)
+
+    def scores(self, corpus: Corpus) -> np.ndarray:
+        """float32[n, classes]."""
+        return self.weights.scores(self.rows(corpus))
+
+    def chosen(self, scores: np.ndarray) -> np.ndarray:
+        """bool[n, classes]."""
+        if self.classes.several:
+            return scores > 0
+        chosen = np.zeros(scores.shape, bool)
+        chosen[np.arange(len(scores)), scores.argmax(1)] = True
+        return chosen
+
+
+def scale_for(labelled: int) -> float:
+    """What shared features are worth: the less the more examples there are to learn words from."""
+    return float(min(max(7 / max(labelled, 1) ** 0.5, 0.1), 1.0))
+
+
+def with_shared(rows: Rows, words: Vocabulary, theta: Theta | None, config: TargetConfig) -> Rows:
+    return replace(rows, extra=theta.project(rows, words, config.theta_scale, config.unit)) if theta else rows
+
+
+def labels_of(corpus: Corpus, classes: Classes) -> tuple[np.ndarray, Targets]:
+    """The rows that have a label, and their classes."""
+    labelled = np.flatnonzero(corpus.label >= 0)
+    members = classes.members(corpus.texts)
+    own = [members[label] for label in corpus.label[labelled].tolist()]
+    owner = np.repeat(np.arange(len(labelled)), [len(one) for one in own])
+    problem = np.concatenate(own) if own else np.zeros(0, np.int32)
+    return labelled, targets(owner, problem, len(labelled), classes.names)
+
+
+def classes_in(corpus: Corpus, several: bool) -> Classes:
+    """Those of the labelled rows. Raises DataError when there are fewer than two."""
+    texts = corpus.texts
+    used = [texts[label] for label in np.unique(corpus.label[corpus.label >= 0]).tolist()]
+    classes = Classes.of(used, several)
+    if len(classes.names) < (1 if several else 2):
+        raise DataError(f"the labels name {len(classes.names)} classes; there must be two at least")
+    return classes
+
+
+def fit(rows: Rows, made: Targets, config: SolverConfig) -> Weights:
+    """One-versus-rest over rows (with their shared features)."""
+    features = int(rows.index.max()) + 1 if len(rows.index) else 1
+    return solve(config, rows, made, zero_weights(features, rows.extra.shape[1], len(made.names)))
+
+
+def train(
+    corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL
+) -> Target:
+    """Learn the classes of a labelled corpus.
+
+    Raises UsageError where weights would take more bytes than ``memory``, DataError, Diverged.
+    """
+    classes, words = classes_in(corpus, several), corpus.vocabulary()
+    if theta:
+        words = joined(words, theta.words)
+    what = f"the weights of {len(classes.names):,} classes and {len(words):,} features"
+    check_memory(8.0 * len(words) * len(classes.names), memory, what, "are the labels names of classes?")
+    labelled, made = labels_of(corpus, classes)
+    if config.theta_scale is None:
+        config = replace(config, theta_scale=scale_for(len(labelled)))
+    rows = with_shared(corpus.rows(words, config.unit).take(labelled), words, theta, config)
+    found = fit(rows, made, config.solver)
+    w = np.zeros((len(words), len(classes.names)), np.float32)
+    w[: len(found.w)] = found.w
+    return Target(classes, words, Weights(w, found.v, found.bias), theta, config)
+
+
+def joined(one: Vocabulary, other: Vocabulary) -> Vocabulary:
+    """The features of both, with ``one``'s names first."""
+    new = np.flatnonzero(one.find(other.key) < 0)
+    keys = np.concatenate((one.key, other.key[new]))
+    spaces = sorted({*one.spaces, *other.spaces})
+    names = [*one.names, *(other.names[place] for place in new.tolist())]
+    old = [one.spaces[place] for place in one.space.tolist()]
+    old += [other.spaces[place] for place in other.space[new].tolist()]
+    order = np.argsort(keys)
+    place = {space: number for number, space in enumerate(spaces)}
+    space = np.array([place[old[at]] for at in order.tolist()], np.int32)
+    return Vocabulary(keys[order], space, [names[at] for at in order.tolist()], spaces)

@@ -1,0 +1,131 @@
+"""A text read whole into memory: numbered features with their names and namespaces, labels as texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, Batch, Names
+from vwlite.data.block_parser import read
+from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.malformed_lines import BadLines
+from vwlite.data.text_format import TextFormat
+from vwlite.solvers.aso.csr import Rows
+
+
+@dataclass(slots=True)
+class Vocabulary:
+    """The features: full 32-bit hashes, ascending, with name and namespace of each."""
+
+    key: np.ndarray  # uint32[p]
+    space: np.ndarray  # int32[p], place in spaces
+    names: list[str]
+    spaces: list[str]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def find(self, keys: np.ndarray) -> np.ndarray:
+        """int64: the features' numbers, -1 where unknown."""
+        if not len(self.key):
+            return np.full(len(keys), -1)
+        place = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
+        return np.where(self.key[place] == keys, place, -1)
+
+
+class Corpus:
+    """Reads texts; ``rows`` numbers features by a vocabulary, this one's own or another's.
+
+    ``label`` int64[n], place in ``texts``, -1 where unlabelled. With ``tags`` these are kept, and examples of no
+    importance too.
+    """
+
+    def __init__(self, manners: BadLines, tags: bool = False) -> None:
+        self.manners, self.book = manners, LabelBook()
+        self.keep_tags, self.tags = tags, []
+        self.gaps: list[int] = []  # rows in front of which a malformed line was left out
+        self.known: dict[int, tuple[str, str]] = {}
+        none, number = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
+        self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
+
+    def read(self, paths: Sequence[str], threads: int = 1, strict: bool = True) -> "Corpus":
+        for part in read(paths, TextFormat(strict=strict, names=True).of_words(), threads=threads):
+            batch = self.manners.examine(part)
+            self.add(batch)
+            batch.release()
+        self.manners.finish()
+        return self
+
+    def add(self, batch: Batch) -> None:
+        taken = batch.flags & BLANK == 0
+        rows = np.flatnonzero(taken if self.keep_tags else taken & (batch.importance > 0))
+        first, last = batch.row_seg[rows].astype(np.int64), batch.row_seg[rows + 1].astype(np.int64)
+        begin, end = batch.seg_start[first].astype(np.int64), batch.seg_start[last].astype(np.int64)
+        owner = np.repeat(np.arange(len(rows)), end - begin)
+        ends = np.cumsum(end - begin)
+        places = np.arange(len(owner)) + np.repeat(end - ends, end - begin)
+        keys, values = batch.feature_hash[places], batch.value[places]
+        self.learn_names(batch, keys, places)
+        order = np.lexsort((keys, owner))
+        owner, keys, values = owner[order], keys[order], values[order]
+        if len(owner):  # a word said twice counts twice
+            change = (owner[1:] != owner[:-1]) | (keys[1:] != keys[:-1])
+            new = np.flatnonzero(np.concatenate(([True], change)))
+            owner, keys, values = owner[new], keys[new], np.add.reduceat(values, new).astype(np.float32)
+        label = self.book.numbers(batch)[rows].astype(np.int64)
+        self.parts.append((np.bincount(owner, minlength=len(rows)), keys.copy(), values.copy()))
+        self.columns.append((label, batch.importance[rows].copy()))
+        if self.keep_tags:
+            self.gaps += [len(self.tags) + int(np.searchsorted(rows, gap)) for gap in batch.gaps]
+            self.tags += [tag_of(batch, row) for row in rows.tolist()]
+
+    def learn_names(self, batch: Batch, keys: np.ndarray, places: np.ndarray) -> None:
+        unique, first = np.unique(keys, return_index=True)
+        segment = np.searchsorted(batch.seg_start, places[first], side="right") - 1
+        for key, place, seg in zip(unique.tolist(), places[first].tolist(), segment.tolist(), strict=True):
+            if key not in self.known:
+                self.known[key] = name_of(batch.text, batch.names, place, seg)
+
+    def vocabulary(self, least: int = 1) -> Vocabulary:
+        """Of the features that at least ``least`` rows hold."""
+        keys, counts = np.unique(np.concatenate([part[1] for part in self.parts]), return_counts=True)
+        keys = keys[counts >= least]
+        pairs = [self.known[key] for key in keys.tolist()]
+        spaces = sorted({space for space, _ in pairs})
+        place = {space: number for number, space in enumerate(spaces)}
+        return Vocabulary(keys, np.array([place[space] for space, _ in pairs], np.int32), [n for _, n in pairs], spaces)
+
+    @property
+    def label(self) -> np.ndarray:
+        return np.concatenate([label for label, _ in self.columns])
+
+    @property
+    def texts(self) -> list[str]:
+        return self.book.texts
+
+    def rows(self, words: Vocabulary, unit: bool = True) -> Rows:
+        """Rows over ``words``; with ``unit`` scaled to length 1, unknown features counted."""
+        sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        start = np.concatenate(([0], np.cumsum(sizes)))
+        importance = np.concatenate([importance for _, importance in self.columns])
+        whole = Rows(start, np.zeros(len(keys), np.int32), values, importance, np.zeros((len(sizes), 0), np.float32))
+        if unit:
+            whole = whole.unit()
+        index = words.find(keys)
+        kept = index >= 0
+        whole.start = np.concatenate(([0], np.cumsum(kept)))[start]
+        whole.index, whole.value = index[kept].astype(np.int32), whole.value[kept]
+        return whole
+
+
+def name_of(text: bytes, names: Names, place: int, segment: int) -> tuple[str, str]:
+    """A feature's namespace and name; anonymous ones have numbers for names."""
+
+    def decoded(start: np.ndarray, end: np.ndarray, at: int) -> str:
+        return bytes(text[start[at] : end[at]]).decode("utf-8", "surrogateescape")
+
+    name = decoded(names.start, names.end, place)
+    if names.kind[place] == 2:
+        name += "^" + decoded(names.value_start, names.value_end, place)
+    return decoded(names.seg_start, names.seg_end, segment), name

@@ -1,0 +1,125 @@
+"""Theta and final models as model files."""
+
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from vwlite.config_check import built, numbers, require
+from vwlite.data.label_vocabulary import Classes
+from vwlite.errors import ModelError, UsageError
+from vwlite.solvers.aso.classifier import Target, TargetConfig
+from vwlite.solvers.aso.corpus import Vocabulary
+from vwlite.solvers.aso.sgd import Weights
+from vwlite.solvers.aso.theta import Theta
+from vwlite.storage import model_file
+from vwlite.training.model_header import TargetHeader, ThetaHeader
+
+THETA, TARGET = "aso-theta", "aso"
+
+
+def word_arrays(prefix: str, words: Vocabulary) -> dict[str, np.ndarray]:
+    """``key`` uint32[p], ``space`` int32[p]; names as the bytes of ``text``, name i ending before ``end[i]``."""
+    names = [name.encode("utf-8", "surrogateescape") for name in words.names]
+    arrays = {
+        "key": words.key,
+        "space": words.space,
+        "end": np.cumsum([len(name) for name in names], dtype=np.int64),
+        "text": np.frombuffer(b"".join(names), np.uint8),
+    }
+    return {f"{prefix}_{name}": array for name, array in arrays.items()}
+
+
+def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabulary:
+    key = numbers(arrays, f"{prefix}_key", np.uint32, (-1,))
+    count = len(key)
+    space = numbers(arrays, f"{prefix}_space", np.int32, (count,))
+    ends = numbers(arrays, f"{prefix}_end", np.int64, (count,))
+    raw = numbers(arrays, f"{prefix}_text", np.uint8, (-1,)).tobytes()
+    edges = np.concatenate(([0], ends))
+    if (np.diff(edges) < 0).any() or edges[-1] != len(raw) or (key[1:] <= key[:-1]).any():
+        raise ValueError("the names of its features")
+    if count and not 0 <= int(space.min()) <= int(space.max()) < len(spaces):
+        raise ValueError("the namespaces of its features")
+    names = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(edges.tolist())]
+    return Vocabulary(key, space, names, spaces)
+
+
+def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    header = {"groups": theta.names, "h": [len(v) for v in theta.values], "theta_spaces": theta.words.spaces}
+    values = np.concatenate(theta.values) if theta.values else np.zeros(0)
+    arrays = {"theta": theta.matrix, "theta_group": theta.group, "theta_values": values}
+    return header, {**arrays, **word_arrays("theta", theta.words)}
+
+
+def theta_from(header: dict[str, Any], arrays: dict[str, Any]) -> Theta:
+    require(header, ThetaHeader, "header")
+    words, names, h = words_from("theta", arrays, header["theta_spaces"]), header["groups"], header["h"]
+    if len(h) != len(names):
+        raise ValueError("the groups of Theta")
+    matrix = numbers(arrays, "theta", np.float32, (len(words), max(h, default=0)))
+    group = numbers(arrays, "theta_group", np.int32, (len(words),))
+    values = numbers(arrays, "theta_values", np.float64, (sum(h),))
+    if len(group) and not -1 <= int(group.min()) <= int(group.max()) < len(h):
+        raise ValueError("the groups of Theta")
+    return Theta(words, group, matrix, names, np.split(values, np.cumsum(h)[:-1]) if h else [])
+
+
+def save_theta(path: str, theta: Theta, facts: dict[str, Any]) -> None:
+    header, arrays = theta_parts(theta)
+    model_file.save(path, {"learner": THETA, "aso": facts, **header}, arrays)
+
+
+def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
+    """Theta and the facts of its learning. Raises ModelError."""
+    header, arrays = opened(path, THETA, "made by vwlite aso learn")
+    try:
+        require(header["aso"], dict, "aso")
+        return theta_from(header, arrays), header["aso"]
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{path} is no Theta of this version ({error})") from error
+
+
+def opened(path: str, kind: str, needed: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    found = model_file.kind_of(path)
+    if found != kind:
+        raise ModelError(f"{path} holds a model of learner {found}; this takes one {needed}")
+    loaded = model_file.load(path)
+    return loaded.header, loaded.arrays
+
+
+def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
+    header = {"classes": target.classes.names, "several": target.classes.several, "spaces": target.words.spaces}
+    config = {**asdict(target.config), "solver": {**asdict(target.config.solver), "threads": 1}}
+    weights = target.weights
+    arrays = {"w": weights.w, "v": weights.v, "bias": weights.bias, **word_arrays("word", target.words)}
+    if target.theta:
+        more, tables = theta_parts(target.theta)
+        header, arrays = {**header, **more}, {**arrays, **tables}
+    model_file.save(path, {"learner": TARGET, "config": config, "aso": facts, **header}, arrays)
+
+
+def load_target(path: str) -> Target:
+    """Raises ModelError."""
+    header, arrays = opened(path, TARGET, "made by vwlite aso train")
+    try:
+        require(header, TargetHeader, "header")
+        words, theta = words_from("word", arrays, header["spaces"]), None
+        if "groups" in header:
+            theta = theta_from(header, arrays)
+        config = built(TargetConfig, header["config"])
+        classes = Classes(header["classes"], header["several"])
+        shared, count = sum(len(v) for v in theta.values) if theta else 0, len(classes.names)
+        weights = Weights(
+            numbers(arrays, "w", np.float32, (len(words), count)),
+            numbers(arrays, "v", np.float32, (shared, count)),
+            numbers(arrays, "bias", np.float32, (count,)),
+        )
+        if theta and config.theta_scale is None:
+            raise ValueError("the scale of Theta")
+        if not count or len(classes.place) < count:
+            raise ValueError("the names of its classes")
+        return Target(classes, words, weights, theta, config)
+    except (KeyError, ValueError, UsageError) as error:
+        raise ModelError(f"{path} is no model of this version's aso train ({error})") from error

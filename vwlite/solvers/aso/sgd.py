@@ -1,0 +1,124 @@
+"""Many binary problems over the same rows, each pass one pass over the data."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite._native import gather
+from vwlite._native import multi as kernel
+from vwlite.errors import Diverged, UsageError
+from vwlite.interrupts import STOP, obey
+from vwlite.solvers.aso.csr import Rows, Targets
+
+LOSSES = kernel.LOSSES
+CHUNK = 4096  # rows scored at once
+
+
+@dataclass(frozen=True, slots=True)
+class SolverConfig:
+    """How problems are solved: ``passes`` of steps eta_0 / (1 + 2 lambda eta_0 t) over shuffled rows."""
+
+    loss: str = "modified_huber"
+    penalty: float = 1e-4  # lambda, of lambda |w|^2 + mean loss
+    rate: float = 0.5  # eta_0
+    bias_rate: float = 0.1  # factor on the rate of the bias, which is not regularised
+    shared_rate: float = 1.0  # factor on the rate of v; 0 fixes v
+    passes: int = 5
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise UsageError(f"--loss_function is one of {', '.join(LOSSES)} here, not {self.loss}")
+        if not (0 <= self.penalty < np.inf and 0 < self.rate < np.inf and self.bias_rate >= 0):
+            raise UsageError("--lambda takes a number of 0 or more, -l one above 0")
+        if 2 * self.rate * self.penalty >= 1:
+            raise UsageError("-l times twice --lambda must be below 1")
+        if self.passes < 1:
+            raise UsageError(f"--passes takes 1 or more, not {self.passes}")
+
+
+@dataclass(slots=True)
+class Weights:
+    """Problem l scores ``x . w[:, l] + extra . v[:, l] + bias[l]``. Features own contiguous rows."""
+
+    w: np.ndarray  # float32[p, m]
+    v: np.ndarray  # float32[h, m]
+    bias: np.ndarray  # float32[m]
+    stop: ClassVar[Any] = STOP
+
+    def scores(self, rows: Rows) -> np.ndarray:
+        """float32[n, m]."""
+        out = np.empty((len(rows), self.w.shape[1]), np.float32)
+        for begin in range(0, len(rows), CHUNK):
+            order = np.arange(begin, min(begin + CHUNK, len(rows)))
+            kernel.score(rows, self, order, out[begin : begin + CHUNK])
+            obey()
+        return out
+
+
+def zero_weights(features: int, shared: int, problems: int) -> Weights:
+    shapes = ((features, problems), (shared, problems), (problems,))
+    return Weights(*(np.zeros(shape, np.float32) for shape in shapes))
+
+
+@dataclass(slots=True)
+class Rates:
+    """What the kernel is told of a SolverConfig."""
+
+    loss: int
+    penalty: float
+    start: float
+    bias: float
+    shared: float
+
+
+def solve(
+    config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, say: Callable[[str], None] | None = None
+) -> Weights:
+    """Learn on from ``weights``, in place. The result does not depend on the number of threads. Raises Diverged."""
+    rates = Rates(LOSSES.index(config.loss), config.penalty, config.rate, config.bias_rate, config.shared_rate)
+    problems = weights.w.shape[1]
+    room = np.empty((2, problems), np.float32)
+    cuts = np.linspace(0, problems, min(config.threads, max(problems // 16, 1)) + 1).astype(int).tolist()
+    step = 0
+    with ThreadPoolExecutor(len(cuts) - 1) as pool:
+        for number in range(config.passes):
+            order = np.arange(len(rows))
+            gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + number) % 2**64)
+
+            def part(first: int, last: int, order: np.ndarray = order, step: int = step) -> tuple[int, float]:
+                return kernel.learn(rows, targets, weights, rates, order, step, first, last, room)
+
+            ends = list(pool.map(part, cuts[:-1], cuts[1:]))
+            obey()
+            step, scale = ends[0]
+            weights.w *= np.float32(scale)
+            if not np.isfinite(weights.bias).all():
+                raise Diverged(f"the weights are not finite numbers after pass {number + 1}; try a smaller -l")
+            if say:
+                say(f"pass {number + 1} of {config.passes} over {len(rows)} examples, {problems} problems")
+    return weights
+
+
+def losses(name: str, scores: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """The losses' values, float64, for scores and signs (-1, 1) of the same shape."""
+    margin = scores.astype(np.float64) * signs
+    if name == "modified_huber":
+        return np.where(margin >= -1, np.maximum(0, 1 - margin) ** 2, -4 * margin)
+    if name == "logistic":
+        return np.logaddexp(0, -margin)
+    return np.maximum(0, 1 - margin) if name == "hinge" else (1 - margin) ** 2
+
+
+def objective(config: SolverConfig, rows: Rows, targets: Targets, weights: Weights) -> float:
+    """Sum over problems of lambda |w|^2 and the mean loss (Ando and Zhang 2005, equation 7)."""
+    signs = np.full((len(rows), weights.w.shape[1]), -1.0)
+    signs[targets.owner, targets.problem] = 1.0
+    fit = losses(config.loss, weights.scores(rows), signs).sum() / max(len(rows), 1)
+    return float(config.penalty * np.square(weights.w, dtype=np.float64).sum() + fit)
+
+

@@ -1,0 +1,70 @@
+"""Theta: the structure that problems share, and the features it makes of rows."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vwlite.solvers.aso.corpus import Vocabulary
+from vwlite.solvers.aso.csr import Rows
+from vwlite.solvers.aso.sgd import Weights
+
+BLOCK = 1 << 14  # rows of U turned into float64 at once
+
+
+@dataclass(slots=True)
+class Theta:
+    """Per feature its group and its column of the group's h orthonormal rows."""
+
+    words: Vocabulary
+    group: np.ndarray  # int32[p], -1 in none
+    matrix: np.ndarray  # float32[p, widest h], zero beyond a group's own h
+    names: list[str]  # of the groups
+    values: list[np.ndarray]  # float64[h] singular values of each group
+
+    def project(self, rows: Rows, words: Vocabulary, scale: float, unit: bool = True) -> np.ndarray:
+        """float32[n, sum of h]: ``Theta x`` of each group, scaled to length ``scale`` (or by it, without ``unit``)."""
+        place = self.words.find(words.key)
+        group = np.where(place >= 0, self.group[place], -1)
+        parts = []
+        for number, values in enumerate(self.values):
+            own = group == number
+            matrix = np.ascontiguousarray(self.matrix[place[own], : len(values)])
+            parts.append(shared_features(rows.select(own), matrix))
+        out = np.hstack(parts) if parts else np.zeros((len(rows), 0), np.float32)
+        at = 0
+        for values in self.values:
+            part = out[:, at : at + len(values)]
+            if unit:
+                part /= np.maximum(np.sqrt((part**2).sum(1, keepdims=True)), 1e-12)
+            part *= scale
+            at += len(values)
+        return out
+
+
+def shared_features(rows: Rows, matrix: np.ndarray) -> np.ndarray:
+    """float32[n, h]: ``x . matrix`` of sparse rows and float32[p, h]."""
+    h = matrix.shape[1]
+    plain = replace(rows, extra=np.zeros((len(rows), 0), np.float32))
+    return Weights(matrix, np.zeros((0, h), np.float32), np.zeros(h, np.float32)).scores(plain)
+
+
+def leading(u: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``h`` leading left singular vectors of ``u`` (float32[p, m]) as float32[p, h], and float64[h] values.
+
+    By the Gram matrix of the smaller side, in float64; vectors of vanishing values are left out. Each vector's sign
+    is such that its largest entry is positive.
+    """
+    p, m = u.shape
+    gram = np.zeros((min(p, m),) * 2)
+    for begin in range(0, p if p > m else m, BLOCK):
+        block = (u[begin : begin + BLOCK] if p > m else u[:, begin : begin + BLOCK].T).astype(np.float64)
+        gram += block.T @ block
+    squares, vectors = np.linalg.eigh(gram)
+    squares, vectors = squares[::-1], vectors[:, ::-1]
+    h = min(h, int((squares > 1e-10 * max(squares[0], 1e-300)).sum())) if len(squares) else 0
+    values = np.sqrt(squares[:h])
+    left = u @ (vectors[:, :h] / values).astype(np.float32) if p > m else vectors[:, :h].astype(np.float32)
+    largest = left[np.abs(left).argmax(0), np.arange(h)] if h else np.ones(0)
+    return left * np.where(largest < 0, -1, 1).astype(np.float32), values
+
+

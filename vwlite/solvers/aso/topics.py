@@ -1,0 +1,43 @@
+"""What Theta's rows are about: their strongest features by name (Ando and Zhang 2005, section 7.2.8)."""
+
+from typing import Any
+
+import numpy as np
+
+from vwlite.escapes import escaped
+from vwlite.solvers.aso.theta import Theta
+
+AMONG = 100  # a row shows features from its so many largest positive and negative entries
+
+
+def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
+    """Per group, for its first ``rows`` rows, ``count`` features of either sign.
+
+    As in the paper a feature stands where it is largest: in the row where its entry, of all of its entries, has the
+    greatest size, taken relative to the row's own largest entry.
+    """
+    found = []
+    for number, values in enumerate(theta.values):
+        own = np.flatnonzero(theta.group == number)
+        if not len(own):
+            continue
+        matrix = theta.matrix[own][:, : len(values)]
+        sizes = np.abs(matrix)
+        home = (sizes / np.maximum(sizes.max(0), 1e-30)).argmax(1) if len(values) else np.zeros(0, int)
+        for row in range(min(rows, len(values))):
+            entry: dict[str, Any] = {"group": theta.names[number], "row": row + 1, "value": float(values[row])}
+            for name, sign in (("positive", 1), ("negative", -1)):
+                order = np.argsort(-sign * matrix[:, row], kind="stable")[:AMONG]
+                places = [p for p in order.tolist() if sign * matrix[p, row] > 0 and (home[p] == row or row == 0)]
+                entry[name] = [theta.words.names[own[place]] for place in places[:count]]
+            found.append(entry)
+    return found
+
+
+def as_text(found: list[dict[str, Any]]) -> str:
+    lines = []
+    for entry in found:
+        lines.append(f"{escaped(entry['group'])} row {entry['row']}  singular value {entry['value']:.4g}")
+        for name, sign in (("positive", "+"), ("negative", "-")):
+            lines.append(f"  {sign}  {' '.join(map(escaped, entry[name]))}")
+    return "\n".join(lines)

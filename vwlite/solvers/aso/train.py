@@ -1,0 +1,226 @@
+"""SVD-ASO: Theta out of auxiliary problems (Ando and Zhang 2005, figure 3, and section 5.3 for feature groups)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vwlite.data.label_vocabulary import Classes
+from vwlite.errors import DataError, UsageError
+from vwlite.solvers.aso.auxiliary import (
+    SUPERVISED,
+    Aux,
+    View,
+    behaviour,
+    check_problems,
+    halves,
+    in_spaces,
+    most_frequent,
+    most_positive,
+    present,
+    views,
+)
+from vwlite.solvers.aso.classifier import TargetConfig, classes_in, fit, labels_of
+from vwlite.solvers.aso.corpus import Corpus, Vocabulary
+from vwlite.solvers.aso.csr import Rows, Targets, side_by_side
+from vwlite.solvers.aso.sgd import SolverConfig, Weights, objective, solve, zero_weights
+from vwlite.solvers.aso.theta import Theta, leading, shared_features
+from vwlite.solvers.memory_limit import GIB, USUAL, check_memory
+
+
+@dataclass(frozen=True, slots=True)
+class LearnConfig:
+    """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
+
+    aux: tuple[Aux, ...]
+    groups: tuple[tuple[str, ...], ...] = ()  # namespaces of each group; empty: one per namespace
+    dim: int = 50
+    dims: tuple[tuple[str, int], ...] = ()
+    most: int = 1000  # problems per set
+    least: int = 2  # rows that must hold a feature
+    iterations: int = 1
+    positive: bool = True
+    unit: bool = True
+    several: bool = False  # labels of the labelled examples are lists
+    memory: float = USUAL  # bytes of weights at most
+    solver: SolverConfig = field(default_factory=SolverConfig)
+    target: SolverConfig = field(default_factory=lambda: TargetConfig().solver)
+
+    def __post_init__(self) -> None:
+        if not self.aux:
+            raise UsageError("aso learn needs --aux: freq, mask:NS, top-k:K, multi-k:K, confidence or labels")
+        if min(self.dim, self.most, self.least, self.iterations, *(h for _, h in self.dims)) < 1:
+            raise UsageError("--dim, --max-problems, --min-count and --iterations take numbers of 1 or more")
+
+
+@dataclass(slots=True)
+class Problems:
+    """Problems that are predicted from the same features: bool[p] ``seen``."""
+
+    seen: np.ndarray
+    made: Targets
+
+
+@dataclass(slots=True)
+class Learned:
+    """What came of it: ``objectives`` after each iteration, summed over all problems."""
+
+    theta: Theta
+    problems: list[Problems]
+    objectives: list[float]
+
+
+def learn(
+    config: LearnConfig, corpus: Corpus, labelled: Corpus | None, say: Callable[[str], None] = lambda line: None
+) -> Learned:
+    """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
+    if not len(corpus.label):
+        raise DataError("there is no example to learn from")
+    words = corpus.vocabulary(config.least)
+    rows = corpus.rows(words, unit=False)
+    problems = make_problems(config, rows, words, corpus, labelled)
+    for one in problems:
+        say(f"{len(one.made.names)} problems, {len(one.made.problem)} positives, {int(one.seen.sum())} features seen")
+    group, names = grouped(config, words)
+    state_memory(config, problems, group, say)
+    theta = Theta(words, group, np.zeros((len(words), 0), np.float32), names, [np.zeros(0) for _ in names])
+    kept: list[Weights | None] = [None] * len(problems)
+    objectives = []
+    for _ in range(config.iterations):
+        parts = []
+        total = 0.0
+        for number, one in enumerate(problems):
+            u, own = solved(config, rows, one, theta, kept[number], say)
+            total += own
+            kept[number] = u if config.iterations > 1 else None
+            parts.append((one.seen, positive_part(u.w, kept[number] is None) if config.positive else u.w))
+        objectives.append(total)
+        theta = decomposed(config, parts, theta, say)
+        if config.iterations > 1:
+            say(f"iteration {len(objectives)}: objective {total:.6g}")
+    return Learned(theta, problems, objectives)
+
+
+def solved(
+    config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, say: Callable[[str], None]
+) -> tuple[Weights, float]:
+    """u of all problems after w was learned with v = Theta u fixed, and the objective then."""
+    own = rows.select(one.seen)
+    own = own.unit() if config.unit else own
+    shared = [theta.matrix[one.seen & (theta.group == g), : len(v)] for g, v in enumerate(theta.values)]
+    places = [theta.group[one.seen] == g for g in range(len(shared))]
+    width = sum(matrix.shape[1] for matrix in shared)
+    weights = zero_weights(int(one.seen.sum()), width, len(one.made.names))
+    if width and before is not None:
+        whole = np.zeros((len(weights.w), width), np.float32)
+        at = 0
+        for matrix, place in zip(shared, places, strict=True):
+            whole[place, at : at + matrix.shape[1]] = matrix
+            at += matrix.shape[1]
+        weights.v = whole.T @ before.w
+        weights.w = before.w - whole @ weights.v
+        weights.bias = before.bias
+        own = replace(own, extra=shared_features(own, whole))
+    solve(replace(config.solver, shared_rate=0.0), own, one.made, weights, say)
+    value = objective(config.solver, own, one.made, weights) if config.iterations > 1 else 0.0
+    if width and before is not None:
+        weights.w += whole @ weights.v
+    return weights, value
+
+
+def decomposed(
+    config: LearnConfig, parts: list[tuple[np.ndarray, np.ndarray]], old: Theta, say: Callable[[str], None]
+) -> Theta:
+    """Theta of each group from the u of all problems that see it."""
+    tables, values = [], []
+    for number, name in enumerate(old.names):
+        own = old.group == number
+        u = gathered(parts, own)
+        left, singular = leading(u, dict(config.dims).get(name, config.dim))
+        tables.append((own, left))
+        values.append(singular)
+        shown = " ".join(f"{value:.4g}" for value in singular[:10].tolist())
+        say(f"group {name}: {len(left)} features, h = {len(singular)}, singular values {shown} ...")
+    matrix = np.zeros((len(old.group), max((len(v) for v in values), default=0)), np.float32)
+    for own, left in tables:
+        matrix[own, : left.shape[1]] = left
+    return Theta(old.words, old.group, matrix, old.names, values)
+
+
+def positive_part(u: np.ndarray, in_place: bool) -> np.ndarray:
+    return np.maximum(u, 0, out=u if in_place else None)
+
+
+def gathered(parts: list[tuple[np.ndarray, np.ndarray]], own: np.ndarray) -> np.ndarray:
+    """float32[p of the group, problems]: u of the problems that see some of the group, 0 where they see nothing."""
+    near = [(seen, u) for seen, u in parts if (own & seen).any()]
+    table = np.zeros((int(own.sum()), sum(u.shape[1] for _, u in near)), np.float32)
+    at = 0
+    for seen, u in near:
+        table[seen[own], at : at + u.shape[1]] = u[own[seen]]
+        at += u.shape[1]
+    return table
+
+
+def make_problems(
+    config: LearnConfig, rows: Rows, words: Vocabulary, corpus: Corpus, labelled: Corpus | None
+) -> list[Problems]:
+    """All problems; those that see the same features are learned together."""
+    by_seen: dict[bytes, tuple[np.ndarray, list[Targets]]] = {}
+    for aux in config.aux:
+        for view in views(aux, words, config.solver.seed):
+            made = problems_of(config, aux, view, (rows, words, corpus, labelled))
+            check_problems(made, aux)
+            by_seen.setdefault(view.seen.tobytes(), (view.seen, []))[1].append(made)
+    return [Problems(seen, side_by_side(several)) for seen, several in by_seen.values()]
+
+
+def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targets:
+    rows, words, corpus, labelled = data
+    if aux.kind in ("freq", "freq-k"):
+        return most_frequent(rows, view, words, config.most, aux.k)
+    if aux.kind == "mask":
+        return present(rows, view, words, config.most)
+    if aux.kind == "labels":
+        labels, made = labels_of(corpus, Classes.of(corpus.texts, several=True))
+        return most_positive(labels[made.owner], made.problem, len(rows), made.names, config.most)
+    if labelled is None:
+        raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(SUPERVISED)} imitate a classifier")
+    classes = classes_in(labelled, config.several)
+    own, made = labels_of(labelled, classes)
+    known, seen = labelled.rows(words, unit=False).take(own), rows.select(view.hidden)
+    known = known.select(view.hidden)
+    if config.unit:
+        known, seen = known.unit(), seen.unit()
+    found = fit(known, made, config.target)
+    w = np.zeros((max(int(view.hidden.sum()), len(found.w)), len(classes.names)), np.float32)
+    w[: len(found.w)] = found.w
+    return behaviour(aux, Weights(w, found.v, found.bias).scores(seen), classes.names, config.most)
+
+
+def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
+    """int32[p] group of each feature and the groups' names: namespaces, or ``--group``s, by random view where split."""
+    base, names = words.space.copy(), list(words.spaces)
+    if config.groups:
+        base = np.full(len(words), -1, np.int32)
+        names = [",".join(spaces) for spaces in config.groups]
+        for number, spaces in enumerate(config.groups):
+            base[in_spaces(words, spaces)] = number
+    split = [aux for aux in config.aux if aux.kind.startswith("freq") or (aux.kind in SUPERVISED and not aux.spaces)]
+    if split:
+        half = halves(words, config.solver.seed)
+        base = np.where(base < 0, -1, 2 * base + half)
+        names = [f"{name}/{view}" for name in names for view in (1, 2)]
+    held = [number for number in range(len(names)) if (base == number).any()]
+    place = np.full(len(names) + 1, -1, np.int32)
+    place[held] = np.arange(len(held))
+    return place[base], [names[number] for number in held]
+
+
+def state_memory(config: LearnConfig, problems: list[Problems], group: np.ndarray, say: Callable[[str], None]) -> None:
+    """Say what will be taken before it is. Raises UsageError when that is more than allowed."""
+    tables = [4.0 * float(one.seen.sum()) * len(one.made.names) for one in problems]
+    need = 2 * sum(tables) + (sum(tables) if config.iterations > 1 else 0)
+    what = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
+    say(f"{need / GIB:.2f} GiB of memory for {what}")
+    check_memory(need, config.memory, what, "fewer --max-problems, a larger --min-count or fewer --aux need less")

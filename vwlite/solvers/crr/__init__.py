@@ -1,0 +1,1 @@
+"""Combined regression and ranking."""

@@ -1,0 +1,119 @@
+"""A whole training set at random access: the cache unpacked, or a sample of a pipe; labels, queries."""
+
+from __future__ import annotations
+
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.dataset import Inputs
+from vwlite.data.malformed_lines import BadLines
+from vwlite.data.shuffle import Rows
+from vwlite.errors import DataError
+from vwlite.features.feature_plan import Plan
+from vwlite.features.name_index import NameBook
+from vwlite.features.query_ids import Queries
+from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.pair_sampling import Population, population
+from vwlite.solvers.crr.reservoir import PairBuffer
+from vwlite.training.counters import Counters
+from vwlite.training.loop import new_namespaces
+
+COLUMNS = ("label", "importance", "query", "batch", "row")
+
+
+class TrainingSet:
+    """Labelled rows of some importance, with their queries.
+
+    ``rows`` gives access to the batches; columns per row: ``label`` float32, ``importance`` float64, ``query`` uint64,
+    ``batch`` and ``row`` int64 (where it stands).
+    """
+
+    def __init__(self, labels: GradedLabels, queries: Queries, plan: Plan, kind: str) -> None:
+        self.labels, self.by, self.plan, self.kind = labels, queries, plan, kind
+        self.names: NameBook | None = None
+        self.counters = Counters()
+        self.batches: list[Batch] = []
+        self.columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
+        self.seen: set[int] = plan.seen
+        self.queries = 0
+
+    def read(self, inputs: Inputs, manners: BadLines) -> None:
+        """Fill the cache, unless it is there, and look through it."""
+        if inputs.cache is None:
+            for part in inputs.texts():
+                batch = manners.examine(part)
+                if self.names is not None:
+                    self.learn_names(batch)
+                if batch.release:
+                    batch.release()
+        else:
+            manners.recall(inputs.cache.lines, inputs.cache.bad)
+        manners.finish()
+        for batch in inputs.kept():
+            manners.relabel(batch)
+            self.add(batch, self.by.of(batch), batch.importance)
+
+    def read_sample(self, inputs: Inputs, manners: BadLines, size: int, seed: int) -> None:
+        """Keep ``size`` rows of each label of each query, and give them the importance of all that were read."""
+        kept = PairBuffer(size, seed)
+        for part in inputs.texts():
+            batch = manners.examine(part)
+            if self.names is not None:
+                self.learn_names(batch)
+            kept.add(batch, self.by.of(batch), usable(batch))
+            if batch.release:
+                batch.release()
+        manners.finish()
+        self.add(*kept.finish())
+
+    def learn_names(self, batch: Batch) -> None:
+        self.meet(batch)
+        self.names.add(batch, self.plan, 0, len(batch))
+
+    def meet(self, batch: Batch) -> None:
+        """Wildcards stand for all namespaces, from the first step on."""
+        if self.plan.wild:
+            for characters in new_namespaces(batch, self.plan).values():
+                self.plan.see(characters)
+
+    def add(self, batch: Batch, query: np.ndarray, importance: np.ndarray) -> None:
+        self.meet(batch)
+        rows = np.flatnonzero(usable(batch))
+        columns = {
+            "label": batch.label[rows],
+            "importance": importance[rows].astype(np.float64),
+            "query": query[rows],
+            "batch": np.full(len(rows), len(self.batches), np.uint32),
+            "row": rows.astype(np.uint32),
+        }
+        for name, values in columns.items():
+            self.columns[name].append(values)
+        self.batches.append(batch)
+
+    def column(self, name: str) -> np.ndarray:
+        parts = self.columns.pop(name)
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def population(self, sampling: str, wants_pairs: bool) -> Population:
+        """To be called once. Raises DataError when there is no example, or no pair although one is wanted."""
+        label, importance, query = self.column("label"), self.column("importance"), self.column("query")
+        if not len(label):
+            raise DataError("there is no labelled example to learn from")
+        self.labels.settle()
+        self.by.check()
+        self.queries = len(np.unique(query))
+        self.counters.example_number = len(label)
+        self.rows = Rows(self.batches)
+        people = population(query, label, importance, (self.column("batch"), self.column("row")), sampling)
+        if wants_pairs and not len(people.query_start):
+            raise DataError(
+                f"no query has two different labels ({self.queries} queries, {len(label)} examples): "
+                "--qid says what the queries are, --qid none makes all examples one query, --alpha 1 needs no pairs"
+            )
+        return people
+
+
+def usable(batch: Batch) -> np.ndarray:
+    """bool[n]: rows with a label, of some importance."""
+    return ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
+
+

@@ -1,0 +1,179 @@
+"""Combined regression and ranking: one linear model, trained on random examples and random candidate pairs.
+
+Minimises ``alpha L(w, examples) + (1 - alpha) L(w, pairs) + lambda / 2 |w|^2`` by stochastic gradient steps (Sculley,
+"Combined regression and ranking", KDD 2010).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from vwlite._native import crr as kernel
+from vwlite.arrays import np
+from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.query_ids import QueryConfig
+from vwlite.features.row_terms import ADVICE, MOST
+from vwlite.interrupts import obey
+from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
+from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.losses import LOSSES, LossConfig
+from vwlite.learners.prediction_limits import LARGEST
+from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.pair_sampling import BOTH
+from vwlite.storage import model_file
+
+LOSS_NAMES = ("squared", "logistic", "hinge")
+RATES = ("inverse", "invsqrt", "constant")
+CHUNK = 1 << 17  # steps between looks at signals
+
+
+@dataclass(frozen=True, slots=True)
+class CrrConfig:
+    """Options of the training. ``learning_rate`` belongs to the rates ``invsqrt`` and ``constant`` (0.02 when None)."""
+
+    loss: LossConfig = field(default_factory=LossConfig)
+    alpha: float = 0.5
+    penalty: float = 0.001  # lambda
+    steps: int = 1_000_000
+    rate: str = "inverse"
+    learning_rate: float | None = None
+    project: bool = False
+    sampling: str = "pairs"
+    pair_buffer: int = 0
+    queries: QueryConfig = field(default_factory=QueryConfig)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.loss.name not in LOSS_NAMES:
+            raise UsageError(f"combined regression and ranking knows {', '.join(LOSS_NAMES)}, not {self.loss.name}")
+        if not 0 <= self.alpha <= 1:
+            raise UsageError(f"--alpha takes a number from 0 to 1, not {self.alpha:g}")
+        if not 0 <= self.penalty < float("inf"):
+            raise UsageError(f"--lambda takes a number of 0 or more, not {self.penalty:g}")
+        if self.steps < 1 or self.pair_buffer < 0:
+            raise UsageError("--steps and --pair-buffer take positive numbers")
+        if self.rate not in RATES or self.sampling not in BOTH:
+            raise UsageError(f"--rate is one of {', '.join(RATES)}, --pair-sampling one of {', '.join(BOTH)}")
+        if self.penalty == 0 and (self.rate == "inverse" or self.project):
+            raise UsageError("--lambda 0 needs --rate constant or invsqrt, and goes without --project")
+        if self.rate == "inverse" and self.learning_rate is not None:
+            raise UsageError("-l goes with --rate constant or invsqrt; the rate of step i is 1 / (lambda i) otherwise")
+        if self.rate != "inverse" and not 0 < self.start_rate * max(self.penalty, 1e-300) < 1:
+            raise UsageError("the learning rate must be above 0, and below 1 / lambda")
+
+    @property
+    def start_rate(self) -> float:
+        return 0.02 if self.learning_rate is None else self.learning_rate
+
+
+class Weights:
+    """What the kernel works on: ``table`` float32[2^bits, 1] and ``state`` float64[6], named in ``kernel.STATE``."""
+
+    def __init__(self, config: CrrConfig, table: np.ndarray, low: float, high: float) -> None:
+        """``low`` and ``high``: labels that mean probability 0 and 1 (logistic)."""
+        self.table, self.low, self.high = table, low, high
+        self.state = np.zeros(len(kernel.STATE))
+        self.state[0] = 1.0
+        self.loss_code = config.loss.loss.code
+        self.alpha, self.penalty, self.project = config.alpha, config.penalty, config.project
+        self.schedule, self.rate = RATES.index(config.rate), config.start_rate
+        self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
+
+    def get(self, name: str) -> float:
+        return float(self.state[kernel.STATE.index(name)])
+
+
+def train(
+    config: CrrConfig, features: FeatureConfig, data: TrainingSet, plan: Plan, say: Callable[[str], None]
+) -> tuple[Gd, dict[str, Any]]:
+    """The model, as a learner of plain gradient descent, and the facts of its training.
+
+    ``say`` gets the progress table. Raises DataError when there is nothing to learn from, Diverged, MemoryError.
+    """
+    people = data.population(config.sampling, wants_pairs=config.alpha < 1)
+    loss = data.labels.loss
+    learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
+    weights = Weights(config, learner.weights, *data.labels.ends)
+    progress = Progress(weights, say)
+    done = 0
+    while done < config.steps:
+        last = min(done + CHUNK, progress.due, config.steps)
+        status, after = kernel.take_steps(weights, people, data.rows.address, plan, done + 1, last)
+        obey()
+        check(status, after)
+        done = last
+        if done in (progress.due, config.steps):
+            progress.row(done)
+    kernel.finish(weights)
+    if not np.isfinite(learner.weights).all():
+        raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
+    learner.set(time=float(config.steps))
+    if loss.name != "logistic":
+        learner.set(min_label=-LARGEST, max_label=LARGEST)  # to clip predictions would undo rankings
+    return learner, {**facts(config), "examples": len(people.row), "queries": data.queries, "pairs": people.candidates}
+
+
+def check(status: int, after: int) -> None:
+    if status == UNSTABLE:
+        raise Diverged(
+            f"the prediction of step {after} is not a finite number; try a larger --lambda or scale the features"
+        )
+    if status == TOO_MANY:
+        raise DataError(f"an example makes more than {MOST:,} features with its interactions and n-grams: {ADVICE}")
+    if status == NO_MEMORY:
+        raise MemoryError("an example's interactions need more memory than there is")
+
+
+def facts(config: CrrConfig) -> dict[str, Any]:
+    """What the model says of its training, as JSON data."""
+    told = {name: value for name, value in asdict(config).items() if name not in ("loss", "queries", "penalty")}
+    return {**told, "lambda": config.penalty, "qid": config.queries.by}
+
+
+class Progress:
+    """Rows at doubling numbers of steps: losses since the row before, steps a second."""
+
+    HEADER = f"{'steps':>12} {'regression':>12} {'pairwise':>12} {'steps/s':>10}\n{'':>12} {'loss':>12} {'loss':>12}"
+
+    def __init__(self, weights: Weights, say: Callable[[str], None]) -> None:
+        self.weights, self.say = weights, say
+        self.due, self.steps, self.before = 1024, 0, np.array(weights.state)
+        self.since = time.perf_counter()
+        say(self.HEADER)
+
+    def row(self, steps: int) -> None:
+        now, new = time.perf_counter(), self.weights.state - self.before
+        losses = [self.mean(new, name) for name in ("example", "pair")]
+        speed = (steps - self.steps) / max(now - self.since, 1e-9)
+        self.say(f"{steps:12d} {losses[0]:>12} {losses[1]:>12} {speed:10.3g}")
+        self.before, self.steps, self.since = np.array(self.weights.state), steps, now
+        self.due = 2 * steps
+
+    @staticmethod
+    def mean(new: np.ndarray, kind: str) -> str:
+        count, total = (new[kernel.STATE.index(name)] for name in (f"{kind}s", f"{kind}_loss"))
+        return f"{total / count:.6f}" if count else "n.a."
+
+
+def save(path: str, learner: Gd, features: FeatureConfig, data: TrainingSet, training: dict[str, Any]) -> None:
+    """An ordinary model, which says in addition how it was trained."""
+    header = {
+        **learner.header(),
+        "features": asdict(features),
+        "counters": data.counters.state(),
+        "negative_label": data.labels.negative,
+        "seen": sorted(data.seen),
+        "passes": 1,
+        "resumable": True,
+        "kind": data.kind,
+        "names": data.names is not None,
+        "crr": training,
+    }
+    arrays: dict[str, Any] = dict(learner.tables(False))
+    if data.names is not None:
+        arrays |= data.names.arrays()
+    model_file.save(path, header, arrays)

@@ -1,0 +1,153 @@
+"""The lines of batches as flat arrays: terms by their hash, labels by number, where sequences end."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from vwlite._native.flatten import flatten
+from vwlite.data.batch import BLANK, TAGGED, Batch
+from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.text_format import FULL
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.row_terms import too_many
+from vwlite.interrupts import obey
+from vwlite.learners.base import TOO_MANY
+from vwlite.training.loop import new_namespaces
+
+LINE, EMPTY, BAD = 0, 1, 2  # what a line is
+
+
+@dataclass(slots=True)
+class Terms:
+    """The terms of lines: those of line i stand from ``start[i]`` on."""
+
+    start: np.ndarray  # int64[lines + 1]
+    hash: np.ndarray  # uint32[terms]
+    value: np.ndarray  # float32[terms]
+
+    def select(self, lines: np.ndarray) -> "Terms":
+        """Those of ``lines``, int64[n], in this order."""
+        sizes = (self.start[1:] - self.start[:-1])[lines]
+        start = np.concatenate(([0], np.cumsum(sizes)))
+        where = np.repeat(self.start[:-1][lines] - start[:-1], sizes) + np.arange(start[-1])
+        return Terms(start, self.hash[where], self.value[where])
+
+
+@dataclass(slots=True)
+class Lines:
+    """Lines in the order of the text, empty and malformed ones among them."""
+
+    state: Terms
+    edge: Terms | None
+    kind: np.ndarray  # uint8[lines], LINE, EMPTY or BAD
+    label: np.ndarray  # int32[lines], number of the label's name, -1 without; or float32, NaN without
+    weight: np.ndarray  # float64[lines], importance
+    tag: np.ndarray | None = None  # object[lines], bytes
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def select(self, lines: np.ndarray) -> "Lines":
+        return Lines(
+            self.state.select(lines),
+            self.edge.select(lines) if self.edge else None,
+            *(column[lines] for column in (self.kind, self.label, self.weight)),
+            tag=None if self.tag is None else self.tag[lines],
+        )
+
+
+def terms_of(batch: Batch, plan: Plan) -> Terms:
+    """Raises DataError for a line that makes too many, Interrupted, MemoryError."""
+    start, room = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
+    while True:
+        index, value = np.empty(room, np.uint32), np.empty(room, np.float32)
+        status, terms = flatten(batch, plan, start, index, value)
+        obey()
+        if status == TOO_MANY:
+            raise too_many(batch, terms)
+        if status != FULL:
+            break
+        room = 2 * max(room, terms)
+    if status:
+        raise MemoryError("an example's interactions need more memory than there is")
+    return Terms(start, index[:terms].copy(), value[:terms].copy())
+
+
+def join_terms(parts: list[Terms]) -> Terms:
+    offsets = np.cumsum([0, *(int(part.start[-1]) for part in parts)])
+    starts = [part.start[1:] + offset for part, offset in zip(parts, offsets, strict=False)]
+    return Terms(
+        np.concatenate([np.zeros(1, np.int64), *starts]),
+        np.concatenate([np.zeros(0, np.uint32), *(part.hash for part in parts)]),
+        np.concatenate([np.zeros(0, np.float32), *(part.value for part in parts)]),
+    )
+
+
+def join(parts: list[Lines]) -> Lines:
+    """One after the other; there must be one."""
+    edges = [part.edge for part in parts if part.edge]
+    columns = ([getattr(part, name) for part in parts] for name in ("kind", "label", "weight"))
+    tags = [np.full(len(part), b"", object) if part.tag is None else part.tag for part in parts]
+    return Lines(
+        join_terms([part.state for part in parts]),
+        join_terms(edges) if edges else None,
+        *map(np.concatenate, columns),
+        tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
+    )
+
+
+@dataclass(slots=True)
+class Collector:
+    """Turns batches into ``Lines``. ``book`` has the labels met so far; None: labels are numbers."""
+
+    plan: Plan
+    edge_plan: Plan | None = None
+    book: LabelBook | None = None
+
+    def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
+        """With ``with_gaps`` malformed lines have a place, and tags are kept."""
+        if self.plan.wild:
+            for characters in new_namespaces(batch, self.plan).values():
+                self.plan.see(characters)
+        kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
+        edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
+        label = self.book.numbers(batch) if self.book else batch.label.copy()
+        lines = Lines(terms_of(batch, self.plan), edge, kind, label, batch.importance.astype(np.float64))
+        if with_gaps and batch.marks & TAGGED:
+            lines.tag = np.empty(len(batch), object)
+            lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
+        return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
+
+
+def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
+    """Lines without terms in front of the rows ``gaps``."""
+    starts = [np.insert(terms.start, gaps, terms.start[gaps]) for terms in (lines.state, lines.edge) if terms]
+    edge = replace(lines.edge, start=starts[1]) if lines.edge else None
+    return Lines(
+        replace(lines.state, start=starts[0]),
+        edge,
+        np.insert(lines.kind, gaps, BAD),
+        np.insert(lines.label, gaps, -1),
+        np.insert(lines.weight, gaps, 1.0),
+        tag=None if lines.tag is None else np.insert(lines.tag, gaps, b""),
+    )
+
+
+def plans(features: FeatureConfig, edge: tuple[str, ...], seen: Any = ()) -> tuple[Plan, Plan | None]:
+    """Of the state features and, if any, of those that transitions are conditioned on."""
+    if not edge:
+        return Plan(features, seen), None
+    own = replace(
+        features, keep=edge, ignore=(), quadratic=(), cubic=(), interactions=(), ignore_linear=(), noconstant=True
+    )
+    rest = replace(features, ignore=(*features.ignore, *edge)) if not features.keep else features
+    return Plan(rest, seen), Plan(own)
+
+
+def sequences_of(kind: np.ndarray) -> np.ndarray:
+    """int64[sequences + 1]: where sequences begin, counted in lines that are LINE; empty lines end them."""
+    tokens = np.cumsum(kind == LINE)
+    ends = tokens[kind == EMPTY]
+    total = int(tokens[-1]) if len(tokens) else 0
+    return np.unique(np.concatenate(([0], ends, [total]))).astype(np.int64)

@@ -1,0 +1,145 @@
+"""Features by number, the labels each goes with, and the places of their weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.solvers.loglinear.examples import Terms
+
+OFTEN = 16  # a feature in so many places stands before rarer ones
+
+
+def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """int64[n]: the places of hashes among ``features``, uint32[features] in any order; -1 where there is none."""
+    if not len(features):
+        return np.full(len(hashes), -1, np.int64)
+    sorter = np.argsort(features, kind="stable")
+    ascending = features[sorter]
+    place = np.searchsorted(ascending, hashes)
+    place[place == len(features)] = 0
+    return np.where(ascending[place] == hashes, sorter[place], -1)
+
+
+def number(features: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``(start int64[lines + 1], feature uint32[n], value float32[n])`` of the terms among ``features``."""
+    place = find(features, terms.hash)
+    known = place >= 0
+    if known.all():
+        return terms.start, place.astype(np.uint32), terms.value
+    before = np.concatenate(([0], np.cumsum(known)))
+    return before[terms.start], place[known].astype(np.uint32), terms.value[known]
+
+
+def in_order(hashes: np.ndarray) -> np.ndarray:
+    """uint32[features]: frequent ones first, then the others as they come: those of one sequence lie close together."""
+    features, first, count = np.unique(hashes, return_index=True, return_counts=True)
+    return features[np.lexsort((first, np.where(count >= OFTEN, -count, 0)))]
+
+
+@dataclass(slots=True)
+class Family:
+    """State or edge features by their hashes, and pairs (feature, label) in ascending order."""
+
+    features: np.ndarray  # uint32[features]
+    feature: np.ndarray  # int64[pairs], the feature's number
+    label: np.ndarray  # uint32[pairs]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def start(self) -> np.ndarray:
+        """int64[features + 1]: the first pair of each feature."""
+        return np.searchsorted(self.feature, np.arange(len(self.features) + 1)).astype(np.int64)
+
+    def keys(self, features: np.ndarray, labels: int) -> np.ndarray:
+        """int64[pairs]: the pairs as numbers, by the places of their features among ``features``."""
+        return find(features, self.features)[self.feature] * labels + self.label
+
+    def relabelled(self, label: np.ndarray) -> "Family":
+        return Family(self.features, self.feature, label.astype(np.uint32))
+
+
+def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) -> Family:
+    """What the lines show; lines whose label is below 0 show nothing. ``labels``: how many there can be."""
+    own = np.repeat(label, terms.start[1:] - terms.start[:-1]).astype(np.int64)
+    shown = own >= 0
+    hashes = terms.hash[shown]
+    features = in_order(hashes)
+    if dense:
+        feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)
+        return Family(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
+    return from_keys(features, np.unique(find(features, hashes) * labels + own[shown]), labels)
+
+
+def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> Family:
+    return Family(features, keys // max(labels, 1), (keys % max(labels, 1)).astype(np.uint32))
+
+
+def empty_family() -> Family:
+    return Family(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint32))
+
+
+def union(one: Family, other: Family, labels: int) -> Family:
+    """The pairs of both; the features of ``one`` keep their places."""
+    new = other.features[find(one.features, other.features) < 0]
+    features = np.concatenate((one.features, new))
+    return from_keys(features, np.union1d(one.keys(features, labels), other.keys(features, labels)), labels)
+
+
+@dataclass(slots=True)
+class Pairs:
+    """The weights of a chain or multinomial model, in the words of the kernel ``cython_ext/core/chain.pxd``."""
+
+    names: list[str]
+    state: Family
+    edges: Family
+    transitions: bool
+
+    def __post_init__(self) -> None:
+        self.start, self.label = self.state.start, self.state.label
+        self.edge_start, self.edge_label = self.edges.start, self.edges.label
+
+    start: np.ndarray = None  # type: ignore[assignment]
+    label: np.ndarray = None  # type: ignore[assignment]
+    edge_start: np.ndarray = None  # type: ignore[assignment]
+    edge_label: np.ndarray = None  # type: ignore[assignment]
+
+    @property
+    def labels(self) -> int:
+        return len(self.names)
+
+    @property
+    def first_edge(self) -> int:
+        return len(self.state)
+
+    @property
+    def first_transition(self) -> int:
+        return len(self.state) + len(self.edges)
+
+    @property
+    def weights(self) -> int:
+        return self.first_transition + (self.labels**2 if self.transitions else 0)
+
+    def places_in(self, wider: "Pairs") -> np.ndarray:
+        """int64[weights]: where these weights stand among those of ``wider``, which has all of them."""
+        labels, own = wider.labels, self.labels
+        features = wider.state.features
+        state = np.searchsorted(wider.state.keys(features, labels), self.state.keys(features, labels))
+        moved = self.edges.relabelled(rebased(self.edges.label, own, labels))
+        keys = wider.edges.keys(wider.edges.features, labels**2)
+        edges = len(wider.state) + np.searchsorted(keys, moved.keys(wider.edges.features, labels**2))
+        ways = rebased(np.arange(own**2 if self.transitions else 0), own, labels)
+        return np.concatenate((state, edges, wider.first_transition + ways)).astype(np.int64)
+
+
+def rebased(way: np.ndarray, labels: int, more: int) -> np.ndarray:
+    """Numbers of pairs of labels when there are ``more`` labels."""
+    return way if labels == more else way // max(labels, 1) * more + way % max(labels, 1)
+
+
+def widened(old: Pairs, new: Pairs) -> Pairs:
+    """All weights of both; the names of ``new`` begin with those of ``old``."""
+    labels = new.labels
+    moved = old.edges.relabelled(rebased(old.edges.label, old.labels, labels))
+    return Pairs(new.names, union(old.state, new.state, labels), union(moved, new.edges, labels**2), new.transitions)

@@ -1,0 +1,81 @@
+"""What a held-out part says of weights, and which of two passes is the better one.
+
+The log loss of a sequence grows with every label that the model is too sure of, and begins to rise while ever more
+labels are right: passes are judged by what the labels are for.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from vwlite.errors import UsageError
+from vwlite.solvers.loglinear import conlleval
+from vwlite.solvers.loglinear.problems import Chains, Part
+
+MEASURES = ("f1", "accuracy", "log_loss")
+TITLES = {"f1": "phrase F1", "accuracy": "accuracy", "log_loss": "log loss"}
+PHRASE = re.compile(r"[BIES]-.+", re.S)
+
+
+def of_phrases(names: Iterable[str]) -> bool:
+    """Whether labels mark phrases: ``B-NP``, ``I-NP``, ``O``."""
+    marks = set(names) - {"O"}
+    return bool(marks) and all(map(PHRASE.fullmatch, marks))
+
+
+class HeldOut:
+    """Measures weights on ``part``. Entries of the history have its ``figures``."""
+
+    def __init__(self, part: Part, measure: str | None = None) -> None:
+        """``measure`` None: F1 where labels mark phrases, accuracy of other names, else log loss.
+
+        Raises UsageError for a measure that does not go with the labels.
+        """
+        self.part = part
+        problem = part.problem
+        self.chains = problem.only(part.rows) if isinstance(problem, Chains) else None
+        fitting = MEASURES[2:] if not self.chains else MEASURES if self.phrases else MEASURES[1:]
+        self.measure = measure or fitting[0]
+        if self.measure not in fitting:
+            raise UsageError(f"--holdout-metric {measure} does not go with these labels: it is {' or '.join(fitting)}")
+        self.title = TITLES[self.measure]
+        self.columns = ["held-out", *([] if self.measure == "log_loss" else [self.measure])]
+
+    @property
+    def phrases(self) -> bool:
+        pairs = self.chains.pairs
+        return pairs.transitions and of_phrases(pairs.names)
+
+    def figures(self, weights: np.ndarray) -> dict[str, float]:
+        """``held_out``, the mean log loss, and the measure. Raises MemoryError, Diverged."""
+        log_loss = {"held_out": -self.part.log_likelihood(weights) / self.part.mass}
+        if self.measure == "log_loss":
+            return log_loss
+        true, (best, _) = self.chains.label, self.chains.decode(weights)
+        if self.measure == "f1":
+            return log_loss | {"f1": conlleval.evaluate(self.labels(true, best))["f1"]}
+        weight = np.repeat(self.chains.weight, np.diff(self.chains.sequence))
+        return log_loss | {"accuracy": float(weight[true == best].sum() / weight.sum())}
+
+    def labels(self, true: np.ndarray, best: np.ndarray) -> Iterable[tuple[str, str] | None]:
+        """Pairs of names for ``conlleval``, None after each sequence."""
+        names, ends = self.chains.pairs.names, set(self.chains.sequence.tolist())
+        for place, (one, other) in enumerate(zip(true.tolist(), best.tolist(), strict=True), 1):
+            yield names[one], names[other]
+            if place in ends:
+                yield None
+
+    def cells(self, entry: dict[str, Any]) -> list[str]:
+        """Of the table's columns."""
+        shown = {"f1": "{:10.2f}", "accuracy": "{:10.4f}"}
+        more = [] if self.measure == "log_loss" else [shown[self.measure].format(entry[self.measure])]
+        return [f"{entry['held_out']:10.5f}", *more]
+
+    def better(self, one: dict[str, Any], other: dict[str, Any]) -> bool:
+        """Of equals that with the lesser log loss."""
+        return self.rank(one) < self.rank(other)
+
+    def rank(self, entry: dict[str, Any]) -> tuple[float, float]:
+        return -entry.get(self.measure, 0.0), entry["held_out"]

@@ -1,0 +1,70 @@
+"""What can be read in a model of named labels: its facts, its strongest weights by label."""
+
+from typing import Any
+
+import numpy as np
+
+from vwlite.solvers.loglinear.feature_label_pairs import Family
+from vwlite.solvers.loglinear.model_file import CHAIN, Loaded
+
+
+def facts(model: Loaded) -> dict[str, Any]:
+    """Plain facts about the model, as JSON data."""
+    past, pairs, config = model.past, model.pairs, model.config
+    active = model.weights != 0
+    state, transitions = active[: pairs.first_edge], active[pairs.first_transition :]
+    return {
+        "path": model.path,
+        "learner": CHAIN,
+        "model": config.model,
+        "labels": pairs.labels,
+        "l1": config.l1,
+        "solver": config.solver,
+        **({"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}),
+        "bits": model.features.bits,
+        "examples": past.examples,
+        "passes": past.passes,
+        "objective": past.objective,
+        "features": len(pairs.state.features) + len(pairs.edges.features),
+        "active_features": len(np.unique(pairs.state.feature[state])),
+        "weights": pairs.weights,
+        "active": int(active.sum()),
+        "active_edges": int(active[pairs.first_edge : pairs.first_transition].sum()),
+        "active_transitions": int(transitions.sum()),
+        "names": len(model.names.names) if model.names else 0,
+    }
+
+
+def top(model: Loaded, count: int) -> list[dict[str, Any]]:
+    """The ``count`` weights of every label that are largest in size, with the names of their features.
+
+    Transitions are named by the label they come from.
+    """
+    pairs, weights = model.pairs, model.weights
+    own = np.arange(pairs.labels**2 if pairs.transitions else 0)
+    label = np.concatenate((pairs.state.label, pairs.edges.label % pairs.labels, own % pairs.labels))
+    chosen = np.flatnonzero(weights)
+    order = chosen[np.lexsort((chosen, -np.abs(weights[chosen]), label[chosen]))]
+    starts = np.searchsorted(label[order], np.arange(pairs.labels + 1))
+    found = []
+    for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        for place in order[start : min(end, start + count)].tolist():
+            entry = {"label": pairs.names[int(label[place])], "weight": float(weights[place])}
+            found.append({**entry, **described(model, place)})
+    return found
+
+
+def described(model: Loaded, place: int) -> dict[str, Any]:
+    pairs = model.pairs
+    if place >= pairs.first_transition:
+        return {"slot": None, "name": f"after {pairs.names[(place - pairs.first_transition) // pairs.labels]}"}
+    if place < pairs.first_edge:
+        return named(model, pairs.state, place)
+    edge = named(model, pairs.edges, place - pairs.first_edge)
+    before = pairs.names[int(pairs.edges.label[place - pairs.first_edge]) // pairs.labels]
+    return {**edge, "name": f"{edge['name'] or edge['slot']} after {before}"}
+
+
+def named(model: Loaded, family: Family, pair: int) -> dict[str, Any]:
+    slot = int(family.features[family.feature[pair]])
+    return {"slot": slot, "name": model.names.names.get(slot) if model.names else None}

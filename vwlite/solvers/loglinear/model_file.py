@@ -1,0 +1,177 @@
+"""Model files of log-linear models. Two classes make an ordinary linear model; labels by name, one of their own."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from vwlite.config_check import built, check_types, numbers, require
+from vwlite.errors import ModelError, UsageError
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.name_index import NameBook, book_from_arrays
+from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.feature_label_pairs import Family, Pairs
+from vwlite.solvers.loglinear.solver_loop import Trained
+from vwlite.storage import model_file
+from vwlite.training.counters import Counters
+from vwlite.training.model_header import LogLinear
+
+CHAIN = "l1"  # the learner of models whose labels are names
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a model says of its training."""
+
+    examples: float
+    passes: int
+    due: float
+    objective: float | None
+    seen: tuple[int, ...]
+    kind: str
+    negative_label: float | None
+
+    def __post_init__(self) -> None:
+        check_types(self)
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A model to predict with or to go on from. ``pairs`` are of named labels, ``slots`` uint32[n] of two classes."""
+
+    path: str
+    past: Past
+    config: L1Config
+    features: FeatureConfig
+    pairs: Pairs | None
+    slots: np.ndarray | None
+    table: np.ndarray  # float64[2, weights]
+    names: NameBook | None
+
+    @property
+    def weights(self) -> np.ndarray:
+        return self.table[0]
+
+
+@dataclass(slots=True)
+class Circumstances:
+    """What else a model says of its training."""
+
+    config: L1Config
+    features: FeatureConfig
+    seen: set[int]
+    kind: str
+    examples: int
+    negative_label: float | None = None
+    names: NameBook | None = None
+
+
+def header_of(about: Circumstances, trained: Trained) -> dict[str, Any]:
+    counters = Counters()
+    counters.example_number = about.examples
+    last = trained.history[-1] if trained.history else {}
+    return {
+        "features": asdict(about.features),
+        "counters": counters.state(),
+        "negative_label": about.negative_label,
+        "seen": sorted(about.seen),
+        "passes": trained.passes,
+        "resumable": True,
+        "kind": about.kind,
+        "names": about.names is not None,
+        "l1": {
+            **{name: value for name, value in asdict(about.config).items() if name != "passes"},
+            "due": trained.due,
+            "objective": last.get("objective"),
+            "active": int(np.count_nonzero(trained.table[0])),
+        },
+    }
+
+
+def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.ndarray) -> None:
+    """An ordinary model of logistic loss, which says in addition how to go on. Raises OutputError."""
+    learner = Gd(GdConfig(loss=LossConfig("logistic"), link="logistic", sgd=True), about.features.bits)
+    learner.weights[slots, 0] = trained.table[0]
+    learner.set(time=float(about.examples * trained.passes))
+    arrays = {**learner.tables(False), "l1_slot": slots, "l1_table": trained.table}
+    write(path, {**learner.header(), **header_of(about, trained)}, arrays, about.names)
+
+
+def save_chain(path: str, about: Circumstances, trained: Trained, pairs: Pairs) -> None:
+    """Raises OutputError."""
+    header = {"learner": CHAIN, "labels": pairs.names, **header_of(about, trained)}
+    arrays = {"weight": trained.table[0], "memory": trained.table[1]}
+    for name, family in (("state", pairs.state), ("edge", pairs.edges)):
+        arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}
+    write(path, header, arrays, about.names)
+
+
+def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: NameBook | None) -> None:
+    model_file.save(path, header, arrays | names.arrays() if names is not None else arrays)
+
+
+def load(path: str) -> Loaded:
+    """Raises ModelError for a damaged or foreign file and for models of other commands, InputMissing."""
+    loaded = model_file.load(path)
+    header, arrays = loaded.header, loaded.arrays
+    if "l1" not in header:
+        raise ModelError(f"{path} was not made by 'vwlite l1' (its learner is {header.get('learner')!a})")
+    try:
+        require(header, LogLinear, "header")
+        Counters().restore(header["counters"])
+        options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
+        config, features, past = built(L1Config, options), built(FeatureConfig, header["features"]), past_of(header)
+        names = book_from_arrays(arrays, features.bits) if header["names"] else None
+        if config.model == "binary":
+            slots = numbers(arrays, "l1_slot", np.uint32, (-1,))
+            table = numbers(arrays, "l1_table", np.float64, (2, len(slots)))
+            if int(slots.max(initial=0)) >= 1 << features.bits:
+                raise ValueError("its weights do not fit its features")
+            return Loaded(path, past, config, features, None, slots, table, names)
+        families = (read_family(arrays, name) for name in ("state", "edge"))
+        pairs = Pairs(names_of(header["labels"]), *families, config.model == "crf")
+        table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
+        check(pairs)
+        return Loaded(path, past, config, features, pairs, None, table, names)
+    except (KeyError, ValueError, UsageError) as error:
+        raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
+
+
+def past_of(header: dict[str, Any]) -> Past:
+    told = header["l1"]
+    return Past(
+        examples=header["counters"]["example_number"],
+        due=told["due"],
+        objective=told["objective"],
+        seen=tuple(header["seen"]),
+        **{name: header[name] for name in ("passes", "kind", "negative_label")},
+    )
+
+
+def read_family(arrays: dict[str, np.ndarray], name: str) -> Family:
+    features = numbers(arrays, f"{name}_feature", np.uint32, (-1,))
+    start = numbers(arrays, f"{name}_start", np.int64, (len(features) + 1,))
+    label = numbers(arrays, f"{name}_label", np.uint32, (-1,))
+    sizes = np.diff(start)
+    if start[0] != 0 or start[-1] != len(label) or (sizes < 0).any():
+        raise ValueError(f"its {name} features do not fit together")
+    if len(np.unique(features)) < len(features):
+        raise ValueError(f"one of its {name} features is there twice")
+    return Family(features, np.repeat(np.arange(len(features)), sizes), label)
+
+
+def names_of(labels: Any) -> list[str]:
+    if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
+        raise ValueError("the names of its labels are none")
+    if len(set(labels)) < len(labels):
+        raise ValueError("two of its labels have the same name")
+    return labels
+
+
+def check(pairs: Pairs) -> None:
+    """Raises ValueError for labels that the kernel must not see."""
+    labels = pairs.labels
+    if not labels or (pairs.label >= labels).any() or (pairs.edge_label >= labels**2).any():
+        raise ValueError("a label has no name")

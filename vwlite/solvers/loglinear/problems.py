@@ -1,0 +1,174 @@
+"""Training sets as the solvers see them: likelihood, gradient, stochastic steps over a vector of weights."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from vwlite._native import chain, logistic_l1
+from vwlite.errors import Diverged
+from vwlite.interrupts import STOP, obey
+from vwlite.learners.base import UNSTABLE
+from vwlite.solvers.loglinear.examples import LINE, Lines, Terms, sequences_of
+from vwlite.solvers.loglinear.feature_label_pairs import Pairs, number
+
+Array = np.ndarray
+T = TypeVar("T")
+
+
+def obeyed(result: T) -> T:
+    """What a kernel answers. Raises Interrupted where a signal has stopped it."""
+    obey()
+    return result
+
+
+class Problem(Protocol):
+    """``examples`` of them (sequences, for chains), ``weights`` to learn."""
+
+    examples: int
+    weights: int
+
+    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]: ...
+
+    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float: ...
+
+
+@dataclass(slots=True)
+class Part:
+    """Some examples of a problem: ``rows`` int64[n]."""
+
+    problem: Problem
+    rows: np.ndarray
+
+    def log_likelihood(self, weights: np.ndarray) -> float:
+        """Sum of log p, times importance."""
+        return self.problem.likelihood(weights, self.rows, None)
+
+    @property
+    def mass(self) -> float:
+        """Importance in all."""
+        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
+
+
+@dataclass(slots=True)
+class Examples:
+    """Two classes, in the words of ``cython_ext/learners/logistic_l1.pyx``."""
+
+    features: np.ndarray  # uint32[features], the slot of each
+    start: np.ndarray  # int64[examples + 1]
+    feature: np.ndarray  # uint32[terms], numbers of features
+    value: np.ndarray  # float32[terms]
+    label: np.ndarray  # float64[examples], -1 or 1
+    weight: np.ndarray  # float64[examples]
+    stop: ClassVar[Any] = STOP
+
+    @property
+    def examples(self) -> int:
+        return len(self.label)
+
+    @property
+    def weights(self) -> int:
+        return len(self.features)
+
+    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
+        return obeyed(logistic_l1.steps(self, table, order, schedule, first, last))
+
+    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
+        return obeyed(logistic_l1.likelihood(self, weights, rows, gradient))
+
+
+def examples_of(lines: Lines, features: np.ndarray) -> Examples:
+    """``lines`` have labels -1 and 1; terms whose slot is not among ``features`` are dropped."""
+    return Examples(features, *number(features, lines.state), lines.label.astype(np.float64), lines.weight)
+
+
+def room_of(tokens: int, pairs: Pairs) -> float:
+    """Bytes that the kernel takes at most for a sequence of so many: the arrays of ``Field`` in core/chain.pxd."""
+    most, labels = float(max(2 * tokens, 64)), float(pairs.labels)
+    return 8 * (most * (3 * labels + 1) + labels**2 * ((most if len(pairs.edges) else 1) + 3))
+
+
+@dataclass(slots=True)
+class Chains:
+    """Label sequences, in the words of ``cython_ext/core/chain.pxd``; without transitions a sequence is one token."""
+
+    pairs: Pairs
+    sequence: np.ndarray  # int64[sequences + 1]
+    start: np.ndarray  # int64[tokens + 1]
+    feature: np.ndarray  # uint32[terms]
+    value: np.ndarray  # float32[terms]
+    edge: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # the same three of the edge features
+    label: np.ndarray  # int32[tokens]
+    weight: np.ndarray  # float64[sequences]
+    stop: ClassVar[Any] = STOP
+
+    @property
+    def examples(self) -> int:
+        return len(self.sequence) - 1
+
+    @property
+    def weights(self) -> int:
+        return self.pairs.weights
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sequence."""
+        return int(np.diff(self.sequence).max(initial=0))
+
+    @property
+    def room(self) -> float:
+        """Bytes that the kernel takes for the longest sequence."""
+        return room_of(self.longest, self.pairs)
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """bool[sequences]: those all of whose labels are known."""
+        unknown = np.concatenate(([0], np.cumsum((self.label < 0) | (self.label >= self.pairs.labels))))
+        return unknown[self.sequence[1:]] == unknown[self.sequence[:-1]]
+
+    def only(self, rows: np.ndarray) -> "Chains":
+        """The sequences ``rows``, int64[n] ascending."""
+        sizes = np.diff(self.sequence)
+        chosen = np.zeros(len(sizes), bool)
+        chosen[rows] = True
+        tokens = np.flatnonzero(np.repeat(chosen, sizes))
+        state, *edge = (
+            Terms(*terms).select(tokens) for terms in ((self.start, self.feature, self.value), self.edge) if terms
+        )
+        return Chains(
+            self.pairs, np.concatenate(([0], np.cumsum(sizes[rows]))), state.start, state.hash, state.value,
+            (edge[0].start, edge[0].hash, edge[0].value) if edge else None, self.label[tokens], self.weight[rows],
+        )  # fmt: skip
+
+    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
+        return obeyed(chain.steps(self, self.pairs, table, order, schedule, first, last))
+
+    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
+        return obeyed(chain.likelihood(self, self.pairs, weights, rows, gradient))
+
+    def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
+        """int32[tokens], the most likely sequences' labels; float64[tokens, labels], their probabilities, if wanted.
+
+        Raises MemoryError, Diverged.
+        """
+        best = np.zeros(len(self.label), np.int32)
+        chances = np.zeros((len(self.label), self.pairs.labels)) if marginals else None
+        status = obeyed(chain.decode(self, self.pairs, weights, best, chances))
+        if status == UNSTABLE:
+            raise Diverged("probabilities are not finite numbers: a feature's value is too large for its weights")
+        if status:
+            raise MemoryError("a sequence is too long for the memory there is")
+        return best, chances
+
+
+def chains_of(lines: Lines, pairs: Pairs) -> Chains:
+    """Of all lines that are LINE, without what the pairs do not know; a sequence weighs what its first token does."""
+    tokens = np.flatnonzero(lines.kind == LINE)
+    sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
+    if len(tokens) < len(lines):
+        lines = lines.select(tokens)
+    edge = number(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
+    weight = lines.weight[sequence[:-1]] if len(tokens) else np.zeros(0)
+    sequence = sequence if len(tokens) else np.zeros(1, np.int64)
+    label = lines.label.astype(np.int32)
+    return Chains(pairs, sequence, *number(pairs.state.features, lines.state), edge, label, weight)

@@ -1,0 +1,79 @@
+"""Stochastic gradient steps with an L1 penalty."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite._native.logistic_l1 import settle_table
+from vwlite.data.shuffle import order_of
+from vwlite.errors import Diverged
+from vwlite.learners.base import NO_MEMORY, UNSTABLE
+from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
+from vwlite.solvers.loglinear.problems import Problem
+
+CHUNK = 1 << 14  # steps between looks at signals
+
+
+@dataclass(slots=True)
+class Schedule:
+    """Step sizes and penalties of one pass, in the words of ``cython_ext/core/penalties.pxd``."""
+
+    penalty: int
+    rate: int
+    start: float
+    decay: float
+    begin: float  # passes before
+    examples: float  # N
+    share: float  # C / N
+    due: float  # u
+
+
+class Sgd:
+    """``table`` float64[2, weights]: weights, and what they remember of penalties; ``due`` is u_k."""
+
+    def __init__(self, config: L1Config, table: np.ndarray, due: float = 0.0, passes: int = 0) -> None:
+        self.config, self.table, self.due, self.passes = config, table, due, passes
+
+    @property
+    def weights(self) -> np.ndarray:
+        """float64[weights], the very ones."""
+        return self.table[0]
+
+    def schedule(self, examples: int) -> Schedule:
+        config = self.config
+        return Schedule(
+            PENALTIES.index(config.penalty),
+            RATES.index(config.rate),
+            config.start_rate,
+            config.decay,
+            float(self.passes),
+            float(examples),
+            config.l1 / examples,
+            self.due,
+        )
+
+    def run_pass(self, problem: Problem, rows: np.ndarray) -> None:
+        """A step for each of ``rows``, int64[examples]; in the end every weight receives what is outstanding.
+
+        Raises Diverged, MemoryError.
+        """
+        order = rows
+        if self.config.shuffle:
+            order = rows[order_of(len(rows), self.config.seed, self.passes)]
+        for first in range(0, len(order), CHUNK):
+            schedule = self.schedule(len(order))
+            status, self.due = problem.steps(self.table, order, schedule, first, min(first + CHUNK, len(order)))
+            if status == NO_MEMORY:
+                raise MemoryError("a sequence is too long for the memory there is")
+            if status == UNSTABLE:
+                raise Diverged(self.sentence())
+        settle_table(self.table, self.schedule(len(order)))
+        if not np.isfinite(self.table).all():
+            raise Diverged(self.sentence())
+        self.passes += 1
+
+    def sentence(self) -> str:
+        return (
+            f"pass {self.passes + 1}: the weights are not finite numbers; "
+            "try a smaller learning rate (-l) or scale the features"
+        )

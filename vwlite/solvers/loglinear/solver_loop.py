@@ -1,0 +1,131 @@
+"""Solver, progress, early stopping."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vwlite.errors import DataError, Diverged
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.held_out import HeldOut
+from vwlite.solvers.loglinear.owlqn import OwlQn
+from vwlite.solvers.loglinear.problems import Part
+from vwlite.solvers.loglinear.sgd import Sgd
+
+HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9}"
+
+
+@dataclass(slots=True)
+class Trained:
+    """The outcome: ``table`` and ``due`` as in ``sgd.Sgd``, after ``passes`` in all; one entry per pass."""
+
+    table: np.ndarray
+    due: float
+    passes: int
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def weights(self) -> np.ndarray:
+        return self.table[0]
+
+
+class Progress:
+    """Rows of the table and entries of the history; knows the best pass by the held-out part."""
+
+    def __init__(
+        self, config: L1Config, train: Part, held: HeldOut | None, patience: int, say: Callable[[str], None]
+    ) -> None:
+        self.config, self.train, self.held, self.patience, self.say = config, train, held, patience, say
+        self.history: list[dict[str, Any]] = []
+        self.seconds = 0.0
+        self.best: dict[str, Any] | None = None
+        self.failures = 0
+        say(HEADER + "".join(f" {name:>10}" for name in held.columns) if held else HEADER)
+
+    def add(self, passes: int, weights: np.ndarray, log_likelihood: float | None = None) -> bool:
+        """An entry; whether it is the best so far on the held-out part (always, when there is none)."""
+        config, examples = self.config, len(self.train.rows)
+        if log_likelihood is None:
+            log_likelihood = self.train.log_likelihood(weights)
+        objective = (log_likelihood - config.l1 * float(np.abs(weights).sum())) / examples
+        if not np.isfinite(objective):
+            raise Diverged(f"pass {passes}: the objective is not a finite number; try a smaller learning rate (-l)")
+        entry = {
+            "pass": passes,
+            "objective": objective,
+            "active": int(np.count_nonzero(weights)),
+            "seconds": round(self.seconds, 6),
+        }
+        line = f"{passes:6d} {objective:12.6f} {entry['active']:10d} {self.seconds:9.2f}"
+        if self.held:
+            entry |= self.held.figures(weights)
+            line += "".join(f" {figure}" for figure in self.held.cells(entry))
+        self.history.append(entry)
+        self.say(line)
+        if not self.held:
+            return True
+        better = self.best is None or self.held.better(entry, self.best)
+        self.best, self.failures = (entry, 0) if better else (self.best, self.failures + 1)
+        return better
+
+    def end(self) -> None:
+        if self.best:
+            self.say(f"pass {self.best['pass']} is kept, the best on the held-out part by {self.held.title}")
+
+    @property
+    def exhausted(self) -> bool:
+        return self.failures >= self.patience
+
+
+def run_sgd(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
+    """As many passes as the configuration asks for; with a held-out part the model of the best pass.
+
+    Raises Diverged, MemoryError.
+    """
+    best = Trained(sgd.table, sgd.due, sgd.passes)
+    for _ in range(config.most_passes):
+        begun = time.perf_counter()
+        sgd.run_pass(train.problem, train.rows)
+        progress.seconds += time.perf_counter() - begun
+        if progress.add(sgd.passes, sgd.weights):
+            best = Trained(sgd.table.copy() if progress.held else sgd.table, sgd.due, sgd.passes)
+        elif progress.exhausted:
+            break
+    best.history = progress.history
+    progress.end()
+    return best
+
+
+def run_owlqn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
+    """Iterations until the objective stands still; ``sgd`` gives the start. Raises as ``run_sgd``."""
+
+    def function(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        gradient = np.zeros_like(weights)
+        log_likelihood = train.problem.likelihood(weights, train.rows, gradient)
+        return -log_likelihood, -gradient
+
+    begun = time.perf_counter()
+    solver = OwlQn(function, sgd.weights, config.l1, config.tolerance)
+    best, kept, iteration, going = sgd.weights, sgd.passes, 0, True
+    while going and iteration < config.most_passes:
+        going = solver.iterate()
+        iteration += 1
+        progress.seconds += time.perf_counter() - begun
+        if progress.add(sgd.passes + iteration, solver.weights, -solver.smooth):
+            best, kept = solver.weights, sgd.passes + iteration
+        elif progress.exhausted:
+            break
+        begun = time.perf_counter()
+    table = np.zeros_like(sgd.table)
+    table[0] = best
+    progress.end()
+    return Trained(table, 0.0, kept, progress.history)
+
+
+def learn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
+    """Raises DataError when there is nothing to learn from; as ``run_sgd``."""
+    if not len(train.rows):
+        raise DataError("there is no labelled example to learn from")
+    return (run_owlqn if config.solver == "owlqn" else run_sgd)(config, sgd, train, progress)

@@ -1,0 +1,104 @@
+"""From lines of text to the problem that is solved: which features have weights, which examples are held out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.errors import DataError, UsageError
+from vwlite.numerals import read_decimal
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
+from vwlite.solvers.loglinear.feature_label_pairs import Family, Pairs, empty_family, family, find, in_order, widened
+from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of
+
+
+@dataclass(frozen=True, slots=True)
+class Holdout:
+    """Every ``period``-th example, or the lines of a file; neither: none. ``measure``: as ``HeldOut``'s."""
+
+    period: int = 0
+    path: str | None = None
+    measure: str | None = None
+
+
+def read_holdout(text: str | None, measure: str | None = None) -> Holdout:
+    """``--holdout``: a share below 1, a period from 2 on, or a file. Raises UsageError."""
+    if text is None:
+        return Holdout()
+    try:
+        number = read_decimal(text)
+    except ValueError:
+        return Holdout(path=text, measure=measure)
+    period = round(1 / number) if 0 < number < 1 else int(number)
+    if period < 2 or (number >= 1 and number != period):
+        raise UsageError(f"--holdout takes a share below 1, a whole number from 2 on, or a file, not {text}")
+    return Holdout(period, measure=measure)
+
+
+def split(rows: np.ndarray, period: int) -> tuple[np.ndarray, np.ndarray]:
+    """``(train, held)``."""
+    held = np.zeros(len(rows), bool)
+    if period:
+        held[period - 1 :: period] = True
+    return rows[~held], rows[held]
+
+
+def binary_parts(lines: Lines, held: Lines | None, period: int, known: np.ndarray) -> tuple[Part, Part | None]:
+    """Features of the training part, and ``known`` ones (uint32[n]), have weights."""
+    lines = lines.select(usable(lines))
+    train, out = split(np.arange(len(lines), dtype=np.int64), period)
+    shown = in_order(lines.state.select(train).hash)
+    features = np.concatenate((known, shown[find(known, shown) < 0])).astype(np.uint32)
+    problem = examples_of(lines, features)
+    other = examples_of(held.select(usable(held)), features) if held is not None else None
+    return parts(problem, train, out, other)
+
+
+def usable(lines: Lines) -> np.ndarray:
+    return np.flatnonzero((lines.kind == LINE) & ~np.isnan(lines.label) & (lines.weight > 0))
+
+
+def parts(
+    problem: Examples | Chains, train: np.ndarray, out: np.ndarray, other: Examples | Chains | None
+) -> tuple[Part, Part | None]:
+    if other is None:
+        return Part(problem, train), Part(problem, out) if len(out) else None
+    rows = np.arange(other.examples, dtype=np.int64)
+    if isinstance(other, Chains):
+        rows = rows[other.labelled & (other.weight > 0)]
+    if not len(rows):
+        raise DataError("no example of the held-out file has a label that training knows")
+    return Part(problem, train), Part(other, rows)
+
+
+def chain_parts(
+    config: L1Config, lines: Lines, held: Lines | None, period: int, names: list[str], known: Pairs | None
+) -> tuple[Part, Part | None]:
+    """Pairs that the training part shows, and those of ``known``, have weights."""
+    tokens = lines.select(np.flatnonzero(lines.kind == LINE))
+    crf = config.model == "crf"
+    sequence = sequences_of(lines.kind) if crf else np.arange(len(tokens) + 1, dtype=np.int64)
+    if len(tokens) and names:
+        good = np.minimum.reduceat(tokens.label, sequence[:-1]) >= 0
+        good &= tokens.weight[sequence[:-1]] > 0
+        train, out = split(np.flatnonzero(good), period)
+    else:
+        train = out = np.zeros(0, np.int64)
+    mine = np.zeros(len(sequence), bool)
+    mine[train] = True
+    label = np.where(np.repeat(mine[:-1], np.diff(sequence)), tokens.label, -1).astype(np.int64)
+    state = family(tokens.state, label, len(names), config.dense_pairs)
+    pairs = Pairs(names, state, edges_of(config, tokens, label, names, sequence), crf)
+    if known:
+        pairs = widened(known, pairs)
+    problem = chains_of(lines, pairs)
+    return parts(problem, train, out, chains_of(held, pairs) if held is not None else None)
+
+
+def edges_of(config: L1Config, tokens: Lines, label: np.ndarray, names: list[str], sequence: np.ndarray) -> Family:
+    if tokens.edge is None:
+        return empty_family()
+    before = np.concatenate(([-1], label[:-1]))
+    before[sequence[:-1]] = -1
+    way = np.where((before >= 0) & (label >= 0), before * len(names) + label, -1)
+    return family(tokens.edge, way, len(names) ** 2, config.dense_pairs)

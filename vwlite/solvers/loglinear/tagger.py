@@ -1,0 +1,193 @@
+"""Labels for lines of text, from a model of named labels."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.malformed_lines import BadLines
+from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.confusion_table import Contingency
+from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
+from vwlite.solvers.loglinear import conlleval
+from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans
+from vwlite.solvers.loglinear.model_file import Loaded
+from vwlite.solvers.loglinear.problems import Chains, chains_of, room_of
+from vwlite.solvers.memory_limit import GIB, USUAL
+
+PIECE = 1 << 21  # probabilities at a time
+
+
+@dataclass(slots=True)
+class Tagged:
+    """Some lines, whole sequences of them, and their labels."""
+
+    lines: Lines
+    chains: Chains
+    best: np.ndarray  # int32[tokens]
+    marginals: np.ndarray | None  # float64[tokens, labels]
+
+
+class Tagger:
+    """Predicts as the text comes; a malformed line is left out and its sequence goes on without it."""
+
+    def __init__(self, model: Loaded, input: InputConfig, manners: BadLines) -> None:
+        self.model, self.manners = model, manners
+        if model.pairs is None:
+            raise ValueError("two classes are predicted as linear models are")
+        self.pairs, self.weights = model.pairs, model.weights
+        made = plans(model.features, model.config.edge, model.past.seen)
+        self.collector = Collector(*made, LabelBook(model.pairs.names))
+        self.input = input
+        self.text = model.features.text_format(strict=True).of_words()
+
+    def parts(self) -> Iterator[Lines]:
+        """Lines that end where a sequence ends. Raises the errors of reading."""
+        waiting: list[Lines] = []
+        inputs = Inputs(self.input, self.text)
+        try:
+            for part in inputs.texts():
+                batch = self.manners.examine(part)
+                lines = self.collector.lines(batch, with_gaps=True)
+                if batch.release:
+                    batch.release()
+                empty = np.flatnonzero(lines.kind == EMPTY)
+                end = len(lines) if not self.pairs.transitions else int(empty[-1]) + 1 if len(empty) else 0
+                every = np.arange(len(lines))
+                if end:
+                    yield join([*waiting, lines.select(every[:end])])
+                    waiting = []
+                if end < len(lines):
+                    waiting.append(lines.select(every[end:]))
+                    self.check_length(sum(map(len, waiting)))
+            if waiting:
+                yield join(waiting)
+            self.manners.finish()
+        finally:
+            inputs.close()
+
+    def check_length(self, lines: int) -> None:
+        """Raises DataError for a sequence that has so many and still goes on."""
+        need = room_of(lines, self.pairs)
+        if need > USUAL:
+            raise DataError(
+                f"a sequence of more than {lines:,} lines, with {self.pairs.labels:,} labels, needs more than "
+                f"{USUAL / GIB:g} GiB: do empty lines end the sequences?"
+            )
+
+    def pieces(self) -> Iterator[Lines]:
+        """``parts`` cut between sequences, so that the probabilities of all labels take little memory."""
+        most = max(PIECE // self.pairs.labels, 1)
+        for lines in self.parts():
+            ends = np.arange(len(lines)) + 1
+            if self.pairs.transitions:
+                ends = np.append(np.flatnonzero(lines.kind[:-1] == EMPTY) + 1, len(lines))
+            begin = 0
+            while begin < len(lines):
+                place = max(np.searchsorted(ends, begin + most, "right") - 1, np.searchsorted(ends, begin, "right"))
+                end = int(ends[place])
+                yield lines.select(np.arange(begin, end)) if (begin, end) != (0, len(lines)) else lines
+                begin = end
+
+    def run(self, marginals: bool = False) -> Iterator[Tagged]:
+        for lines in self.pieces():
+            chains = chains_of(lines, self.pairs)
+            yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
+
+
+def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
+    """A line for each line: the label and the line's tag, nothing for an empty one, ``nan`` for a malformed one.
+
+    With ``probabilities`` the label is followed by all labels and their marginal probabilities.
+    """
+    names = tagger.pairs.names
+    for part in tagger.run(probabilities):
+        words = [names[label] for label in part.best.tolist()]
+        if part.marginals is not None:
+            rows = part.marginals.tolist()
+            words = [
+                " ".join((word, *(f"{name}:{chance:.6g}" for name, chance in zip(names, row, strict=True))))
+                for word, row in zip(words, rows, strict=True)
+            ]
+        shown = iter(words)
+        out = [next(shown) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
+        if part.lines.tag is not None:
+            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag.tolist())
+            out = [f"{line} {tag}" if tag else line for line, tag in zip(out, tags, strict=True)]
+        yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+
+
+def choose(typed: str | None, crf: bool) -> list[str] | None:
+    """The metrics asked for; None where none is. Raises UsageError."""
+    names, offered = chosen(typed), names_of(SEQUENCES if crf else NAMES)
+    for name in names or ():
+        if name not in offered:
+            raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(offered)}")
+    return names
+
+
+class Score:
+    """Sums over parts of the text."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        self.tagger = tagger
+        self.tokens = self.right = self.weight = self.right_weight = self.log = self.mass = 0.0
+        self.sequences = self.unknown = 0
+        self.pairs: list[tuple[str, str] | None] = []
+        self.columns: list[tuple[np.ndarray, ...]] = []  # of labelled tokens: label, answer, weight
+
+    def add(self, part: Tagged) -> None:
+        true, best, chains = part.chains.label, part.best, part.chains
+        weight = np.repeat(chains.weight, np.diff(chains.sequence)) * (true >= 0)
+        self.tokens += int((true >= 0).sum())
+        self.weight += float(weight.sum())
+        self.right_weight += float(weight[true == best].sum())
+        self.columns.append(tuple(column[weight > 0] for column in (true, best, weight)))
+        known = np.flatnonzero(chains.labelled)
+        self.log += chains.likelihood(self.tagger.weights, known, None)
+        self.mass += float(chains.weight[known].sum())
+        self.sequences += chains.examples
+        names = self.tagger.collector.book.texts
+        labels = iter(zip(true.tolist(), best.tolist(), strict=True))
+        for kind in part.lines.kind.tolist():
+            if kind == LINE:
+                one, other = next(labels)
+                if one >= 0:
+                    self.pairs.append((names[one], names[other]))
+            elif kind == EMPTY:
+                self.pairs.append(None)
+
+    def report(self, names: list[str] | None) -> dict[str, Any]:
+        """The metrics named, or all. Raises DataError when there was no label, UsageError."""
+        if not self.tokens:
+            raise DataError("there is no labelled example to measure the model on")
+        tokens, texts = int(self.tokens), self.tagger.collector.book.texts
+        crf = bool(self.tagger.pairs.transitions)
+        found: dict[str, Any] = {
+            "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
+            "log_loss": -self.log / self.mass if self.mass else float("nan"),
+        }
+        columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
+        found |= Contingency(*columns, shown=texts.__getitem__).report(names, len(self.tagger.pairs.names))
+        report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
+        for name in names or names_of(SEQUENCES if crf else NAMES):
+            if name == "conll":
+                report |= conlleval.evaluate(self.pairs)
+            elif name in found:
+                report[name] = found[name]
+        return report
+
+
+def measure(tagger: Tagger, metrics: list[str] | None) -> dict[str, Any]:
+    """Raises the errors of reading, and DataError when there is no label."""
+    score = Score(tagger)
+    for part in tagger.run():
+        score.add(part)
+    return score.report(metrics)
+
+
+def input_for(model: Loaded, input: InputConfig, kind_typed: bool) -> InputConfig:
+    return input if kind_typed else replace(input, kind=model.past.kind)

@@ -1,0 +1,170 @@
+"""``vwlite l1`` as a function: text in, a trained model out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite.data.batch import Batch
+from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.malformed_lines import BadLines
+from vwlite.errors import DataError
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.name_index import NameBook
+from vwlite.learners.label_check import LabelCheck
+from vwlite.learners.losses import LossConfig
+from vwlite.solvers.loglinear import model_file, owlqn
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans
+from vwlite.solvers.loglinear.feature_label_pairs import Pairs
+from vwlite.solvers.loglinear.held_out import HeldOut
+from vwlite.solvers.loglinear.problems import Chains, Part
+from vwlite.solvers.loglinear.sgd import Sgd
+from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
+from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
+from vwlite.solvers.memory_limit import USUAL, check_memory
+from vwlite.training.train import BadLinesConfig
+
+
+@dataclass(slots=True)
+class Job:
+    """What is to be trained on what. ``initial`` is the model to go on from; ``say`` None: nobody listens."""
+
+    config: L1Config
+    features: FeatureConfig
+    input: InputConfig
+    bad_lines: BadLinesConfig
+    holdout: Holdout
+    patience: int
+    names: bool
+    initial: model_file.Loaded | None
+    say: Callable[[str], None] | None
+    memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
+
+
+@dataclass(slots=True)
+class Fit:
+    """A trained model; ``slots`` uint32[features] of two classes, ``pairs`` of named labels."""
+
+    job: Job
+    about: model_file.Circumstances
+    trained: Trained
+    examples: int
+    lines: int
+    bad: int
+    slots: np.ndarray | None
+    pairs: Pairs | None
+
+    def save(self, path: str) -> None:
+        """Raises OutputError."""
+        if self.pairs is None:
+            model_file.save_binary(path, self.about, self.trained, self.slots)
+        else:
+            model_file.save_chain(path, self.about, self.trained, self.pairs)
+
+
+class Texts:
+    """Reads the lines of files, all of them, in the same manner."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, initial = job, job.initial
+        config = job.config
+        book = LabelBook(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
+        seen = initial.past.seen if initial else ()
+        self.collector = Collector(*plans(job.features, config.edge, seen), book)
+        negative = initial.past.negative_label if initial else None
+        self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
+        tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
+        self.manners = BadLines(self.labels, job.say, **tolerance)
+        self.names = initial.names if initial and initial.names else NameBook() if job.names else None
+
+    def read(self, input: InputConfig) -> Lines:
+        """Raises the errors of reading, DataError among them."""
+        job, parts = self.job, []
+        text = job.features.text_format(strict=True, names=self.names is not None)
+        inputs = Inputs(input, text.of_words() if job.config.words else text)
+        try:
+            if inputs.cache:
+                self.manners.recall(inputs.cache.lines, inputs.cache.bad)
+                batches = map(self.manners.relabel, inputs.cached())
+            else:
+                batches = (self.manners.examine(part) for part in inputs.texts())
+            for batch in batches:
+                parts.append(self.collector.lines(batch))
+                if self.names is not None:
+                    self.learn_names(batch)
+                if batch.release:
+                    batch.release()
+            self.manners.finish()
+        finally:
+            inputs.close()
+        if not parts:
+            raise DataError(f"there is no example in {inputs.described}")
+        return join(parts)
+
+    def learn_names(self, batch: Batch) -> None:
+        for plan in filter(None, (self.collector.plan, self.collector.edge_plan)):
+            self.names.add(batch, plan)
+
+
+def fit(job: Job, progress: Callable[[str], None]) -> Fit:
+    """Read, learn, tell ``progress`` of it. Raises the errors of ``vwlite.errors``."""
+    texts = Texts(job)
+    with texts.manners.keeping(job.bad_lines.keep):
+        lines = texts.read(job.input)
+    book = texts.collector.book
+    names = list(book.texts) if book else []
+    held = texts.read(InputConfig(paths=(job.holdout.path,), kind=job.input.kind)) if job.holdout.path else None
+    train, out = parts_of(job, lines, held, names)
+    if not len(train.rows):
+        raise DataError("there is no labelled example to learn from")
+    config, initial = job.config, job.initial
+    check_room(job, train, out)
+    sgd = Sgd(config, start_table(train, initial))
+    if initial:
+        sgd.due, sgd.passes = initial.past.due, initial.past.passes
+    judge = HeldOut(out, job.holdout.measure) if out else None
+    trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress))
+    problem = train.problem
+    about = model_file.Circumstances(
+        config, job.features, texts.collector.plan.seen, job.input.kind, len(train.rows),
+        texts.labels.negative if texts.labels else None, texts.names,
+    )
+    chains = isinstance(problem, Chains)
+    return Fit(
+        job, about, trained, len(train.rows), texts.manners.lines, texts.manners.bad,
+        None if chains else problem.features, problem.pairs if chains else None,
+    )
+
+
+def parts_of(job: Job, lines: Lines, held: Lines | None, names: list[str]) -> tuple[Part, Part | None]:
+    initial, period = job.initial, job.holdout.period
+    if job.config.words:
+        return chain_parts(job.config, lines, held, period, names, initial.pairs if initial else None)
+    return binary_parts(lines, held, period, initial.slots if initial else np.zeros(0, np.uint32))
+
+
+def check_room(job: Job, train: Part, out: Part | None) -> None:
+    """Raises UsageError where weights and sequences need more memory than they may take."""
+    problem, columns = train.problem, 2 + 2 * owlqn.MEMORY if job.config.solver == "owlqn" else 2
+    need = 8.0 * columns * problem.weights * (2 if out else 1)
+    what, advice = f"{problem.weights:,} weights", "fewer features, or --max-memory"
+    if isinstance(problem, Chains):
+        need += max(part.problem.room for part in (train, out) if part)
+        what = f"{what} of {problem.pairs.labels:,} labels, and the longest sequence, of {problem.longest:,} lines"
+        advice = "are the labels those that were meant, and do empty lines end the sequences?"
+    check_memory(need, job.memory, what, advice)
+
+
+def start_table(train: Part, initial: model_file.Loaded | None) -> np.ndarray:
+    """float64[2, weights] of zeros, or what the model had come to."""
+    problem = train.problem
+    table = np.zeros((2, problem.weights))
+    if initial is None:
+        return table
+    if initial.pairs is not None:
+        table[:, initial.pairs.places_in(problem.pairs)] = initial.table
+    else:
+        table[:, : len(initial.slots)] = initial.table
+    return table

@@ -1,0 +1,1 @@
+"""Whole files: locks, the model container, tables of weights."""

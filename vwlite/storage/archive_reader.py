@@ -1,0 +1,228 @@
+"""Reads the container that ``archive.write`` writes, and refuses everything else.
+
+Nothing is believed before it is checked: sizes against the file before memory is taken, bytes
+against digests before they are returned.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from vwlite.arrays import Array, np
+from vwlite.errors import InputDamaged, InputMissing, ModelError
+from vwlite.storage import zip_layout
+from vwlite.storage.archive_writer import DTYPES, HEADER, HEADER_LIMIT, Hasher, Kind, Spec, comment, members
+
+PIECE = 1 << 20  # bytes read at once
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}", re.ASCII)
+FOREIGN = (
+    (rb"[\x04-\x10]\0\0\0\d+\.\d+\.|Version \d", "is a Vowpal Wabbit model: train a vwlite model"),
+    (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd", "is compressed: decompress it first"),
+    (rb"PK\x03\x04|PK\x05\x06", "is a zip archive of something else: give a vwlite {noun}"),
+)
+
+
+class Archive:
+    """An open archive, a context manager: ``header`` is header.json, ``specs`` the members by name.
+
+    Opening checks the header and the frame; the data are checked as they are read. Raises
+    InputMissing, ModelError for what is damaged, foreign or newer, and InputDamaged when the disk
+    fails.
+    """
+
+    def __init__(self, path, kind: Kind):
+        self.path, self.kind = os.fspath(path), kind
+        self._file, self.size = _open(self.path, kind)
+        try:
+            header = self._header_bytes()
+            self.header = self._parse(header)
+            specs = self._specs()
+            places = self._check_frame(header, specs)
+        except BaseException:
+            self._file.close()
+            raise
+        self.specs = {spec.name: spec for spec in specs}
+        self._unverified = set(self.specs)
+        self._starts = dict(zip(self.specs, places[1:], strict=True))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._file.close()
+
+    def damaged(self, why: str) -> ModelError:
+        return ModelError(
+            f"{self.path} is damaged ({why}): restore this {self.kind.noun} from a copy "
+            "or make it anew"
+        )
+
+    def pieces(self, name: str) -> Iterator[memoryview]:
+        """The member's data as bytes, whole numbers in each piece, which is valid until the next.
+
+        Raises ModelError after the last when the data are damaged.
+        """
+        spec, offset = self.specs[name], self._starts[name]
+        preamble = self._at(offset, len(spec.preamble))
+        if preamble != spec.preamble:
+            raise self.damaged(f"the start of {name}.npy")
+        hashed, offset = Hasher(preamble), offset + len(preamble)
+        buffer = memoryview(bytearray(min(PIECE, spec.nbytes)))
+        for begin in range(0, spec.nbytes, PIECE):
+            part = buffer[: spec.nbytes - begin]
+            self._fill(part, offset + begin)
+            hashed.update(part)
+            yield part
+        if hashed.digest().hex() != spec.digest:
+            raise self.damaged(f"the data of {name}.npy")
+        self._unverified.discard(name)
+
+    def verify(self, name: str) -> None:
+        for _ in self.pieces(name):
+            pass
+
+    def verify_rest(self) -> None:
+        """Verify every member that nobody has read."""
+        for name in sorted(self._unverified):
+            self.verify(name)
+
+    def read(self, name: str) -> np.ndarray:
+        """The member as an array of its own."""
+        spec = self.specs[name]
+        array = np.empty(spec.shape, spec.dtype)
+        flat, begin = array.reshape(-1), 0
+        for piece in self.pieces(name):
+            numbers = np.frombuffer(piece, spec.dtype)
+            flat[begin : begin + len(numbers)] = numbers
+            begin += len(numbers)
+        return array
+
+    def map(self, name: str) -> Array:
+        """The member, float32[n], as a read-only view of the file, after one pass to verify it."""
+        spec, offset = self.specs[name], self._starts[name]
+        self.verify(name)
+        pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return Array(pages, "f", spec.shape[0], 0, offset + len(spec.preamble))
+
+    def _fill(self, view: memoryview, offset: int) -> None:
+        try:
+            self._file.seek(offset)
+            filled = self._file.readinto(view)
+        except OSError as error:
+            raise InputDamaged(f"reading {self.path} failed: {error.strerror}") from error
+        if filled != len(view):
+            raise self.damaged("it ends too early")
+
+    def _at(self, offset: int, size: int) -> bytes:
+        data = bytearray(size)
+        self._fill(memoryview(data), offset)
+        return bytes(data)
+
+    def _header_bytes(self) -> bytes:
+        start = self._at(0, min(self.size, 256))
+        first = zip_layout.first_member(start)
+        if first is None or first[0] != HEADER.encode():
+            raise self._foreign(start)
+        _, size, offset = first
+        if size > HEADER_LIMIT or offset + size > self.size:
+            raise self.damaged("the size of its header")
+        header = self._at(offset, size)
+        expected = comment(self.kind, header)
+        if self._at(self.size - len(expected), len(expected)) != expected:
+            raise self.damaged("its header or its end")
+        return header
+
+    def _foreign(self, start: bytes) -> ModelError:
+        if not start:
+            return ModelError(f"{self.path} is empty: give a vwlite {self.kind.noun}")
+        for pattern, what in FOREIGN:
+            if re.match(pattern, start):
+                return ModelError(f"{self.path} {what.format(noun=self.kind.noun)}")
+        noun = self.kind.noun
+        return ModelError(f"{self.path} is not a vwlite {noun}: give one that vwlite wrote")
+
+    def _parse(self, data: bytes) -> dict:
+        try:
+            header = json.loads(data, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+        except (ValueError, RecursionError) as error:
+            raise self.damaged("its header is no JSON") from error
+        if not isinstance(header, dict) or header.get("kind") != self.kind.name:
+            raise self.damaged("its header is of another kind")
+        number, newest = header.get("format"), self.kind.format
+        if type(number) is not int or number < 1:
+            raise self.damaged("its format number")
+        if number > newest:
+            raise ModelError(
+                f"{self.path} was written by a newer vwlite ({ascii(header.get('writer'))[:20]}): "
+                "upgrade vwlite to read it"
+            )
+        return header
+
+    def _specs(self) -> list[Spec]:
+        try:
+            specs = [_spec(item) for item in self.header["arrays"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise self.damaged("the list of its arrays") from error
+        names = [spec.name for spec in specs]
+        if names != sorted(set(names)):
+            raise self.damaged("the order of its arrays")
+        if sum(spec.nbytes for spec in specs) > self.size:
+            raise self.damaged("the sizes of its arrays")
+        return specs
+
+    def _check_frame(self, header: bytes, specs: list[Spec]) -> list[int]:
+        """Compare all bytes outside the data; the offsets of the data."""
+        frame = zip_layout.frame(members(header, specs), comment(self.kind, header))
+        offset, record = frame[-1]
+        if offset + len(record) != self.size:
+            raise self.damaged("its size")
+        for offset, record in frame:
+            if self._at(offset, len(record)) != record:
+                raise self.damaged("its zip records")
+        return [offset + len(record) for offset, record in frame[:-1]]
+
+
+def _whole(text: str) -> int:
+    if len(text) > 21 or not -(2**63) <= (number := int(text)) < 2**64:
+        raise ValueError("a number of more than 64 bits")
+    return number
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError("a number that is not finite")
+    return number
+
+
+def _open(path: str, kind: Kind) -> tuple[BinaryIO, int]:
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            what = "is a directory" if stat.S_ISDIR(status.st_mode) else "is not a regular file"
+            raise ModelError(f"{path} {what}: give the file of a vwlite {kind.noun}")
+        file = open(path, "rb")  # noqa: SIM115 (the archive closes it)
+        return file, os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise InputMissing(f"cannot open the {kind.noun} {path}: {error.strerror}") from error
+
+
+def _spec(item: dict) -> Spec:
+    """The checked description of a member; ValueError, TypeError or KeyError when it is a lie."""
+    spec = Spec(**{**item, "shape": tuple(item["shape"])})
+    texts = (spec.name, spec.dtype, spec.crc32, spec.digest)
+    if not all(isinstance(text, str) for text in texts) or spec.dtype not in DTYPES:
+        raise ValueError(spec)
+    if not (NAME.fullmatch(spec.name) and re.fullmatch("[0-9a-f]{8}", spec.crc32, re.ASCII)):
+        raise ValueError(spec.name)
+    if len(spec.shape) > 8 or any(type(n) is not int or n < 0 for n in spec.shape):
+        raise ValueError(spec.name)
+    if math.prod(max(n, 1) for n in spec.shape) > 1 << 48:
+        raise ValueError(spec.name)
+    return spec

@@ -1,0 +1,125 @@
+"""The model file: a learner's header, its arrays and its weight tables in one verified archive."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
+
+from vwlite.arrays import np
+from vwlite.errors import ModelError
+from vwlite.storage import table_codec
+from vwlite.storage.archive_reader import Archive
+from vwlite.storage.archive_writer import DTYPES, Kind, Source, Spec, write
+from vwlite.storage.atomic_file import Opened, atomic_output
+from vwlite.storage.table_codec import Layout
+from vwlite.storage.weight_table import Table
+
+MODEL = Kind("vwlite-model", "model", format=1)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
+CHUNK = 1 << 18  # items of an array written at once
+
+
+class Model(NamedTuple):
+    """The learner's ``header``, the arrays by name, and the version of vwlite that wrote them."""
+
+    header: dict
+    arrays: dict[str, np.ndarray | Table]
+    writer: str
+
+
+def save(
+    path,
+    header: dict,
+    arrays: Mapping[str, np.ndarray | Table],
+    announce: Callable[[str], None] | None = None,
+    *,
+    finite: bool = False,
+    opened: Opened = atomic_output,
+) -> None:
+    """Write a model; the same content gives the same bytes. ``announce`` is told its digest before it has its name.
+
+    ``header`` is JSON data, its numbers finite and whole ones of 64 bits; arrays are integers or float32/64 of any
+    shape, or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
+    a model cannot hold, NotFinite for tables that are to be ``finite`` and are not. ``opened`` makes the file.
+    """
+    path, tables, sources = os.fspath(path), {}, []
+    for name, value in arrays.items():
+        columns = value.names if isinstance(value, Table) else ()
+        for word in (name, *columns):
+            if not NAME.fullmatch(word):
+                raise ValueError(f"{word!r} is no name for an array")
+        if isinstance(value, Table):
+            tables[name], members = table_codec.pack(name, value, finite)
+            sources += members
+        else:
+            sources.append(_source(name, value))
+    write(path, MODEL, {"model": header, "tables": tables}, sources, announce, opened)
+
+
+def read_header(path) -> dict:
+    """The learner's header, verified; the arrays are not read. Raises as ``load`` does."""
+    with Archive(path, MODEL) as archive:
+        return _header(archive)
+
+
+def kind_of(path) -> str:
+    """Which learner made the model. Raises as ``load`` does."""
+    return str(read_header(path).get("learner"))
+
+
+def load(path, *, want: Collection[str] | None = None) -> Model:
+    """Read a model, all of it or what ``want`` names; all of the file is verified in any case.
+
+    ``want`` names arrays, tables (returned as writable Tables of the stride they had) and single
+    columns such as ``weights.w`` (float32[slots], perhaps a read-only view of the file). Raises
+    InputMissing, InputDamaged, and ModelError when the file is damaged, foreign, newer, or lacks
+    what is wanted.
+    """
+    with Archive(path, MODEL) as archive:
+        header, tables = _header(archive), _tables(archive)
+        owners = {member: place for place in tables.values() for member in place.members}
+        names = (archive.specs.keys() - owners.keys()) | tables.keys()
+        arrays = {}
+        for name in sorted(names if want is None else want):
+            if name not in names | owners.keys():
+                raise ModelError(
+                    f"{archive.path} holds no {name!r}: use the command that fits its learner"
+                )
+            if name in tables:
+                arrays[name] = table_codec.read_table(archive, tables[name])
+            elif name in owners:
+                arrays[name] = table_codec.read_column(archive, owners[name], name)
+            else:
+                arrays[name] = archive.read(name)
+        archive.verify_rest()
+        return Model(header, arrays, str(archive.header.get("writer")))
+
+
+def _source(name: str, value: np.ndarray) -> Source:
+    array = np.asarray(value, order="C")
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if array.dtype.str not in DTYPES:
+        raise ValueError(f"array {name} is of {array.dtype}")
+    flat = array.reshape(-1)
+    pieces = (flat[begin : begin + CHUNK] for begin in range(0, len(flat), CHUNK))
+    return Spec(name, array.dtype.str, array.shape), pieces
+
+
+def _header(archive: Archive) -> dict:
+    header = archive.header.get("model")
+    if not isinstance(header, dict):
+        raise archive.damaged("its header has no learner")
+    return header
+
+
+def _tables(archive: Archive) -> dict[str, Layout]:
+    tables = archive.header.get("tables")
+    if not isinstance(tables, dict) or not all(NAME.fullmatch(name) for name in tables):
+        raise archive.damaged("the list of its tables")
+    places = {name: table_codec.layout(archive, name, entry) for name, entry in tables.items()}
+    members = {member for place in places.values() for member in place.members}
+    if tables.keys() & archive.specs.keys() or members != {n for n in archive.specs if "." in n}:
+        raise archive.damaged("the list of its tables")
+    return places

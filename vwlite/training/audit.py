@@ -1,0 +1,97 @@
+"""Audits: every example's prediction with the features and weights it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import BinaryIO
+
+from vwlite._native.text import format_predictions
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
+from vwlite.data.shared_lines import with_shared
+from vwlite.features.feature_names import term_names, with_all_linear
+from vwlite.features.feature_plan import Plan
+from vwlite.features.name_index import first_slots
+from vwlite.features.row_terms import terms_of_row
+from vwlite.learners.gd import COLUMNS, Gd
+from vwlite.learners.row_results import Results
+
+
+def audit_text(
+    batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, str], line_now: Callable[[int], str]
+) -> bytes:
+    """Of each prediction that made up that for the row just run: the prediction, its tag, and the class's line.
+
+    ``lines``, by class, are of before the row was learned; ``line_now`` tells one of afterwards. As in Vowpal Wabbit's
+    audits predictions are clipped but the link is not applied.
+    """
+    tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
+    text = batch.text if len(batch.text) else None
+    shown = b""
+    for number, learned, prediction in learner.spoken(results, row, lines):
+        value = np.full(1, prediction, np.float32)
+        line = line_now(number) if learned else lines[number]
+        shown += format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)
+        shown += line.encode("utf-8", "surrogateescape") + b"\n"
+    return shown
+
+
+def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0) -> str:
+    """The row's terms with the weights of now, of class ``number`` from 0, those that move the prediction most first.
+
+    Each is a tab and ``name:slot:value:weight``, then ``@G``, the sum of squared gradients, where
+    learning is adaptive. ``plan`` must have seen the row's namespaces. Raises MemoryError.
+    """
+    plan = with_all_linear(plan)
+    slots = first_slots(batch, plan, row, learner.layout[0]) + np.uint32(number)
+    values = np.frombuffer(terms_of_row(batch, plan, row)[1], np.float32)
+    return items_line(learner, term_names(batch, plan, row), slots, values)
+
+
+def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> str:
+    """The line of these terms."""
+    table = learner.weights[slots]
+    shown = [f"{weight:g}" for weight in shrunk(table[:, 0], learner)]
+    if learner.stride > 1 and learner.config.modes[0] and not learner.config.ftrl:
+        squares = table[:, COLUMNS.index("adaptive")].tolist()
+        shown = [f"{weight}@{square:g}" for weight, square in zip(shown, squares, strict=True)]
+    with np.errstate(all="ignore"):
+        order = np.argsort(-abs(table[:, 0] * values), kind="stable")
+    items = [
+        f"\t{name}:{slot}:{x:g}:{weight}"
+        for name, slot, x, weight in zip(names, slots.tolist(), values.tolist(), shown, strict=True)
+    ]
+    return "".join(items[place] for place in order)
+
+
+class WeightNames:
+    """Writes every weight of a model with its name, ``name:slot:weight``, when the data first have the feature."""
+
+    def __init__(self, learner: Gd, plan: Plan, out: BinaryIO) -> None:
+        self.learner, self.plan, self.out = learner, plan, out
+        self.left = learner.weights[:, 0] != 0
+        self.values = int(np.count_nonzero(self.left))
+
+    def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        plan = with_all_linear(self.plan)
+        for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin:
+            whole, at = with_shared(batch, int(row))
+            slots = first_slots(whole, plan, at, self.learner.layout[0])
+            if not self.left[slots].any():
+                continue
+            for name, slot in zip(term_names(whole, plan, at), slots.tolist(), strict=True):
+                if self.left[slot]:
+                    self.left[slot] = False
+                    line = f"{name}:{slot}:{self.learner.weights[slot, 0]:g}\n"
+                    self.out.write(line.encode("utf-8", "surrogateescape"))
+
+
+def shrunk(weights: np.ndarray, learner: Gd) -> list[float]:
+    """Weights, float32[terms], after the L1 and L2 shrinkage that the table is still due."""
+    if "gravity" not in learner.SCALARS:
+        return weights.tolist()
+    gravity, contraction = learner.get("gravity"), learner.get("contraction")
+    if not gravity and contraction == 1:
+        return weights.tolist()
+    truncated = np.copysign(np.maximum(abs(weights) - gravity, 0), weights).astype(np.float32)
+    return (truncated * np.float32(contraction)).tolist()

@@ -1,0 +1,90 @@
+"""A run's options, validated once; nothing below the command line sees how they were typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vwlite.data.dataset import InputConfig
+from vwlite.data.holdout import HoldoutConfig
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.learners import check_as_text
+from vwlite.learners.gd import GdConfig
+from vwlite.training.counters import ProgressRule
+from vwlite.training.curriculum import CurriculumConfig
+
+if TYPE_CHECKING:
+    from vwlite.learners.dyadic import DyadicConfig
+
+
+@dataclass(frozen=True, slots=True)
+class OutputConfig:
+    """What a run leaves behind and says. Paths are None when not wanted."""
+
+    model: str | None = None  # -f
+    predict_only_model: bool = False
+    save_per_pass: bool = False
+    predictions: str | None = None  # -p
+    raw_predictions: str | None = None  # -r
+    readable_model: str | None = None
+    invert_hash: str | None = None
+    names: bool = False  # keep feature names in the model
+    audit: bool = False
+    audit_regressor: str | None = None  # where the names of a model's weights go
+    quiet: bool = False
+    progress: ProgressRule = field(default_factory=ProgressRule)
+    best_constant: bool = True
+    bar: bool | None = None  # None: when the size is known and standard error is a terminal
+    to_stdout: bool = False  # table and summary go to standard output
+    hexfloat_weights: bool = False  # in the readable models
+    model_id: str = ""  # --id, for the readable model's header
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """Everything one run is told."""
+
+    input: InputConfig = field(default_factory=InputConfig)
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    learner: GdConfig | DyadicConfig = field(default_factory=GdConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+    holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+    passes: int = 1
+    initial_pass_length: int = -1  # lines
+    learning: bool = True  # False: test only (-t)
+    strict: bool = True  # vwlite's manners; False: Vowpal Wabbit's
+
+    def __post_init__(self) -> None:
+        if self.passes < 1:
+            raise UsageError(f"--passes takes 1 or more, not {self.passes}")
+        if self.output.invert_hash and self.input.cache:
+            raise UsageError("--invert_hash needs the names in the text, which a cache does not keep: drop -c")
+        if self.output.names and self.input.cache:
+            raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+        in_order = getattr(self.learner, "label_words", None) is not None
+        shuffled = self.input.shuffle or self.input.shuffle_first
+        if in_order and (shuffled or self.curriculum.order):
+            raise UsageError(
+                "--shuffle, --shuffle-first and --curriculum do not go with labels that are names or lists"
+            )
+        if self.curriculum.order and self.passes == 1:
+            raise UsageError("--curriculum says which examples take part in each pass: it needs --passes 2 or more")
+        if self.curriculum.order and (shuffled or self.output.predictions or self.output.raw_predictions):
+            raise UsageError(
+                "--curriculum chooses and orders the examples: drop --shuffle, --shuffle-first, -p and -r"
+            )
+        if self.curriculum.order and self.learner.learner == "bfgs":
+            raise UsageError("--curriculum does not go with --bfgs, which needs the same examples in every pass")
+        if self.learner.learner in ("log_multi", "ect", "filter_tree") and self.output.raw_predictions and self.strict:
+            raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
+        if self.input.class_weights and self.learner.learner == "ldf":
+            raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
+        if self.output.readable_model or self.output.invert_hash:
+            check_as_text(self.learner.learner)
+
+    @property
+    def wants_names(self) -> bool:
+        output = self.output
+        return bool(output.invert_hash or output.names or output.audit or output.audit_regressor)

@@ -1,0 +1,69 @@
+"""Audits of groups of lines: a line is shown when it is predicted, and again when it is learned."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from vwlite.arrays import np
+from vwlite.data.batch import SHARED, Batch, first_of_group
+from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.shared_lines import with_shared
+from vwlite.features.feature_names import term_names, with_all_linear
+from vwlite.features.feature_plan import Plan
+from vwlite.features.row_terms import terms_of_row
+from vwlite.learners.multiline import Ldf, line_of, number_text
+from vwlite.training.audit import items_line
+
+
+class Terms(NamedTuple):
+    """A line's: ``linear`` of them come before the interactions."""
+
+    names: list[str]
+    slots: np.ndarray  # uint32[terms]
+    values: np.ndarray  # float32[terms]
+    linear: int
+
+
+class GroupAudit:
+    """Prints; called by the kernel with every score, while the weights are those it was made of."""
+
+    def __init__(self, batch: Batch, plan: Plan, learner: Ldf) -> None:
+        self.batch, self.plan, self.learner = batch, plan, learner
+
+    def __call__(self, row: int, other: int, learns: bool, score: float) -> None:
+        terms = self.terms(row, with_all_linear(self.plan))
+        if other != row:
+            terms = difference(terms, self.terms(other, self.plan))
+        first = first_of_group(self.batch, row)
+        shared = row == first + 1 and self.batch.flags[first] & SHARED
+        line = items_line(self.learner, *terms[:3]).encode("utf-8", "surrogateescape")
+        shown = line_of(number_text(score), tag_of(self.batch, first if shared else row)) + line + b"\n"
+        sys.stdout.flush()
+        sys.stdout.buffer.write(shown)
+        sys.stdout.buffer.flush()
+
+    def terms(self, row: int, plan: Plan) -> Terms:
+        """The constant stands before the namespaces that only the shared line has."""
+        whole, at = with_shared(self.batch, row)
+        index, value, _, groups = terms_of_row(whole, plan, at)
+        names = term_names(whole, plan, at)
+        sizes = {letter: size for letter, size in groups if not plan.nonlinear[letter]}
+        linear, order = sum(sizes.values()), np.arange(len(names))
+        if plan.constant:
+            segments = self.batch.seg_char[self.batch.row_seg[row] : self.batch.row_seg[row + 1]]
+            own = sum(sizes.get(letter, 0) for letter in set(plan.redefine[segments].tolist()))
+            order = np.insert(np.delete(order, linear), own, linear)
+            linear += 1
+        slots, values = np.frombuffer(index, np.uint32)[order], np.frombuffer(value, np.float32)[order]
+        return Terms([names[place] for place in order.tolist()], slots, values, linear)
+
+
+def difference(terms: Terms, other: Terms) -> Terms:
+    """In the kernel's order; what is taken away has no names."""
+
+    def between(a, b):
+        return np.concatenate([a[: terms.linear], b, a[terms.linear :]])
+
+    names = [*terms.names[: terms.linear], *[""] * len(other.names), *terms.names[terms.linear :]]
+    return Terms(names, between(terms.slots, other.slots), between(terms.values, -other.values), terms.linear)

@@ -1,0 +1,105 @@
+"""The ledger of a model: which files it has learned, in ``MODEL.ledger`` beside it.
+
+It is no part of the model: the same examples give the same bytes, from whatever files or pipes they came. It names the
+model it belongs to by the digest of its header, so that it is never believed of another one, and is written before the
+model gets its name, with what is known of the model that stood there: whichever of the two a crash leaves is known.
+"""
+
+import json
+import os
+from typing import Any
+
+from vwlite.config_check import require
+from vwlite.data.blocks import fingerprint
+from vwlite.data.dataset import Inputs
+from vwlite.errors import ModelError
+from vwlite.storage.atomic_file import beside_output
+from vwlite.storage.output_checks import LEDGER
+from vwlite.training.model_header import LedgerFile
+
+FORMAT = 2
+FORMATS = (1, 2)  # that are read; entries of 1 have a digest of samples in place of text
+DIGITS = 32  # of the digest that ends a model file
+
+Entry = dict[str, Any]  # ``source.fingerprint``; text: ``digests.Mark.told``; lines; whole
+
+
+def ledger_path(model: str) -> str:
+    return f"{model}{LEDGER}"
+
+
+def model_digest(path: str) -> str:
+    """What a model file ends with; empty where there is none."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(-min(DIGITS, os.fstat(file.fileno()).st_size), os.SEEK_END)
+            return file.read(DIGITS).decode("ascii", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def read(model: str) -> list[Entry]:
+    """What the model ``model`` has learned, as far as its ledger knows. Raises ModelError when that is damaged."""
+    return _models(ledger_path(model)).get(model_digest(model), [])
+
+
+def doubt(model: str) -> str:
+    """Why nothing is known of what the model ``model`` has learned."""
+    path = ledger_path(model)
+    if os.path.exists(path):
+        return f"{path} does not know {model}, which went on without it or is another model"
+    return f"there is no {path}, which would tell what {model} has learned"
+
+
+def _models(path: str) -> dict[str, list[Entry]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        if isinstance(told, dict) and told.get("format", FORMAT) not in FORMATS:
+            raise ModelError(f"{path} was written by another version of vwlite: remove it to go on without it")
+        require(told, LedgerFile, "the ledger")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned") from error
+    return told["models"]
+
+
+class Ledger:
+    """What a run learns, and what its model had learned before: ``known``."""
+
+    def __init__(self, model: str, known: list[Entry], paths: tuple[str, ...], whole: bool = True) -> None:
+        """``model``: the file to be written. Take it before reading, so that a change meanwhile is noticed later."""
+        self.model, self.known = model, known
+        self.lines: dict[str, int] = {}
+        self.learned: list[Entry] = [{**entry, "whole": whole} for entry in fingerprint(paths) if entry]
+        self.inputs: Inputs | None = None
+
+    def watch(self, inputs: Inputs) -> None:
+        """Take from them what is read of each file."""
+        self.inputs = inputs
+        inputs.digested = True
+
+    def count(self, path: str, lines: int) -> None:
+        self.lines[path] = self.lines.get(path, 0) + lines
+
+    def entries(self) -> list[Entry]:
+        contents, entries = self.inputs.contents if self.inputs else {}, list(self.known)
+        for entry in self.learned:
+            path = entry["path"]
+            entries.append({**entry, "text": contents.get(path), "lines": self.lines.get(path)})
+        return entries
+
+    def write(self, digest: str) -> None:
+        """Of the model with this digest, which is about to get its name. Raises OutputError."""
+        entries, path = self.entries(), ledger_path(self.model)
+        if not entries:
+            return
+        standing = model_digest(self.model)
+        try:
+            before = _models(path).get(standing)
+        except ModelError:
+            before = None
+        models = {digest: entries, **({standing: before} if before and standing != digest else {})}
+        with beside_output(path, "w", like=self.model) as file:
+            file.write(json.dumps({"format": FORMAT, "models": models}, indent=1) + "\n")

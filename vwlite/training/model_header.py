@@ -1,0 +1,173 @@
+"""What the header of a model and of a checkpoint holds: declared here, and checked before anything reads it.
+
+The fields of ``config``, ``features`` and ``l1`` are declared by the configuration classes they are made into.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+
+from vwlite.config_check import Between, Double, built, require
+from vwlite.data.digests import Told
+from vwlite.errors import ModelError, UsageError
+from vwlite.features.feature_plan import FeatureConfig
+from vwlite.learners import learner_class
+from vwlite.learners.base import Learner
+from vwlite.storage import model_file
+from vwlite.training.counters import Counters
+
+Natural = Annotated[int, Between(0, 2**63 - 1)]
+Byte = Annotated[int, Between(0, 2**8 - 1)]
+Word = Annotated[int, Between(0, 2**32 - 1)]
+Number = Double | Literal["inf", "-inf", "nan"]  # as ``vwlite.learners.base.plain`` has it
+Counts = dict[str, Double | Literal["inf", "-inf"] | None]  # of ``vwlite.training.counters.Counters``
+Kind = Literal["vw", "svmlight"]
+
+
+class Node(TypedDict):
+    """A learner within a learner."""
+
+    scalars: dict[str, Number]
+    start_time: NotRequired[Double]
+    norms: NotRequired[list]
+    chance: NotRequired[Annotated[int, Between(0, 2**64 - 1)]]
+
+
+class Input(TypedDict):
+    """A file that has been learned; of ledgers of format 1, a ``digest`` in place of ``text``."""
+
+    path: str
+    size: NotRequired[Natural | None]
+    mtime_ns: NotRequired[int]
+    ctime_ns: NotRequired[int]
+    inode: NotRequired[int]
+    settled: NotRequired[bool]
+    digest: NotRequired[str | None]
+    text: NotRequired[Told | None]
+    lines: NotRequired[Natural | None]
+    whole: NotRequired[bool]
+
+
+class InputRead(Input):
+    """A file that a stopped run has read, and how far."""
+
+    settled: bool
+    text: Told | None
+
+
+class LedgerFile(TypedDict):
+    """See ``vwlite.training.ledger``."""
+
+    format: Natural
+    models: dict[str, list[Input]]
+
+
+class Run(TypedDict):
+    """How far a stopped run has come; see ``vwlite.training.checkpoint``."""
+
+    told: dict
+    inputs: list[InputRead | None]
+    partials: list[Natural]
+    passes_done: Natural
+    failures: Natural
+    fresh: bool
+    rows: Natural
+    checksum: Word
+    counters: Counts
+    totals: Counts | None
+    sightings: list[Byte]
+    matched: list[list[Natural]]
+    known: list[Input]
+    best: dict[str, str]
+
+
+class Header(Node):
+    """Of a learner of ``vwlite.learners``."""
+
+    learner: str
+    config: dict
+    features: dict
+    counters: Counts
+    negative_label: Double | None
+    seen: list[Byte]
+    passes: Natural
+    resumable: bool
+    kind: Kind
+    names: bool
+    nodes: NotRequired[list[Node]]
+    run: NotRequired[Run]
+    crr: NotRequired[dict]
+    l1: NotRequired[dict]
+
+
+class LogLinear(TypedDict):
+    """Of a log-linear model: of two classes, which is a ``Header`` as well, or of labels with names."""
+
+    learner: str
+    labels: NotRequired[list[str]]
+    features: dict
+    counters: Counts
+    negative_label: Double | None
+    seen: list[Byte]
+    passes: Natural
+    kind: Kind
+    names: bool
+    l1: dict
+
+
+class ThetaHeader(TypedDict):
+    """Of what ``vwlite aso learn`` makes."""
+
+    groups: list[str]
+    h: list[Natural]
+    theta_spaces: list[str]
+
+
+class TargetHeader(TypedDict):
+    """Of a model of ``vwlite aso train``; with Theta's fields where it has one."""
+
+    classes: list[str]
+    several: bool
+    spaces: list[str]
+    config: dict
+
+
+class Stored(NamedTuple):
+    """A model's header, its learner's class, and the options it was made with."""
+
+    header: dict[str, Any]
+    kind: type[Learner]
+    config: Any
+    features: FeatureConfig
+
+
+def stored(path: str) -> Stored:
+    """What a learner's model says of itself, without its arrays. Raises ModelError, InputMissing."""
+    header = model_file.read_header(path)
+    kind = learner_class(str(header.get("learner")))
+    try:
+        require(header, Header, "header")
+        check_counts(header)
+        config = kind.config_from(header["config"], {})
+        kind.check_size(header, config)
+        features = built(FeatureConfig, header["features"])
+    except (KeyError, ValueError, UsageError) as error:
+        raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+    return Stored(header, kind, config, features)
+
+
+@contextmanager
+def of_the_model(path: str) -> Iterator[None]:
+    """Around what only the model's own options can make fail: no UsageError, since nobody typed them."""
+    try:
+        yield
+    except UsageError as error:
+        raise ModelError(f"{path} cannot be used: {error}") from error
+
+
+def check_counts(header: dict[str, Any]) -> None:
+    """Raises ModelError for counters that are none, ValueError where one that every model has is missing."""
+    Counters().restore(header["counters"])
+    for name in Counters().totals():
+        if name not in header["counters"]:
+            raise ValueError(f"counters.{name} is missing")

@@ -1,0 +1,125 @@
+"""From a model file back to a learner, its options and its plan."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from vwlite.errors import ModelError
+from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.learners import learner_class
+from vwlite.learners.base import Learner
+from vwlite.learners.prediction_limits import with_free_bound
+from vwlite.storage import model_file
+from vwlite.training.model_header import of_the_model, stored
+from vwlite.training.option_agreement import SHAPE, check, check_features, check_learner, check_loss, check_shape
+
+if TYPE_CHECKING:
+    from vwlite.features.name_index import NameBook
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Restored:
+    """A model's learner and everything a run has to know of it."""
+
+    learner: Learner
+    features: FeatureConfig
+    plan: Plan
+    counters: dict[str, Any]
+    negative_label: float | None
+    passes: int
+    header: dict[str, Any]
+    names: "NameBook | None" = None  # those in the model, where it is to go on learning
+
+
+def restore(
+    path: str,
+    *,
+    learning: bool,
+    strict: bool,
+    learner_name: str | None = None,
+    learner_changes: dict[str, Any],
+    feature_changes: dict[str, Any],
+    loss_changes: dict[str, Any] | None = None,
+    dropped: dict[str, Any] | None = None,
+    state_changes: dict[str, float] | None = None,
+    confident: bool = False,
+) -> Restored:
+    """Open the model ``path`` to go on learning or to predict, with some options changed.
+
+    In vwlite's manners (``strict``) a model that goes on learning keeps its features and its loss: these options are
+    only compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
+    not keep. ``learner_name``: to go on with another learner, of the same table and options.
+    ``confident``: to predict, where that can be had, with what tells how sure predictions are.
+    Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
+    """
+    try:
+        header, kind, config, features = stored(path)
+        if learner_name:
+            kind = learner_class(learner_name)
+        rates = confident and header["resumable"] and kind.name in ("gd", "active") and not header["config"]["ftrl"]
+        if rates:
+            kind = learner_class("active")
+            learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
+        loaded = model_file.load(path, want=kind.wanted(header, learning or rates))
+        pairs = header["config"].get("pairs", 0)
+        if pairs != len(features.dotproduct):
+            raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
+        if not learner_changes.keys().isdisjoint(SHAPE):
+            check_shape(path, config, learner_changes)
+        if strict and learning:
+            check_features(path, features, feature_changes)
+            check_loss(path, config, loss_changes or {})
+            check_learner(path, config, learner_changes)
+            learner_changes = with_free_bound(learner_changes, config.loss)
+            feature_changes = {}
+        forgotten = {} if header["resumable"] else (dropped or {})
+        config = kind.config_from(header["config"], {**forgotten, **learner_changes})
+        if getattr(config, "pairs", 0) != pairs:
+            raise ValueError("pairs of latent vectors that nothing is said of")
+        features = change_features(path, features, feature_changes, strict)
+        with of_the_model(path):
+            learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
+            if not feature_changes:
+                features.text_format(strict=strict)
+                plan = Plan(features, header["seen"], learner.drops_pairs)
+        if feature_changes:
+            plan = Plan(features, header["seen"], learner.drops_pairs)
+        learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
+        learner.take_header(header, whole=bool(header["resumable"]))
+        if rates:
+            learner.stop_learning()
+        return Restored(
+            learner=learner,
+            features=features,
+            plan=plan,
+            counters=header["counters"],
+            negative_label=header["negative_label"],
+            passes=header["passes"],
+            header=header,
+            names=read_names(loaded.arrays, features.bits) if learning and header["names"] else None,
+        )
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+
+
+def change_features(path: str, features: FeatureConfig, changes: dict[str, Any], strict: bool) -> FeatureConfig:
+    """Options typed beside ``-i``: those that would make the weights meaningless are refused.
+
+    Without ``strict`` only against what was typed for the model, as ``vw`` does.
+    """
+    default = FeatureConfig()
+    for name, value in changes.items():
+        old = getattr(features, name)
+        kept = strict or name in ("bits", "dotproduct") or old != getattr(default, name)
+        if name in ("bits", "hash", "hash_seed", "dotproduct") and kept:
+            check(path, name, value, old)
+    return replace(features, **changes)
+
+
+def read_names(arrays: dict[str, Any], bits: int) -> "NameBook | None":
+    """The names in a model's arrays, where these have been loaded."""
+    if "name_slot" not in arrays:
+        return None
+    from vwlite.features.name_index import book_from_arrays
+
+    return book_from_arrays(arrays, bits)
+

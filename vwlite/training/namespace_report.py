@@ -1,0 +1,71 @@
+"""Which namespaces a run met, and which options never found theirs."""
+
+from vwlite.data.batch import Batch
+from vwlite.features.feature_plan import ANONYMOUS, FeatureConfig, Plan
+from vwlite.features.interactions import FullNames, matches, read_interaction
+from vwlite.learners.base import Learner
+
+CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
+
+
+class Sightings:
+    """Looks on while batches go by, where there is something to look for."""
+
+    def __init__(self, features: FeatureConfig, plan: Plan) -> None:
+        self.features, self.plan = features, plan
+        self.met = b""  # first bytes of namespaces' names, ascending
+        self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep)
+
+    def look(self, batch: Batch) -> None:
+        if self.wanted:
+            new = batch.seg_char[: batch.row_seg[-1]].tobytes().translate(None, self.met)
+            if new:
+                self.met = bytes(sorted({*self.met, *new}))
+
+    def complaints(self, learner: Learner) -> list[str]:
+        """A sentence for every option that did nothing, or dropped everything."""
+        if not self.wanted or not self.met:
+            return []
+        seen = f"(seen: {' '.join(map(shown, self.met))})"
+        lines = [
+            f"{option} {value} never matched: no line has {needed(value)} {seen}"
+            for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs(learner))
+        ]
+        if all(self.plan.ignore[self.plan.redefine[letter]] for letter in self.met):
+            option = "keep" if self.features.keep else "ignore"
+            lines.append(f"--{option} {' '.join(getattr(self.features, option))} dropped every feature {seen}")
+        return lines
+
+    def unmatched_crossings(self) -> list[tuple[str, str]]:
+        features, plan = self.features, self.plan
+        names = FullNames(features.hash_seed, features.hash == "all")
+        matched = plan.matching()
+        missing = []
+        for option, order, field in CROSSED:
+            for value in getattr(features, field):
+                if not matches(read_interaction(value, option, order, names), matched):
+                    missing.append((option, value))
+        return missing
+
+    def unmatched_pairs(self, learner: Learner) -> list[tuple[str, str]]:
+        return [
+            ("--dotproduct", value)
+            for number, value in enumerate(self.features.dotproduct)
+            if not learner.has_learned_pair(number)
+        ]
+
+
+def shown(character: int) -> str:
+    """A namespace as the user knows it."""
+    return "the anonymous one" if character == ANONYMOUS else ascii(chr(character))[1:-1]
+
+
+def needed(value: str) -> str:
+    """What a line would have to have."""
+    names = value.split(",") if "," in value else list(dict.fromkeys(value.replace(":", "")))
+    names = [shown(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)]
+    if not names:
+        return "namespaces to cross"
+    if len(names) == 1:
+        return names[0]
+    return f"{'both ' if len(names) == 2 else ''}{', '.join(names[:-1])} and {names[-1]}"

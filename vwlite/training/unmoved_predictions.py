@@ -1,0 +1,59 @@
+"""Whether any feature of the data changes a prediction of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vwlite.arrays import np
+from vwlite.data.batch import BLANK, Batch
+from vwlite.learners.row_results import Results
+
+if TYPE_CHECKING:
+    from vwlite.training.trainer import Session
+
+FEW = 64  # rows looked at one by one, which nearly always tell, before NumPy is needed
+
+
+class Unmoved:
+    """Looks at predictions before clip and link until one differs from the first."""
+
+    def __init__(self) -> None:
+        self.first: float | None = None
+        self.so_far = True
+        self.rows = 0
+
+    def look(self, batch: Batch, raw: np.ndarray, begin: int, end: int) -> None:
+        few = min(begin + FEW, end)
+        for row in range(begin, few):
+            if batch.flags[row] & BLANK:
+                continue
+            if self.first is None:
+                self.first = raw[row]
+            if raw[row] != self.first:
+                self.so_far = False
+                return
+            self.rows += 1
+        if few < end:
+            told = (batch.flags[few:end] & BLANK) == 0
+            self.so_far = bool((raw[few:end][told] == self.first).all())
+            self.rows += int(told.sum())
+
+    def complaint(self, session: Session) -> str:
+        """Empty unless all predictions were that of a line without features."""
+        if not (self.so_far and self.rows) or self.first != alone(session):
+            return ""
+        several = f"all {self.rows} predictions are" if self.rows > 1 else "the prediction is"
+        return (
+            f"no feature of the data changed a prediction: {several} that of a line without features; was the model "
+            "trained on other data? (namespaces and names must be the same)"
+        )
+
+
+def alone(session: Session) -> float:
+    """What a line without features has, before clip and link."""
+    from vwlite.data.text_format import parse_text
+
+    batch, results = parse_text(b"|", session.inputs.format), Results()
+    results.make_room(1)
+    session.learner.run(batch, session.plan, results, 0, 1)
+    return results.raw[0]
