@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-KERNELS := $(wildcard cython_ext/*.pyx cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
+KERNELS := $(wildcard cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
 .PHONY: build demo test lint bench annotate debug fuzz soak clean help
 

@@ -57,8 +57,8 @@ def extension(name, source):
 
 def translated():
     """The extensions, each with its C code; what takes the longest to compile comes first."""
-    sources = [source for folder in ("cython_ext", "cython_ext/learners") for source in Path(folder).glob("*.pyx")]
-    kernels = [extension(f"vwlite._native.{source.stem}", str(source)) for source in sorted(sources)]
+    sources = sorted(Path("cython_ext").glob("*/*.pyx"))
+    kernels = [extension(f"vwlite._native.{source.stem}", str(source)) for source in sources]
     print(f"translating {len(kernels)} kernels to C", flush=True)
     before = Path("setup.py").stat().st_mtime
     extensions = cythonize(
@@ -89,7 +89,8 @@ def headers(source):
     found, unread = set(), {source}
     while unread:
         text = Path(unread.pop()).read_text()
-        new = {f"cython_ext/{name}" for name in re.findall(r'^ *# *include "(core/\S+)"', text, re.M)} - found
+        named = (f"cython_ext/{name}" for name in re.findall(r'^ *# *include "(\w+/\S+)"', text, re.M))
+        new = {name for name in named if Path(name).is_file()} - found
         found |= new
         unread |= new
     return sorted(found)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.census import insert
+from vwlite._native.hash_set import insert
 
 from vwlite.evaluation import data_report
 from vwlite.evaluation.data_report import Distinct

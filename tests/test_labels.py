@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.kinds import are_whole, ends_of, lower_zeros
+from vwlite._native.label_scan import are_whole, ends_of, lower_zeros
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError

@@ -7,7 +7,7 @@ import pytest
 from oracle import curved_losses
 from oracle.options import Options
 
-from vwlite._native import losses as native
+from vwlite._native import loss_functions as native
 from vwlite.learners.losses import LINKS, LOSSES, LossConfig, link_code
 
 NAMES = list(LOSSES)

@@ -58,11 +58,11 @@ def test_a_kernel_is_made_again_for_the_headers_it_includes_and_no_others(monkey
     setup = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(setup)
     monkeypatch.chdir(PROJECT)
-    lanes = [f"cython_ext/core/{name}.h" for name in ("bytescan", "lanes")]
-    assert setup.headers("cython_ext/core/rates_lanes.h") == lanes
-    classes = setup.headers("cython_ext/core/classes.h")
-    assert {"cython_ext/core/lanes.h", "cython_ext/core/scan_lanes.h"} < {*classes}
-    assert "cython_ext/core/shrink.h" not in classes
+    lanes = [f"cython_ext/base/{name}.h" for name in ("byte_scan", "simd")]
+    assert setup.headers("cython_ext/learners/adaptive_rates_simd.h") == lanes
+    classes = setup.headers("cython_ext/learners/class_blocks.h")
+    assert {"cython_ext/base/simd.h", "cython_ext/base/byte_scan_simd.h"} < {*classes}
+    assert "cython_ext/solvers/l1_penalties_simd.h" not in classes
 
 
 def test_kernels_have_names_of_their_own():

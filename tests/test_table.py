@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.table import are_places, ask_for, fill_column, mark_rows, marked_rows, take_column, touch_pages
+from vwlite._native.weight_table import (
+    are_places,
+    ask_for,
+    fill_column,
+    mark_rows,
+    marked_rows,
+    take_column,
+    touch_pages,
+)
 
 from vwlite.data.dataset import InputConfig
 from vwlite.errors import UsageError

@@ -8,19 +8,19 @@ from libc.float cimport FLT_MAX
 from libc.math cimport NAN, fabsf, isfinite, isnan, logf, sqrtf
 from libc.stdint cimport uint32_t, uint64_t
 
-from core.descent cimport (
+from learners.gd_update cimport (
     SCALARS, TIME, UNLABELED_WEIGHT, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots,
     sensitivity, sync_if_due, widen_range
 )
-from core.float32 cimport FOUR, ONE, TWO
-from core.groups cimport Rows
-from core.in_order cimport Visit, check_fit, visit_in_order
-from core.links cimport apply_link
-from core.plan cimport Plan
-from core.scratch cimport Scratch
-from core.status cimport OK, UNSTABLE
-from core.view cimport Results, open_plan, open_results, open_rows
-from core.vwrandom cimport random_next
+from base.float32 cimport FOUR, ONE, TWO
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport Visit, check_fit, visit_in_order
+from losses.links cimport apply_link
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from base.vw_random cimport random_next
 
 cdef extern from *:
     const float HALF "0.5f"

@@ -3,16 +3,16 @@
 from libc.math cimport INFINITY, fabs, fmax, isfinite, isnan
 from libc.stdint cimport uint32_t
 
-from core.descent cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
-from core.groups cimport Rows
-from core.in_order cimport check_fit, visit_in_order
-from core.links cimport apply_link
-from core.loss_types cimport LossParams
-from core.losses cimport LOSS_POISSON
-from core.plan cimport Plan
-from core.scratch cimport Scratch
-from core.status cimport OK, UNSTABLE
-from core.view cimport Results, open_plan, open_results, open_rows
+from learners.gd_update cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from losses.links cimport apply_link
+from losses.loss_types cimport LossParams
+from losses.losses cimport LOSS_POISSON
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 cdef enum:
     GRADIENT = 1             # columns of the table in vw's manners; one less in the vectors of vwlite's

@@ -6,16 +6,16 @@ Coin betting: Orabona and Tommasi, 2017, algorithm 2 (COCOB). PiSTOL: Orabona, 2
 from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
 from libc.stdint cimport uint32_t
 
-from core.descent cimport (
+from learners.gd_update cimport (
     NORM_SUM, NORM_WEIGHT, Learner, clip, count_time, open_learner, prefetch_slots, widen_range
 )
-from core.groups cimport Rows
-from core.in_order cimport check_fit, visit_in_order
-from core.links cimport apply_link
-from core.plan cimport Plan
-from core.scratch cimport Scratch
-from core.status cimport OK, UNSTABLE
-from core.view cimport Results, open_plan, open_results, open_rows
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from losses.links cimport apply_link
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 cdef enum:                # columns of the table
     WEIGHT = 0

@@ -3,20 +3,20 @@
 from libc.math cimport INFINITY, exp, expm1, isfinite, isnan, pow, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from core.bytescan cimport prefetch, unlikely
-from core.expand cimport expand
-from core.flow cimport Component, Flow, Step, flow_step, importance_to_flip, safe_exp
-from core.groups cimport Rows
-from core.latent cimport Latent, Side, merge_slots, move_vector, read_vector
-from core.links cimport apply_link
-from core.loss_types cimport Loss, LossParams
-from core.losses cimport get_loss
-from core.plan cimport Plan
-from core.rows cimport BLANK, SAVE
-from core.scratch cimport LONG, Group, Scratch, give_back
-from core.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
-from core.view cimport Results, open_plan, open_results, open_rows
-from core.workroom cimport Work, close_work, make_room, open_work
+from base.byte_scan cimport prefetch, unlikely
+from features.expand_row cimport expand
+from learners.dyadic_flow cimport Component, Flow, Step, flow_step, importance_to_flip, safe_exp
+from features.namespace_groups cimport Rows
+from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector, read_vector
+from losses.links cimport apply_link
+from losses.loss_types cimport Loss, LossParams
+from losses.losses cimport get_loss
+from features.plan cimport Plan
+from text.batch_builder cimport BLANK, SAVE
+from features.row_buffer cimport LONG, Group, Scratch, give_back
+from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from learners.dyadic_scratch cimport Work, close_work, make_room, open_work
 
 
 cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learners/dyadic.py

@@ -7,16 +7,16 @@ in the next of several tournaments; a last one is between the winners of all.
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
-from core.descent cimport count_time, prefetch_slots
-from core.groups cimport Rows
-from core.in_order cimport check_fit, visit_in_order
-from core.links cimport LINK_LOGISTIC, apply_link
-from core.many cimport Many, first_class, move_slots, open_sets, predict_class, teach_anew, tell_first
-from core.plan cimport Plan
-from core.scratch cimport Scratch
-from core.status cimport OK
-from core.trace cimport Trace, counted_features, note, open_trace
-from core.view cimport Results, open_plan, open_results, open_rows
+from learners.gd_update cimport count_time, prefetch_slots
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from losses.links cimport LINK_LOGISTIC, apply_link
+from learners.class_update cimport Many, first_class, move_slots, open_sets, predict_class, teach_anew, tell_first
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK
+from learners.audit_trace cimport Trace, counted_features, note, open_trace
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
 cdef struct Contest:       # columns named in vwlite/learners/ect.py; 0: nowhere to go on

@@ -1,20 +1,20 @@
-"""Online gradient descent on one set of weights; the update is ``core/descent.pxd``'s."""
+"""Online gradient descent on one set of weights; the update is ``learners/gd_update.pxd``'s."""
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t
 
-from core.bytescan cimport unlikely
-from core.descent cimport (
+from base.byte_scan cimport unlikely
+from learners.gd_update cimport (
     Learner, ask_for_slots, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
     prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
-from core.groups cimport Rows
-from core.in_order cimport Visit, check_fit, visit_in_order
-from core.links cimport apply_link
-from core.plan cimport Plan
-from core.scratch cimport Scratch
-from core.status cimport OK, UNSTABLE
-from core.view cimport Results, open_plan, open_results, open_rows
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport Visit, check_fit, visit_in_order
+from losses.links cimport apply_link
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:

@@ -7,16 +7,16 @@ above the average of all that came by (Choromanska and Langford 2015). A leaf's 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from core.descent cimport count_time, prefetch_slots
-from core.groups cimport Rows
-from core.in_order cimport check_fit, visit_in_order
-from core.links cimport apply_link
-from core.many cimport Many, move_slots, open_sets, predict_class, teach_anew, tell_first
-from core.plan cimport Plan
-from core.scratch cimport Scratch
-from core.status cimport NO_MEMORY, OK
-from core.trace cimport Trace, counted_features, note, open_trace
-from core.view cimport Results, open_plan, open_results, open_rows
+from learners.gd_update cimport count_time, prefetch_slots
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from losses.links cimport apply_link
+from learners.class_update cimport Many, move_slots, open_sets, predict_class, teach_anew, tell_first
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport NO_MEMORY, OK
+from learners.audit_trace cimport Trace, counted_features, note, open_trace
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 cdef enum:
     PREDICTORS = 0         # positions in ``used``: inner nodes made so far

@@ -7,17 +7,17 @@ those of the other are weights of a linear model, to which gradient descent is l
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from core.descent cimport (
+from learners.gd_update cimport (
     SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync_if_due, widen_range
 )
-from core.groups cimport Rows
-from core.in_order cimport check_fit, visit_in_order
-from core.links cimport apply_link
-from core.plan cimport Plan
-from core.scratch cimport Group, Scratch, ask_for_terms
-from core.status cimport OK, UNSTABLE
-from core.view cimport Results, open_plan, open_results, open_rows
-from core.vwrandom cimport random_after, random_next
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from losses.links cimport apply_link
+from features.plan cimport Plan
+from features.row_buffer cimport Group, Scratch, ask_for_terms
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from base.vw_random cimport random_after, random_next
 
 cdef enum:
     SEEN = SCALARS        # position in the scalars: rows so far, blank ones too

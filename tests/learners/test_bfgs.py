@@ -10,7 +10,7 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand
 from vwtext import feature_config
 
-from vwlite._native import losses as native
+from vwlite._native import loss_functions as native
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan

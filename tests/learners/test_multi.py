@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracle.multi import passes
 
-from vwlite._native import gather
+from vwlite._native import shuffle as gather
 from vwlite.errors import Diverged, UsageError
 from vwlite.solvers.aso.csr import Rows, targets
 from vwlite.solvers.aso.sgd import LOSSES, SolverConfig, objective, solve, zero_weights

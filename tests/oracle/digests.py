@@ -1,4 +1,4 @@
-"""The running digest of ``cython_ext/digest.pyx`` in plain Python."""
+"""The running digest of ``cython_ext/base/digest.pyx`` in plain Python."""
 
 import mmh3
 

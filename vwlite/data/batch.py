@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vwlite._native.kinds import union_of
+from vwlite._native.label_scan import union_of
 from vwlite.arrays import np
 
 BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags

@@ -22,7 +22,7 @@ class Remark(NamedTuple):
     """Something the parser had to say about a line; offsets count from the block's first byte."""
 
     line: int  # number of the line within its block, from 0
-    code: int  # of core/status.pxd
+    code: int  # of base/status.pxd
     at: int  # where the trouble is
     bar: int  # where the line's namespaces begin
     row: int  # the batch's row it would be or is

@@ -1,6 +1,6 @@
-"""Batches as bytes for the cache: ``COLUMNS``, each as ``cython_ext/packing.pyx`` packs it, and the tags.
+"""Batches as bytes for the cache: ``COLUMNS``, each as ``cython_ext/storage/cache_codec.pyx`` packs it, and the tags.
 
-Segments are packed by shape: each kind of row once, see ``cython_ext/shapes.pyx``.
+Segments are packed by shape: each kind of row once, see ``cython_ext/storage/row_shapes.pyx``.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import zlib
 from typing import Any, NamedTuple
 
-from vwlite._native.packing import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
-from vwlite._native.shapes import find_shapes, number_rows, place_parts, spread_shapes, take_parts
+from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
+from vwlite._native.row_shapes import find_shapes, number_rows, place_parts, spread_shapes, take_parts
 from vwlite.arrays import SIZES, Array, zeros
 from vwlite.data.batch import Batch
 

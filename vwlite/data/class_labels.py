@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import mmh3
 
-from vwlite._native.kinds import are_whole, ends_of
+from vwlite._native.label_scan import are_whole, ends_of
 from vwlite.arrays import np, to_float32
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.label_vocabulary import tag_of

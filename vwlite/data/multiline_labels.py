@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from vwlite._native.costs import read_costs
+from vwlite._native.multiline_costs import read_costs
 from vwlite.arrays import np, to_float32
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, text_of

@@ -7,7 +7,7 @@ from vwlite.escapes import escape
 
 
 class Code(IntEnum):
-    """Why a line is malformed, numbered as in ``cython_ext/core/status.pxd``."""
+    """Why a line is malformed, numbered as in ``cython_ext/base/status.pxd``."""
 
     BAD_LABEL_WORDS = 1
     BAD_LABEL_NUMBER = 2

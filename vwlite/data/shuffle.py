@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterator, Sequence
 
-from vwlite._native.gather import COLUMNS, gather, shuffle
+from vwlite._native.shuffle import COLUMNS, gather, shuffle
 from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import FULL, Workspace

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from vwlite._native.parse import parse
+from vwlite._native.vw_parser import parse
 from vwlite.arrays import Array, array, zeros
 from vwlite.data.batch import Batch, Names
 from vwlite.errors import UsageError
 
 FULL = 100
-FORMATS = {"vw": "parse", "svmlight": "svmlight"}  # and the native modules that parse them
+FORMATS = {"vw": "vw_parser", "svmlight": "svmlight"}  # and the native modules that parse them
 
 
 def parser_of(format_name: str) -> Callable:

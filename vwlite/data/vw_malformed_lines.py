@@ -12,7 +12,7 @@ from vwlite.data.malformed_lines import line_at
 from vwlite.data.parse_errors import vw_message
 from vwlite.errors import DataError
 
-LABEL_CODES = (1, 2)  # of core/status.pxd: logged, but no reason to stop with --strict_parse
+LABEL_CODES = (1, 2)  # of base/status.pxd: logged, but no reason to stop with --strict_parse
 
 
 class VwLog:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from vwlite._native.census import insert
+from vwlite._native.hash_set import insert
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.evaluation.label_report import Numbers

@@ -159,7 +159,7 @@ def letters_of(pairs: Iterable[tuple[int, ...]]) -> set[int]:
 
 
 class Plan:
-    """The arrays a kernel expands examples by (shapes in ``cython_ext/core/plan.pxd``).
+    """The arrays a kernel expands examples by (shapes in ``cython_ext/features/plan.pxd``).
 
     Wildcards stand for the namespaces met so far, so the plan changes when ``see`` is told of a new one.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vwlite._native.queries import namespace_numbers, tag_numbers
+from vwlite._native.query_ids import namespace_numbers, tag_numbers
 from vwlite.arrays import np
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.errors import DataError, UsageError

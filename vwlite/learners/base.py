@@ -17,7 +17,7 @@ from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Pages, Table, values_of
 from vwlite.training.progress import value_text
 
-NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of core/status.pxd
+NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of base/status.pxd
 
 
 def given_range(low: float | None, high: float | None) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NoReturn
 
-from vwlite._native.kinds import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds, lower_zeros
+from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds, lower_zeros
 from vwlite.arrays import np, zeros
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError

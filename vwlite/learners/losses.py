@@ -17,7 +17,7 @@ from vwlite.learners.prediction_limits import LARGEST
 if TYPE_CHECKING:
     import numpy as np
 
-LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of core/links.pxd
+LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of losses/links.pxd
 
 
 def lookup(kind: str, table: Mapping[str, Any], name: str) -> Any:
@@ -56,7 +56,7 @@ class Loss(NamedTuple):
     """One row of the table."""
 
     name: str
-    code: int  # of core/losses.pxd
+    code: int  # of losses/losses.pxd
     about: str  # one line for --help
     meaning: str  # what a prediction estimates once `link` is applied
     label_rule: str  # which labels `accepts` takes; may name fields of LossConfig in braces
@@ -317,7 +317,7 @@ def mean_loss(
     config: LossConfig, params: np.ndarray, pair: tuple[float, float], weights: tuple[float, float], constant: float
 ) -> float:
     """The weighted mean loss, float32 arithmetic, of predicting ``constant`` for the two labels."""
-    from vwlite._native.losses import value
+    from vwlite._native.loss_functions import value
     from vwlite.arrays import to_float32
 
     total = 0.0

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vwlite._native import ldf as kernel
-from vwlite._native.text import format_predictions
+from vwlite._native import multiline as kernel
+from vwlite._native.format_predictions import format_predictions
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
 from vwlite.data.class_labels import Complain

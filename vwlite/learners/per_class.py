@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vwlite._native import many as kernel
+from vwlite._native import per_class as kernel
 from vwlite.arrays import Array, array, np, zeros
 from vwlite.config_check import matrix
 from vwlite.data.batch import Batch

@@ -1,4 +1,4 @@
-"""Classes in vwlite's own layout: softmax, one against all, hinge; see ``cython_ext/learners/multiclass.pyx``."""
+"""Classes in vwlite's own layout: softmax, one against all, hinge; see ``cython_ext/learners/softmax.pyx``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vwlite._native import multiclass as kernel
+from vwlite._native import softmax as kernel
 from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError

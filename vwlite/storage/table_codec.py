@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from vwlite import arrays
-from vwlite._native.table import are_places, fill_column, mark_rows, marked_rows, take_column
+from vwlite._native.weight_table import are_places, fill_column, mark_rows, marked_rows, take_column
 from vwlite.arrays import Array
 from vwlite.errors import ModelError, UsageError
 from vwlite.storage.archive_reader import Archive

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from vwlite import arrays
-from vwlite._native.table import are_there, ask_for, touch_pages
+from vwlite._native.weight_table import are_there, ask_for, touch_pages
 from vwlite.arrays import Array, np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError

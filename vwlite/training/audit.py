@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
-from vwlite._native.text import format_predictions
+from vwlite._native.format_predictions import format_predictions
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared

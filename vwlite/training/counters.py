@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from vwlite._native.tally import COUNT, INDEX, see_labels, tally
+from vwlite._native.counters import COUNT, INDEX, see_labels, tally
 from vwlite.arrays import np, to_float32, zeros
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from vwlite._native import gather
-from vwlite._native import multi as kernel
+from vwlite._native import one_vs_rest_sgd as kernel
+from vwlite._native import shuffle as gather
 from vwlite.errors import Diverged, UsageError
 from vwlite.interrupts import STOP, obey
 from vwlite.solvers.aso.csr import Rows, Targets

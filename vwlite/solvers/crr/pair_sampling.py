@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vwlite._native.pairs import alias, draw
+from vwlite._native.alias_table import alias, draw
 from vwlite.arrays import np
 
 BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the query, then its pairs
@@ -12,7 +12,7 @@ BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the
 
 @dataclass(slots=True)
 class Population:
-    """Rows sorted by query, then label; a group is one label of one query (shapes in ``cython_ext/core/draws.pxd``)."""
+    """Rows sorted by query, then label; a group is one label of one query (shapes: ``solvers/pair_draws.pxd``)."""
 
     batch: np.ndarray  # uint32[rows], the batch a row stands in
     row: np.ndarray  # uint32[rows], its number there

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from vwlite.errors import UsageError
 
 MODELS = ("binary", "multinomial", "crf")
-PENALTIES = ("naive", "clipping", "cumulative")  # in the order of core/penalties.pxd
+PENALTIES = ("naive", "clipping", "cumulative")  # in the order of solvers/l1_penalties.pxd
 RATES = ("harmonic", "exponential")
 SOLVERS = ("sgd", "owlqn")
 PASSES = {"sgd": 30, "owlqn": 1000}

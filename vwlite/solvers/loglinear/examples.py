@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.flatten import flatten
+from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.label_vocabulary import LabelBook, tag_of
 from vwlite.data.text_format import FULL

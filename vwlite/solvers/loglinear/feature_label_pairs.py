@@ -89,7 +89,7 @@ def union(one: Family, other: Family, labels: int) -> Family:
 
 @dataclass(slots=True)
 class Pairs:
-    """The weights of a chain or multinomial model, in the words of the kernel ``cython_ext/core/chain.pxd``."""
+    """The weights of a chain or multinomial model, in the words of ``solvers/label_chain.pxd``."""
 
     names: list[str]
     state: Family

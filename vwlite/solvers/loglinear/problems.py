@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from vwlite._native import chain, logistic_l1
+from vwlite._native import crf as chain
+from vwlite._native import logistic_l1
 from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, obey
 from vwlite.learners.base import UNSTABLE
@@ -52,7 +53,7 @@ class Part:
 
 @dataclass(slots=True)
 class Examples:
-    """Two classes, in the words of ``cython_ext/learners/logistic_l1.pyx``."""
+    """Two classes, in the words of ``cython_ext/solvers/logistic_l1.pyx``."""
 
     features: np.ndarray  # uint32[features], the slot of each
     start: np.ndarray  # int64[examples + 1]
@@ -83,14 +84,14 @@ def examples_of(lines: Lines, features: np.ndarray) -> Examples:
 
 
 def room_of(tokens: int, pairs: Pairs) -> float:
-    """Bytes that the kernel takes at most for a sequence of so many: the arrays of ``Field`` in core/chain.pxd."""
+    """Bytes that the kernel takes at most for a sequence of so many: arrays of ``Field`` in label_chain.pxd."""
     most, labels = float(max(2 * tokens, 64)), float(pairs.labels)
     return 8 * (most * (3 * labels + 1) + labels**2 * ((most if len(pairs.edges) else 1) + 3))
 
 
 @dataclass(slots=True)
 class Chains:
-    """Label sequences, in the words of ``cython_ext/core/chain.pxd``; without transitions a sequence is one token."""
+    """Label sequences, in the words of ``solvers/label_chain.pxd``; without transitions a sequence is one token."""
 
     pairs: Pairs
     sequence: np.ndarray  # int64[sequences + 1]

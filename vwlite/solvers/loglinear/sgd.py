@@ -16,7 +16,7 @@ CHUNK = 1 << 14  # steps between looks at signals
 
 @dataclass(slots=True)
 class Schedule:
-    """Step sizes and penalties of one pass, in the words of ``cython_ext/core/penalties.pxd``."""
+    """Step sizes and penalties of one pass, in the words of ``cython_ext/solvers/l1_penalties.pxd``."""
 
     penalty: int
     rate: int

@@ -1,0 +1,18 @@
+"""Declarations of ``bytescan.h``: 16 bytes at a time, prefetching and branch hints."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef extern from "base/byte_scan.h" nogil:
+    uint32_t delimiters "vwl_delimiters"(const char *p) noexcept
+    uint32_t delimiters_scalar "vwl_delimiters_scalar"(const char *p) noexcept
+    uint32_t breaks "vwl_breaks"(const char *p) noexcept
+    uint32_t breaks_scalar "vwl_breaks_scalar"(const char *p) noexcept
+    uint32_t nondigits "vwl_nondigits"(const char *p) noexcept
+    uint32_t nondigits_scalar "vwl_nondigits_scalar"(const char *p) noexcept
+    uint64_t digits "vwl_digits"(const char *p, int n) noexcept
+    const uint32_t *POWER "vwl_power"
+    int first_bit "vwl_first_bit"(uint32_t mask) noexcept
+    void prefetch "vwl_prefetch"(const void *address) noexcept
+    void prefetch_l2 "vwl_prefetch_l2"(const void *address) noexcept
+    bint likely "vwl_likely"(bint x) noexcept
+    bint unlikely "vwl_unlikely"(bint x) noexcept

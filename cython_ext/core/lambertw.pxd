@@ -1,6 +1,0 @@
-"""Exponentials and the Lambert W function as importance-aware logistic updates need it; see ``core/exponentials.h``."""
-
-cdef extern from "core/exponentials.h" nogil:
-    float expf "vwl_expf"(float x) noexcept
-    double log_above "vwl_log"(double x) noexcept  # for x of 11/16 and more
-    float lambert_excess "vwl_lambert_excess"(double x) noexcept

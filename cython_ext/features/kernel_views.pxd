@@ -1,0 +1,85 @@
+"""A batch, a plan and the per-row results of a kernel, opened as raw pointers for one call."""
+
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+
+from features.namespace_groups cimport Rows
+from features.plan cimport Plan
+
+
+cdef struct Results:             # arrays a kernel fills, one entry per row
+    float *prediction            # clipped and linked
+    float *raw                   # before clip and link
+    float *loss                  # times importance; 0 where unlabelled
+    uint32_t *features           # as Vowpal Wabbit counts them
+    const uint8_t *held          # 1: predict only; NULL when no row is held out
+    float *flip                  # importance that would flip the sign; NULL when nobody asks
+
+
+cdef inline Rows open_rows(batch):
+    cdef const float[::1] label = batch.label, importance = batch.importance, base = batch.base
+    cdef const float[::1] value = batch.value
+    cdef const uint8_t[::1] flags = batch.flags, seg_char = batch.seg_char
+    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
+    cdef const uint32_t[::1] hash = batch.feature_hash
+    cdef Rows rows
+    rows.size = label.shape[0]
+    rows.label = &label[0] if rows.size else NULL
+    rows.importance = &importance[0] if rows.size else NULL
+    rows.base = &base[0] if rows.size else NULL
+    rows.flags = &flags[0] if rows.size else NULL
+    rows.row_seg = &row_seg[0]
+    rows.seg_char = &seg_char[0] if seg_char.shape[0] else NULL
+    rows.seg_hash = &seg_hash[0] if seg_hash.shape[0] else NULL
+    rows.seg_start = &seg_start[0]
+    rows.hash = &hash[0] if hash.shape[0] else NULL
+    rows.value = &value[0] if value.shape[0] else NULL
+    return rows
+
+
+cdef inline Plan open_plan(source):
+    """From a ``vwlite.features.feature_plan.Plan``, whose arrays must outlive the call."""
+    cdef const uint8_t[::1] redefine = source.redefine, ignore = source.ignore, nonlinear = source.nonlinear
+    cdef const uint8_t[::1] ngram = source.ngram, skips = source.skips
+    cdef const int32_t[::1] limit = source.limit, first_letter = source.first_letter, letters = source.letters
+    cdef const int32_t[::1] alike = source.alike
+    cdef const uint8_t[::1] stop = source.stop
+    cdef const uint32_t[::1] name_hash = source.name_hash
+    cdef uint8_t[::1] matched = source.matched
+    cdef Plan plan
+    plan.mask = <uint32_t>((<unsigned long long>1 << <int>source.bits) - 1)
+    plan.constant, plan.permutations, plan.plain = source.constant, source.permutations, source.plain
+    plan.sort = source.sort
+    plan.flat = False            # a kernel that can do without groups says so
+    plan.redefine, plan.ignore, plan.nonlinear = &redefine[0], &ignore[0], &nonlinear[0]
+    plan.ngram, plan.skips, plan.limit = &ngram[0], &skips[0], &limit[0]
+    plan.names = name_hash.shape[0]
+    plan.name_hash = &name_hash[0] if plan.names else NULL
+    plan.interactions = first_letter.shape[0] - 1
+    plan.first_letter = &first_letter[0]
+    plan.letters = &letters[0] if plan.interactions else NULL
+    plan.alike = &alike[0] if plan.interactions else NULL
+    plan.stop = &stop[0]
+    plan.matched = &matched[0] if plan.interactions else NULL
+    return plan
+
+
+cdef inline Results open_results(source):
+    cdef float[::1] prediction = source.prediction, raw = source.raw, loss = source.loss
+    cdef uint32_t[::1] features = source.features
+    cdef const uint8_t[::1] held
+    cdef float[::1] flip
+    cdef Results results
+    cdef bint any_rows = prediction.shape[0] > 0
+    results.prediction = &prediction[0] if any_rows else NULL
+    results.raw = &raw[0] if any_rows else NULL
+    results.loss = &loss[0] if any_rows else NULL
+    results.features = &features[0] if any_rows else NULL
+    results.held = NULL
+    results.flip = NULL
+    if source.flip is not None and any_rows:
+        flip = source.flip
+        results.flip = &flip[0]
+    if source.held is not None and any_rows:
+        held = source.held
+        results.held = &held[0]
+    return results

@@ -1,0 +1,146 @@
+"""Groups of lines, one a class: a line's terms are made of its own features and those of its group's shared line."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memmove, memset
+
+from features.expand_row cimport expand
+from features.namespace_groups cimport Rows
+from features.plan cimport LETTERS, Plan
+from features.row_buffer cimport Group, Scratch, close_scratch, open_scratch, room_for_terms
+from base.status cimport NO_MEMORY, OK
+
+
+cdef struct Line:                # a line at work; its groups point into the arrays, which hold own and shared segments
+    Scratch s
+    uint8_t *seg_char            # (max_segments,)
+    uint32_t *seg_hash
+    uint32_t *seg_start          # (max_segments + 1,)
+    uint32_t *hash               # (max_features,)
+    float *value
+    size_t max_segments, max_features
+
+
+cdef inline void open_line(Line *line) noexcept nogil:
+    memset(line, 0, sizeof(Line))
+    open_scratch(&line.s)
+
+
+cdef inline void close_line(Line *line) noexcept nogil:
+    close_scratch(&line.s)
+    free(line.seg_char)
+    free(line.seg_hash)
+    free(line.seg_start)
+    free(line.hash)
+    free(line.value)
+
+
+cdef inline bint grow(void **array, size_t bytes) noexcept nogil:
+    cdef void *grown = realloc(array[0], bytes)
+    if grown != NULL:
+        array[0] = grown
+    return grown != NULL
+
+
+cdef inline bint make_room(Line *line, size_t segments, size_t features) noexcept nogil:
+    """False when memory has run out."""
+    if segments > line.max_segments or line.seg_start == NULL:
+        segments = 2 * segments + 8
+        if not (grow(<void **>&line.seg_char, segments) and grow(<void **>&line.seg_hash, 4 * segments)
+                and grow(<void **>&line.seg_start, 4 * (segments + 1))):
+            return False
+        line.max_segments = segments
+    if features > line.max_features or line.hash == NULL:
+        features = 2 * features + 64
+        if not (grow(<void **>&line.hash, 4 * features) and grow(<void **>&line.value, 4 * features)):
+            return False
+        line.max_features = features
+    return True
+
+
+cdef inline void add_row(Line *line, const Rows *rows, size_t row, uint32_t *segments) noexcept nogil:
+    """Append the segments of a row, for which there must be room."""
+    cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], j
+    cdef uint32_t begin = rows.seg_start[first], features = rows.seg_start[last] - begin, at = line.seg_start[segments[0]]
+    for j in range(last - first):
+        line.seg_char[segments[0] + j] = rows.seg_char[first + j]
+        line.seg_hash[segments[0] + j] = rows.seg_hash[first + j]
+        line.seg_start[segments[0] + j + 1] = rows.seg_start[first + j + 1] - begin + at
+    if features:
+        memcpy(line.hash + at, rows.hash + begin, features * sizeof(uint32_t))
+        memcpy(line.value + at, rows.value + begin, features * sizeof(float))
+    segments[0] += last - first
+
+
+cdef inline size_t features_of(const Rows *rows, size_t row) noexcept nogil:
+    return rows.seg_start[rows.row_seg[row + 1]] - rows.seg_start[rows.row_seg[row]]
+
+
+cdef inline bint holds(const uint64_t *letters, uint8_t letter) noexcept nogil:
+    return letters[letter >> 6] >> (letter & 63) & 1
+
+
+cdef inline void place_constant(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
+    """As in vw the constant stands behind the line's own namespaces and before those that only the shared line has."""
+    cdef uint64_t own[4]
+    cdef uint32_t segment, index
+    cdef uint8_t letter
+    cdef size_t place = 0
+    cdef float value
+    cdef int g
+    memset(own, 0, sizeof(own))
+    for segment in range(rows.row_seg[row], rows.row_seg[row + 1]):
+        letter = plan.redefine[rows.seg_char[segment]]
+        own[letter >> 6] |= <uint64_t>1 << (letter & 63)
+    for g in range(s.groups):
+        if s.group[g].number < LETTERS and holds(own, <uint8_t>s.group[g].number) and not plan.nonlinear[s.group[g].number]:
+            place += s.group[g].size
+    if place + 1 < s.linear:
+        index, value = s.index[s.linear - 1], s.value[s.linear - 1]
+        memmove(s.index + place + 1, s.index + place, (s.linear - 1 - place) * sizeof(uint32_t))
+        memmove(s.value + place + 1, s.value + place, (s.linear - 1 - place) * sizeof(float))
+        s.index[place], s.value[place] = index, value
+
+
+cdef inline int expand_line(const Rows *rows, size_t row, const size_t *shared, const Plan *plan, Line *line) noexcept nogil:
+    """Fill ``line.s`` with the terms of a row; ``shared`` is NULL or the row of the shared line."""
+    cdef Rows one
+    cdef uint32_t row_seg[2]
+    cdef size_t segments
+    cdef int status
+    if shared == NULL:
+        return expand(rows, row, plan, &line.s)
+    segments = rows.row_seg[row + 1] - rows.row_seg[row] + rows.row_seg[shared[0] + 1] - rows.row_seg[shared[0]]
+    if not make_room(line, segments, features_of(rows, row) + features_of(rows, shared[0])):
+        return NO_MEMORY
+    row_seg[0] = row_seg[1] = line.seg_start[0] = 0
+    add_row(line, rows, row, &row_seg[1])
+    add_row(line, rows, shared[0], &row_seg[1])
+    one = rows[0]
+    one.row_seg, one.seg_char, one.seg_hash, one.seg_start = row_seg, line.seg_char, line.seg_hash, line.seg_start
+    one.hash, one.value, one.size = line.hash, line.value, 1
+    status = expand(&one, 0, plan, &line.s)
+    if status == OK and plan.constant:
+        place_constant(rows, row, plan, &line.s)
+    return status
+
+
+cdef inline int subtract_line(const Line *line, const Line *other, Scratch *out) noexcept nogil:
+    """The terms of one line less those of another, in vw's order: linear, the other's, interactions."""
+    cdef const Scratch *a = &line.s
+    cdef const Scratch *b = &other.s
+    cdef size_t i, n = a.linear, more = a.terms - a.linear
+    out.terms = 0
+    if not room_for_terms(out, a.terms + b.terms):
+        return NO_MEMORY
+    memcpy(out.index, a.index, n * sizeof(uint32_t))
+    memcpy(out.value, a.value, n * sizeof(float))
+    for i in range(b.terms):
+        out.index[n + i] = b.index[i]
+        out.value[n + i] = -b.value[i]
+    memcpy(out.index + n + b.terms, a.index + n, more * sizeof(uint32_t))
+    memcpy(out.value + n + b.terms, a.value + n, more * sizeof(float))
+    out.terms = a.terms + b.terms
+    out.linear, out.constant, out.groups = a.linear, a.constant, a.groups
+    memcpy(out.group, a.group, a.groups * sizeof(Group))
+    return OK

@@ -1,0 +1,153 @@
+"""Gradient descent's per-coordinate rates: adaptive (AdaGrad) and normalised (NAG), as Vowpal Wabbit combines them.
+
+A slot of the table holds ``w, G, N, r``: the weight, the sum of squared gradients, the largest |x| seen, and scratch: the rate of
+the last visit, or a row's tag (``learners/slot_cache.pxd``). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and Langford (2013).
+"""
+
+from libc.math cimport fabsf, isfinite, powf, sqrtf
+from libc.stdint cimport uint8_t, uint32_t
+
+from base.byte_scan cimport prefetch_l2
+from base.float32 cimport ONE
+
+cdef extern from *:
+    """
+    /* sqrt(FLT_MIN) and its square: smaller inputs count as this much. */
+    #define VWL_X_MIN 1.084202e-19f
+    #define VWL_X2_MIN (VWL_X_MIN * VWL_X_MIN)
+    """
+    const float X_MIN "VWL_X_MIN"
+    const float X2_MIN "VWL_X2_MIN"
+
+cdef extern from "learners/slot_prefetch.h" nogil:
+    ctypedef struct Ahead "vwl_ahead":
+        const uint32_t *index
+        size_t left
+        bint far
+    void ask_ahead "vwl_ask_ahead"(Ahead *ahead, const float *table, size_t terms, size_t left) noexcept
+
+cdef extern from "learners/adaptive_rates_avx2.h" nogil:
+    size_t scan_usual "vwl_scan_usual"(float *table, const uint32_t *index, const float *value, size_t n, int lanes,
+                                       float square_grad, float *per_update, float *norm, Ahead *ahead) noexcept
+
+
+cdef enum:
+    WEIGHT = 0
+    ADAPTIVE = 1
+    NORMALIZED = 2
+    RATE = 3
+
+
+cdef struct Rates:
+    bint adaptive
+    bint normalized
+    bint sqrt_mode       # power_t == 0.5 exactly: square roots instead of powers
+    int lanes            # terms at a time, at most
+    float minus_power    # -power_t
+    float norm_power     # power_t - 1
+
+
+cdef struct Scan:
+    float per_update     # how far a unit update moves the prediction
+    double norm          # sum of squared inputs, each in units of its own scale
+
+
+cdef enum:
+    SHORT = 256          # terms; two rows of so many lines fit into the first cache
+    WITHIN = 128         # terms of a longer row between the one at work and the one whose slot is asked for
+
+
+cdef inline void ask_within(const float *table, const uint32_t *index, size_t i, size_t n) noexcept nogil:
+    """Ask for four slots of a long row while its ``i``-th and the following three are at work."""
+    cdef size_t j
+    for j in range(i + WITHIN, min(i + WITHIN + 4, n)):
+        prefetch_l2(table + 4 * <size_t>index[j])
+
+
+cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,
+                           bint sqrt_mode, Scan *scan, float *norm) noexcept nogil:
+    """Bring one slot's G, N and r up to date; a larger |x| than ever rescales the weight."""
+    cdef float x2 = x * x, size, rescale, rate = 1, scale2
+    if x2 < X2_MIN:
+        x = X_MIN if x > 0 else -X_MIN
+        x2 = X2_MIN
+    if adaptive:
+        slot[ADAPTIVE] += square_grad * x2
+        if sqrt_mode:
+            rate = ONE / sqrtf(slot[ADAPTIVE])
+        else:
+            rate = powf(slot[ADAPTIVE], rates.minus_power)
+    if normalized:
+        size = fabsf(x)
+        if size > slot[NORMALIZED]:
+            if slot[NORMALIZED] > 0:
+                if sqrt_mode:
+                    rescale = slot[NORMALIZED] / size
+                    slot[WEIGHT] *= rescale if adaptive else rescale * rescale
+                else:
+                    rescale = size / slot[NORMALIZED]
+                    slot[WEIGHT] *= powf(rescale * rescale, rates.norm_power)
+            slot[NORMALIZED] = size
+        scale2 = slot[NORMALIZED] * slot[NORMALIZED]
+        # the common case of an input at its largest spares two divisions with the same result
+        norm[0] += ONE if x2 == scale2 or not isfinite(x2) else x2 / scale2
+        if slot[NORMALIZED] != 1:
+            if sqrt_mode:
+                size = ONE / slot[NORMALIZED]
+                rate *= size if adaptive else size * size
+            else:
+                rate *= powf(scale2, rates.norm_power)
+    slot[RATE] = rate
+    scan.per_update += x2 * rate
+
+
+cdef inline void scan_all(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
+                          const Rates *rates, bint adaptive, bint normalized, bint sqrt_mode, Scan *scan,
+                          Ahead *ahead) noexcept nogil:
+    cdef size_t i = 0, end
+    cdef float norm = 0
+    scan.per_update = 0
+    while i < n:
+        if adaptive and normalized and sqrt_mode:
+            i += scan_usual(table, index + i, value + i, n - i, rates.lanes, square_grad, &scan.per_update, &norm, ahead)
+        ask_ahead(ahead, table, 4, n - i)
+        end = min(i + 4, n)
+        while i < end:
+            scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
+            i += 1
+    scan.norm = norm
+
+
+cdef inline void scan_terms(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
+                            const Rates *rates, Scan *scan, Ahead *ahead) noexcept nogil:
+    """``scan_all`` with the switches as constants, so that each combination is compiled by itself."""
+    if rates.sqrt_mode:
+        if rates.adaptive and rates.normalized:
+            scan_all(table, index, value, n, square_grad, rates, True, True, True, scan, ahead)
+        elif rates.adaptive:
+            scan_all(table, index, value, n, square_grad, rates, True, False, True, scan, ahead)
+        else:
+            scan_all(table, index, value, n, square_grad, rates, False, True, True, scan, ahead)
+    elif rates.adaptive and rates.normalized:
+        scan_all(table, index, value, n, square_grad, rates, True, True, False, scan, ahead)
+    elif rates.adaptive:
+        scan_all(table, index, value, n, square_grad, rates, True, False, False, scan, ahead)
+    else:
+        scan_all(table, index, value, n, square_grad, rates, False, True, False, scan, ahead)
+
+
+cdef inline void untouched_terms(const float *table, const uint8_t *mask, const uint32_t *index, const float *value, size_t n,
+                                 float square_grad, const Rates *rates, Scan *scan) noexcept nogil:
+    """``scan_terms`` as if each slot were met for the first time, leaving all as they are. ``mask``: of a learner, or NULL."""
+    cdef float slot[4]
+    cdef float norm = 0
+    cdef const float *kept
+    cdef size_t i
+    scan.per_update = 0
+    for i in range(n):
+        if mask != NULL and not mask[index[i]]:
+            continue
+        kept = table + 4 * <size_t>index[i]
+        slot[WEIGHT], slot[ADAPTIVE], slot[NORMALIZED] = kept[WEIGHT], kept[ADAPTIVE], kept[NORMALIZED]
+        scan_term(slot, value[i], square_grad, rates, rates.adaptive, rates.normalized, rates.sqrt_mode, scan, &norm)
+    scan.norm = norm

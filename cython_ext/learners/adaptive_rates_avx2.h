@@ -1,0 +1,112 @@
+/* The scan of a row, by vwl_scan_four of rates_lanes.h and, where the processor has AVX2, with eight terms at a time; the same
+ * results, bit by bit. */
+#ifndef VWLITE_RATES_WIDE_H
+#define VWLITE_RATES_WIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "learners/slot_prefetch.h"
+#include "learners/adaptive_rates_simd.h"
+
+#if VWL_HAS_LANES && defined(__x86_64__)
+#include <immintrin.h>
+
+#define VWL_WIDE __attribute__((target("avx2")))
+#define VWL_WIDE_INLINE static inline __attribute__((always_inline)) VWL_WIDE
+
+/* w w G G of four times two slots: the first two and those four further, the next two likewise; then N N r r of the same. */
+VWL_WIDE_INLINE void vwl_read_eight(const float *table, const uint32_t *index, __m256 pair[4]) {
+    __m256 slot[4];
+    for (int k = 0; k < 4; k++) {
+        slot[k] = _mm256_castps128_ps256(_mm_loadu_ps(table + 4 * (size_t)index[k]));
+        slot[k] = _mm256_insertf128_ps(slot[k], _mm_loadu_ps(table + 4 * (size_t)index[k + 4]), 1);
+    }
+    for (int k = 0; k < 2; k++) {
+        pair[k] = _mm256_unpacklo_ps(slot[2 * k], slot[2 * k + 1]);
+        pair[2 + k] = _mm256_unpackhi_ps(slot[2 * k], slot[2 * k + 1]);
+    }
+}
+
+/* The weights as they were read, and new G, N and r. */
+VWL_WIDE_INLINE void vwl_write_eight(const __m256 pair[4], __m256 g, __m256 n, __m256 r, float *table, const uint32_t *index) {
+    const __m256 wg[2] = {_mm256_unpacklo_ps(pair[0], g), _mm256_unpacklo_ps(pair[1], _mm256_permute_ps(g, 0xee))};
+    const __m256 nr[2] = {_mm256_unpacklo_ps(n, r), _mm256_unpackhi_ps(n, r)};
+    for (int k = 0; k < 4; k++) {
+        __m256 slot = k & 1 ? _mm256_shuffle_ps(wg[k / 2], nr[k / 2], 0xee) : _mm256_shuffle_ps(wg[k / 2], nr[k / 2], 0x44);
+        _mm_storeu_ps(table + 4 * (size_t)index[k], _mm256_castps256_ps128(slot));
+        _mm_storeu_ps(table + 4 * (size_t)index[k + 4], _mm256_extractf128_ps(slot, 1));
+    }
+}
+
+/* Lanes set where one of eight terms shares a slot with one of the four after it, in a circle. */
+VWL_WIDE_INLINE __m256i vwl_shared_eight(const uint32_t *index) {
+    const __m256i place = _mm256_loadu_si256((const __m256i *)index), next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+    __m256i turned = place, shared = _mm256_setzero_si256();
+    for (int k = 0; k < 4; k++) {
+        turned = _mm256_permutevar8x32_epi32(turned, next);
+        shared = _mm256_or_si256(shared, _mm256_cmpeq_epi32(place, turned));
+    }
+    return shared;
+}
+
+/* vwl_scan_four of eight terms. */
+VWL_WIDE_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const float *value, float gradient, float *reach,
+                                   float *norm) {
+    const __m256 one = _mm256_set1_ps(1), x = _mm256_loadu_ps(value), x2 = _mm256_mul_ps(x, x);
+    const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
+    __m256 usual = _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_LEAST_SQUARE), _CMP_GE_OQ), share = x2, pair[4], g, n, r;
+    float lane[8];
+    usual = _mm256_and_ps(usual, _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_LARGEST), _CMP_LE_OQ));
+    usual = _mm256_andnot_ps(_mm256_castsi256_ps(vwl_shared_eight(index)), usual);
+    if (_mm256_movemask_ps(usual) != 0xff) return 0;
+    vwl_read_eight(table, index, pair);
+    g = _mm256_shuffle_ps(pair[0], pair[1], 0xee);
+    n = _mm256_shuffle_ps(pair[2], pair[3], 0x44);
+    n = _mm256_blendv_ps(n, size, _mm256_cmp_ps(n, _mm256_setzero_ps(), _CMP_EQ_OQ)); /* met for the first time */
+    if (_mm256_movemask_ps(_mm256_cmp_ps(size, n, _CMP_LE_OQ)) != 0xff) return 0;
+    g = _mm256_add_ps(g, _mm256_mul_ps(_mm256_set1_ps(gradient), x2));
+    r = _mm256_div_ps(one, _mm256_sqrt_ps(g));
+    if (_mm256_movemask_ps(_mm256_cmp_ps(n, one, _CMP_NEQ_UQ))) {
+        r = _mm256_mul_ps(r, _mm256_div_ps(one, n));
+        share = _mm256_div_ps(x2, _mm256_mul_ps(n, n));
+    }
+    vwl_write_eight(pair, g, n, r, table, index);
+    _mm256_storeu_ps(lane, share);
+    for (int k = 0; k < 8; k++) *norm += lane[k];
+    _mm256_storeu_ps(lane, _mm256_mul_ps(x2, r));
+    for (int k = 0; k < 8; k++) *reach += lane[k];
+    return 1;
+}
+
+static VWL_WIDE size_t vwl_scan_avx2(float *table, const uint32_t *index, const float *value, size_t n, float gradient,
+                                     float *reach, float *norm, vwl_ahead *ahead) {
+    float reached = *reach, normed = *norm; /* in registers: the table's floats might be these */
+    size_t i = 0;
+    for (;;) {
+        for (; i + 8 <= n && vwl_scan_eight(table, index + i, value + i, gradient, &reached, &normed); i += 8)
+            vwl_ask_ahead(ahead, table, 8, n - i);
+        if (i + 4 > n || !vwl_scan_four(table, index + i, value + i, gradient, &reached, &normed)) break;
+        vwl_ask_ahead(ahead, table, 4, n - i);
+        i += 4;
+    }
+    *reach = reached;
+    *norm = normed;
+    return i;
+}
+#endif
+
+/* How many terms have been worked on, which ends before an unusual one and where fewer than four are left; `lanes` at a time, at
+ * most. */
+static inline size_t vwl_scan_usual(float *table, const uint32_t *index, const float *value, size_t n, int lanes, float gradient,
+                                    float *reach, float *norm, vwl_ahead *ahead) {
+    size_t i = 0;
+#if VWL_HAS_LANES && defined(__x86_64__)
+    if (lanes >= 8 && __builtin_cpu_supports("avx2")) return vwl_scan_avx2(table, index, value, n, gradient, reach, norm, ahead);
+#endif
+    for (; lanes >= 4 && i + 4 <= n && vwl_scan_four(table, index + i, value + i, gradient, reach, norm); i += 4)
+        vwl_ask_ahead(ahead, table, 4, n - i);
+    return i;
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* The usual update (adaptive, normalised, power_t 0.5) of many classes at a time, in the compiler's own vectors: sixteen with
+ * AVX-512, eight with AVX2, else eight with what the build is for. Results are those of learners/gd_update.pxd, bit by bit. */
+#ifndef VWLITE_CLASSES_H
+#define VWLITE_CLASSES_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "losses/exponentials.h"
+#include "base/simd.h"
+
+enum { VWL_MOST = 16 }; /* classes of a block */
+
+/* One term of one class: brings G, N and r up to date, adds to reach and norm, answers r. */
+typedef float (*vwl_scan_one)(float *slot, float x, float gradient, float *reach, float *norm);
+
+/* A block of eight or sixteen classes. */
+typedef struct {
+    float gradient[VWL_MOST]; /* squared gradient, 0 where not active */
+    float reach[VWL_MOST];    /* how far a unit update moves the prediction */
+    float norm[VWL_MOST];     /* sum of squared inputs, each in units of its own scale */
+    float step[VWL_MOST];
+    int32_t active[VWL_MOST]; /* -1 where the class has a loss */
+    int32_t learns[VWL_MOST]; /* -1 where it has a step */
+    int32_t dead[VWL_MOST];   /* -1 where there is no class */
+    float score[VWL_MOST];    /* predictions */
+    float sign[VWL_MOST];     /* labels, 1 or -1 */
+    float odds[VWL_MOST];     /* that logistic loss leaves for its steps */
+    int32_t first;            /* the block of a feature's first slots */
+    int32_t width;
+    vwl_scan_one scan_one;
+} vwl_block;
+
+/* Of every term: what its divisions gave for the first block, for most blocks need the same; the last term with its slots, which
+ * need not be kept where the terms are distinct. */
+typedef struct {
+    float *largest;      /* N */
+    float *inverse;      /* 1 / N */
+    float *share;        /* x^2 / N^2 */
+    uint32_t *last;
+    int32_t distinct;    /* no two terms share slots */
+    int32_t usual;       /* all terms are usual ones */
+} vwl_scales;
+
+/* The slots of a block, four floats each, by slot or turned, by column. */
+static inline void vwl_turn(float *slots, int width) {
+    float turned[4 * VWL_MOST];
+    for (int c = 0; c < width; c++)
+        for (int k = 0; k < 4; k++) turned[width * k + c] = slots[4 * c + k];
+    memcpy(slots, turned, 16 * (size_t)width);
+}
+static inline void vwl_turn_back(float *slots, int width) {
+    float turned[4 * VWL_MOST];
+    for (int c = 0; c < width; c++)
+        for (int k = 0; k < 4; k++) turned[4 * c + k] = slots[width * k + c];
+    memcpy(slots, turned, 16 * (size_t)width);
+}
+
+#if VWL_HAS_LANES
+#define VWL_HAS_CLASSES 1
+#define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
+typedef float vwl_f8 __attribute__((vector_size(32)));
+typedef float vwl_f16 __attribute__((vector_size(64)));
+typedef int32_t vwl_i8 __attribute__((vector_size(32)));
+typedef int32_t vwl_i16 __attribute__((vector_size(64)));
+/* floats anywhere */
+typedef float vwl_row4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float vwl_row8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float vwl_row16 __attribute__((vector_size(64), aligned(4), may_alias));
+#if defined(__clang__) || __GNUC__ >= 12
+#define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
+#endif
+#define VWL_PASTE(a, b) a##b
+#define VWL_JOIN(a, b) VWL_PASTE(a, b)
+
+static inline int vwl_all(const vwl_i8 *x) {
+    uint64_t part[4];
+    memcpy(part, x, sizeof part);
+    return (part[0] & part[1] & part[2] & part[3]) == ~(uint64_t)0;
+}
+
+/* Eight at a time, with what the build is for. */
+#define LANES 8
+#define LANES_TARGET
+#define LANES_NAME(name) vwl_plain_##name
+#define LANES_WHOLE4(x) (!vwl_any(~(x)))
+#define LANES_WHOLE8(x) vwl_all(&(x))
+#include "learners/class_blocks_simd.h"
+#include "learners/contiguous_simd.h"
+#include "losses/logistic_simd.h"
+#undef LANES_TARGET
+#undef LANES_NAME
+#undef LANES_WHOLE4
+#undef LANES_WHOLE8
+
+#if defined(__x86_64__)
+#define LANES_WHOLE4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
+#define LANES_WHOLE8(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
+#define LANES_WHOLE16(x) (_mm512_movepi32_mask((__m512i)(x)) == 0xffff)
+#if !defined(__AVX2__)
+#define LANES_TARGET __attribute__((target("avx2")))
+#define LANES_NAME(name) vwl_avx2_##name
+#include "learners/class_blocks_simd.h"
+#include "learners/contiguous_simd.h"
+#include "losses/logistic_simd.h"
+#undef LANES_TARGET
+#undef LANES_NAME
+#define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
+#endif
+#undef LANES
+#define LANES 16
+#define LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define LANES_NAME(name) vwl_avx512_##name
+#include "learners/class_blocks_simd.h"
+#include "losses/logistic_simd.h"
+#undef LANES_TARGET
+#undef LANES_NAME
+#undef LANES_WHOLE4
+#undef LANES_WHOLE8
+#undef LANES_WHOLE16
+#define VWL_WIDE_CALL(width, name, ...) ((width) == 16 ? vwl_avx512_##name(__VA_ARGS__) : VWL_CALL(name, __VA_ARGS__))
+#else
+#define VWL_WIDE_CALL(width, name, ...) VWL_CALL(name, __VA_ARGS__)
+#endif
+#undef LANES
+#ifndef VWL_CALL
+#define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)
+#endif
+
+/* The widest blocks that this processor works on as one. */
+static inline int vwl_widest(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 16;
+#endif
+    return 8;
+}
+
+static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n, float base, float *raw) {
+    VWL_CALL(score, table, index, value, n, base, raw);
+}
+static inline void vwl_score_row(const float *table, size_t stride, int width, const uint32_t *index, const float *value, size_t n,
+                                 float base, float *raw) {
+    VWL_WIDE_CALL(width, score_row, table, stride, index, value, n, base, raw);
+}
+static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
+                            vwl_scales *scales, float *r) {
+    VWL_WIDE_CALL(block->width, scan, table, index, value, n, block, scales, r);
+}
+static inline void vwl_apply(float *table, const uint32_t *index, const float *value, size_t n, const vwl_block *block,
+                             const vwl_scales *scales, const float *r) {
+    VWL_WIDE_CALL(block->width, apply, table, index, value, n, block, scales, r);
+}
+static inline int32_t vwl_find_gradients(vwl_block *block, float weight) {
+    return VWL_WIDE_CALL(block->width, find_gradients, block, weight);
+}
+static inline void vwl_find_steps(vwl_block *block, float u) { VWL_WIDE_CALL(block->width, find_steps, block, u); }
+static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
+    VWL_CALL(score_rows, w, index, value, n, width, s);
+}
+static inline void vwl_scan_rows(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
+                                 size_t width, const float *gradient, float *reach, float *r) {
+    VWL_CALL(scan_rows, g, index, value, inverse, n, width, gradient, reach, r);
+}
+static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                  const float *step, const float *r) {
+    VWL_CALL(apply_rows, w, index, value, n, width, step, r);
+}
+#else
+#define VWL_HAS_CLASSES 0
+static inline int vwl_widest(void) { return 8; }
+static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
+static inline void vwl_score_row(const float *t, size_t stride, int width, const uint32_t *i, const float *v, size_t n, float b,
+                                 float *raw) {}
+static inline void vwl_scan(float *t, const uint32_t *i, const float *v, size_t n, vwl_block *block, vwl_scales *s, float *r) {}
+static inline void vwl_apply(float *t, const uint32_t *i, const float *v, size_t n, const vwl_block *block, const vwl_scales *s,
+                             const float *r) {}
+static inline int32_t vwl_find_gradients(vwl_block *block, float weight) { return 0; }
+static inline void vwl_find_steps(vwl_block *block, float u) {}
+static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) s[c] += w[index[i] * width + c] * value[i];
+}
+static inline void vwl_scan_rows(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
+                                 size_t width, const float *gradient, float *reach, float *r) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) {
+            float *square = g + index[i] * width + c, x2 = value[i] * value[i];
+            *square += gradient[c] * x2;
+            r[i * width + c] = inverse[i] / sqrtf(*square + 1e-30f);
+            reach[c] += r[i * width + c] * x2;
+        }
+}
+static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                  const float *step, const float *r) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) w[index[i] * width + c] += step[c] * r[i * width + c] * value[i];
+}
+#endif
+
+static inline int vwl_has_classes(void) { return VWL_HAS_CLASSES; }
+
+#endif

@@ -1,0 +1,278 @@
+"""The gradient flow of a dyadic model, reduced to one dimension (Mineiro, "Dyadic models", May 2011, generalised).
+
+All parameters move along ``s`` with ``ds/dh = eta dl/dp``: ``h`` is the importance weight spent so far. A component is a dot
+product a.b of two sums of latent vectors; along the flow it is ``(plus e^(-2 omega s) - minus e^(2 omega s)) / 4``, and the
+prediction ``p(s)`` is the sum of components plus ``linear - s * square``. p falls strictly in s. With L2 decay ``lambda`` the
+components also carry the factor ``e^(-2 eta lambda h)``.
+"""
+
+from libc.math cimport INFINITY, exp, fabs, pow
+
+from losses.loss_types cimport LossParams
+from losses.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE
+
+
+cdef enum:
+    MAX_NEWTON = 200      # iterations of a root search
+    PURE_NEWTON = 8       # of them without bisections in between
+    MAX_STEPS = 2000      # steps of an integration
+    PATIENCE = 60         # of them before one with decay counts as stiff
+
+
+cdef struct Component:
+    double omega          # sqrt(A2 B2)
+    double kappa          # sqrt(A2 / B2)
+    double plus           # | a / sqrt(kappa) + b sqrt(kappa) |^2
+    double minus          # | a / sqrt(kappa) - b sqrt(kappa) |^2
+
+
+cdef struct Flow:
+    const Component *component
+    size_t components
+    double linear         # w.x, the initial prediction included
+    double square         # x.x
+    double label
+    double rate           # eta
+    double decay          # lambda
+    int loss              # code of losses/losses.pxd
+    const LossParams *params
+
+
+cdef struct Step:
+    double s              # how far along the flow
+    double h              # importance spent until then: less than given when the label was reached
+    bint bounded          # False: an iteration limit was hit
+
+
+cdef inline double safe_exp(double x) noexcept nogil:
+    return exp(x if x < 600 else 600.0) if x > -600 else 0.0
+
+
+cdef inline double components_at(const Flow *f, double s, double h, double *slope) noexcept nogil:
+    """Sum of the components at ``s`` and ``h``; ``slope`` is its derivative in s."""
+    cdef size_t i
+    cdef double grown, fall, way, fade = 2 * f.rate * f.decay * h, shrink = safe_exp(-fade), total = 0
+    slope[0] = 0
+    for i in range(f.components):
+        way = 2 * f.component[i].omega * s
+        if fabs(way) + fade < 500:
+            grown = exp(way)
+            fall = shrink * f.component[i].plus / grown
+            grown *= shrink * f.component[i].minus
+        else:                    # neither factor need be a number for the product to be one
+            fall = f.component[i].plus * safe_exp(-way - fade)
+            grown = f.component[i].minus * safe_exp(way - fade)
+        total += 0.25 * (fall - grown)
+        slope[0] -= 0.5 * f.component[i].omega * (fall + grown)
+    return total
+
+
+cdef inline double prediction_at(const Flow *f, double s, double h) noexcept nogil:
+    cdef double slope
+    return components_at(f, s, h, &slope) + f.linear - s * f.square
+
+
+cdef inline double loss_slope(const Flow *f, double p) noexcept nogil:
+    """dl/dp of the smooth losses, in double precision."""
+    cdef double e = p - f.label, share
+    if f.loss == LOSS_LOGISTIC:
+        share = (f.label - f.params.logistic_min) / (f.params.logistic_max - f.params.logistic_min)
+        return 1 / (1 + safe_exp(-p)) - share
+    if f.loss == LOSS_POISSON:
+        return safe_exp(p) - f.label
+    if f.loss == LOSS_EXPECTILE:
+        return 2 * e * (f.params.expectile if e > 0 else 1 - f.params.expectile)
+    return 2 * e
+
+
+cdef inline double constant_slope(const Flow *f, double p) noexcept nogil:
+    """dl/dp of hinge and quantile on the side of the label where ``p`` is; 0 where there is nothing to learn."""
+    if f.loss == LOSS_HINGE:
+        return -f.label if f.label * p < 1 else 0
+    if p == f.label:
+        return 0
+    return 1 - <double>f.params.tau if p > f.label else -<double>f.params.tau
+
+
+cdef inline Step straight_step(const Flow *f, double p, double importance) noexcept nogil:
+    """Hinge and quantile: s grows with h at a constant speed until p reaches the label.
+
+    Where the end of the way lies beyond the label, the way's crossing is found by Newton's method within a bracket.
+    """
+    cdef double speed = f.rate * constant_slope(f, p), above = 1 if p > f.label else -1
+    cdef double low = 0, high = importance, h, gap, dots, slope, width, tolerance
+    cdef int i
+    cdef Step step = Step(speed * importance, importance, True)
+    if speed == 0 or (prediction_at(f, step.s, importance) - f.label) * above >= 0:
+        step.h = importance if speed else 0
+        return step
+    tolerance = 1e-9 * (fabs(f.label) if fabs(f.label) > 1 else 1)
+    h = 0
+    for i in range(MAX_NEWTON):
+        dots = components_at(f, speed * h, h, &slope)
+        gap = dots + f.linear - speed * h * f.square - f.label
+        if gap * above >= 0:
+            low = h
+            if gap * above <= tolerance:
+                break
+        else:
+            high = h
+        slope = speed * (slope - f.square) - 2 * f.rate * f.decay * dots
+        width = high - low
+        if width <= 1e-15 * high:
+            break
+        h = h - gap / slope
+        # far beyond the root of an exponential Newton's steps are short
+        if not (low < h < high) or (i >= PURE_NEWTON and i & 1):
+            h = low + 0.5 * width
+    else:
+        step.bounded = False
+    step.h = low           # the near side of the label
+    step.s = speed * low
+    return step
+
+
+cdef inline double flow_speed(const Flow *f, double s, double h) noexcept nogil:
+    return f.rate * loss_slope(f, prediction_at(f, s, h))
+
+
+cdef inline double runge_kutta(const Flow *f, double s, double h, double size, double k1, double *k7, double *error) noexcept nogil:
+    """One step of the embedded pair of Dormand and Prince (1980); returns the new s, its slope in ``k7``."""
+    cdef double k2, k3, k4, k5, k6, next
+    k2 = flow_speed(f, s + size * (k1 / 5), h + size / 5)
+    k3 = flow_speed(f, s + size * (3 * k1 + 9 * k2) / 40, h + 0.3 * size)
+    k4 = flow_speed(f, s + size * (44 * k1 - 168 * k2 + 160 * k3) / 45, h + 0.8 * size)
+    k5 = flow_speed(f, s + size * (19372 * k1 - 76080 * k2 + 64448 * k3 - 1908 * k4) / 6561, h + size * (8.0 / 9))
+    k6 = flow_speed(
+        f, s + size * (477901 * k1 - 1806240 * k2 + 1495424 * k3 + 46746 * k4 - 45927 * k5) / 167904, h + size)
+    next = s + size * (12985 * k1 + 64000 * k3 + 92750 * k4 - 45927 * k5 + 18656 * k6) / 142464
+    k7[0] = flow_speed(f, next, h + size)
+    error[0] = fabs(size * (26341 * k1 - 90880 * k3 + 790230 * k4 - 1086939 * k5 + 895488 * k6 - 534240 * k7[0]) / 21369600)
+    return next
+
+
+cdef inline double speed_slope(const Flow *f, double s, double h, double *in_h) noexcept nogil:
+    """Derivative of ``flow_speed`` in s; ``in_h`` is the one in h."""
+    cdef double slope, e, curvature = 2, dots = components_at(f, s, h, &slope), p = dots + f.linear - s * f.square
+    if f.loss == LOSS_LOGISTIC:
+        e = safe_exp(-fabs(p))
+        curvature = e / ((1 + e) * (1 + e))
+    elif f.loss == LOSS_POISSON:
+        curvature = safe_exp(p)
+    elif f.loss == LOSS_EXPECTILE:
+        curvature = 2 * (f.params.expectile if p > f.label else 1 - <double>f.params.expectile)
+    in_h[0] = -2 * f.rate * f.rate * f.decay * curvature * dots
+    return f.rate * curvature * (slope - f.square)
+
+
+cdef inline double rosenbrock(const Flow *f, double s, double h, double size, double k1, double *k7, double *error) noexcept nogil:
+    """One step of Shampine's (1982) stiffly stable pair of orders 4 and 3; arguments as of ``runge_kutta``."""
+    cdef double in_h, pivot = 2 / size - speed_slope(f, s, h, &in_h), g1, g2, g3, g4, k, next
+    in_h *= size
+    g1 = (k1 + 0.5 * in_h) / pivot
+    k = flow_speed(f, s + 2 * g1, h + size)
+    g2 = (k - 1.5 * in_h - 8 * g1 / size) / pivot
+    k = flow_speed(f, s + (48 * g1 + 6 * g2) / 25, h + 0.6 * size)
+    g3 = (k + 2.42 * in_h + (372 * g1 + 60 * g2) / (25 * size)) / pivot
+    g4 = (k + 0.116 * in_h - (112 * g1 + 54 * g2 + 50 * g3) / (125 * size)) / pivot
+    next = s + 19 * g1 / 9 + 0.5 * g2 + (25 * g3 + 125 * g4) / 108
+    k7[0] = flow_speed(f, next, h + size)
+    # the error of order 3; that of the step itself, of order 4, is far smaller
+    error[0] = 0.01 * fabs(17 * g1 / 54 + 7 * g2 / 36 + 125 * g4 / 108)
+    return next
+
+
+cdef inline double resolution(const Flow *f) noexcept nogil:
+    """How exactly s has to be known: to 1e-10 of the size of what the prediction is the sum of."""
+    cdef double slope, size = 1 + fabs(f.label) + fabs(f.linear)
+    cdef size_t i
+    components_at(f, 0, 0, &slope)
+    for i in range(f.components):
+        size += 0.25 * (f.component[i].plus + f.component[i].minus)
+    return 1e-10 * size / (f.square - slope) if f.square > slope else 1e-300
+
+
+cdef inline Step curved_step(const Flow *f, double p, double importance) noexcept nogil:
+    """The smooth losses: s'(h) = eta l'(p(s)), integrated to 1e-9 of its value.
+
+    Without decay the exact flow approaches the point where the loss is flat and never passes it: no step may, and near
+    enough to it the flow has ended.
+    """
+    cdef double s = 0, h = 0, k1 = f.rate * loss_slope(f, p), k7 = 0, error = 0, size = importance, next, ratio, in_h
+    cdef double fine = resolution(f)
+    cdef bint still = f.decay == 0
+    cdef int i
+    if k1 == 0 and still:
+        return Step(0, importance, True)
+    for i in range(MAX_STEPS):
+        if size > importance - h:
+            size = importance - h
+        if still or i < PATIENCE:
+            next = runge_kutta(f, s, h, size, k1, &k7, &error)
+        else:
+            next = rosenbrock(f, s, h, size, k1, &k7, &error)
+        ratio = error / (1e-9 * fabs(next) + fine)
+        if ratio <= 1 and (k7 * k1 >= 0 or not still):
+            s = next
+            h += size
+            k1 = k7
+            if h >= importance or (still and fabs(k1) <= 3 * (1e-9 * fabs(s) + fine) * fabs(speed_slope(f, s, h, &in_h))):
+                return Step(s, importance, True)
+            size *= 5 if ratio < 1e-4 else 0.85 * pow(ratio, -0.2)
+        elif still and k7 * k1 < 0 and fabs(next - s) <= 1e-9 * fabs(s) + fine:
+            return Step(s, importance, True)         # the flat point is that near
+        else:
+            size *= 0.1 if not ratio < 1e4 else (0.85 * pow(ratio, -0.2) if ratio > 1 else 0.5)
+    return Step(s, h, False)
+
+
+cdef inline Step flow_step(const Flow *f, double p, double importance) noexcept nogil:
+    """How far an example of this importance moves the model."""
+    if f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE:
+        return straight_step(f, p, importance)
+    return curved_step(f, p, importance)
+
+
+cdef inline double way_to_zero(const Flow *f, double p) noexcept nogil:
+    """The s at which the prediction, now ``p``, is 0; infinite when the flow does not lead there. Decay does not count."""
+    cdef double low = 0, high = 1e-3 if p > 0 else -1e-3, middle, slope
+    cdef int i
+    for i in range(60):
+        if (components_at(f, high, 0, &slope) + f.linear - high * f.square) * p <= 0:
+            break
+        low = high
+        high *= 2
+    else:
+        return INFINITY
+    for i in range(60):
+        middle = 0.5 * (low + high)
+        if (components_at(f, middle, 0, &slope) + f.linear - middle * f.square) * p > 0:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+cdef inline double importance_to_flip(Flow *f, double p) noexcept nogil:
+    """The smallest importance with which the opposite label would carry the prediction across zero.
+
+    That is the integral of ds / (eta l'(p(s))) along the way, by Simpson's rule; for losses of constant slope one product.
+    """
+    cdef double s = way_to_zero(f, p), total = 0, at, slope
+    cdef int i, weight
+    if p == 0 or s == INFINITY:
+        return 0 if p == 0 else INFINITY
+    f.label = -1 if p > 0 else 1
+    if f.loss == LOSS_HINGE:
+        return fabs(s) / f.rate
+    for i in range(65):
+        at = s * i / 64
+        weight = 1 if i == 0 or i == 64 else (4 if i & 1 else 2)
+        if f.loss == LOSS_QUANTILE:
+            slope = 1 - <double>f.params.tau if p > 0 else <double>f.params.tau
+        else:
+            slope = fabs(loss_slope(f, components_at(f, at, 0, &slope) + f.linear - at * f.square))
+        if slope <= 0:
+            return INFINITY
+        total += weight / slope
+    return fabs(s) / (3 * 64) * total / f.rate

@@ -1,0 +1,389 @@
+"""The update of gradient descent: adaptive, normalised and importance-aware, as Vowpal Wabbit's ``gd``; FTRL-proximal."""
+
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
+from libc.stdint cimport uint8_t
+
+from base.byte_scan cimport prefetch, unlikely
+from learners.slot_cache cimport copy_row, has_lanes, return_copies, room_for_copies, scan_copies
+from base.float32 cimport ONE
+from losses.loss_types cimport Loss, LossParams, has_loss
+from losses.losses cimport LOSS_LOGISTIC, get_loss
+from features.plan cimport LETTERS
+from learners.adaptive_rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
+from features.row_buffer cimport LONG, Scratch
+from base.status cimport OK, UNSTABLE
+
+
+cdef enum:                 # positions in GdState.scalars, named in vwlite/learners/gd.py
+    NORM_SUM = 0           # sum of squared normalised inputs, times importance
+    NORM_WEIGHT = 1        # sum of importance over the same updates
+    MULTIPLIER = 2         # global scale of the last update with a loss
+    NORMS = 3              # how many of these a set of weights has
+    TIME = 3               # sum of importance over all examples
+    HELD_WEIGHT = 4        # the part of it that was held out
+    UNLABELED_WEIGHT = 5   # the part of it without a label
+    GRAVITY = 6            # L1 shrinkage not yet applied to the table
+    CONTRACTION = 7        # L2 shrinkage not yet applied to the table
+    MIN_LABEL = 8
+    MAX_LABEL = 9
+    RATE_NOW = 10          # learning rate, decayed by the passes so far
+    SCALARS = 11
+
+
+cdef struct Learner:
+    float *table           # (2^bits, stride)
+    size_t slots           # 2^bits
+    size_t stride          # 4 when there are adaptive or normalised sums, else 1
+    const uint8_t *mask    # (2^bits,) 0: the slot is not learned; NULL without a mask
+    double *scalars        # (SCALARS,)
+    double *norms          # (NORMS,) of the weights at work: the first scalars, or one class's
+    Loss loss
+    LossParams params
+    bint signs             # logistic loss of labels -1 and 1
+    int link
+    Rates rates
+    Ahead ahead
+    bint invariant
+    bint frozen            # the label range no longer grows
+    bint strict            # a number that is not finite ends the run
+    double l1, l2          # float32 values
+    float sparse_l2
+    bint copying           # rows may be learned on copies of their slots
+    bint ftrl              # columns of the table: w, z, n
+    float ftrl_alpha, ftrl_beta
+
+
+cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
+    """Weight after the L1 shrinkage it is due (truncated gradient; Langford, Li and Zhang 2009)."""
+    cdef float gravity = <float>m.scalars[GRAVITY]
+    return w - gravity if w > gravity else (w + gravity if w < -gravity else 0)
+
+
+cdef inline float inner_product(const Learner *m, const Scratch *s, float start) noexcept nogil:
+    cdef size_t i
+    cdef float sum = start
+    if m.l1 > 0:
+        for i in range(s.terms):
+            sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
+    elif m.stride == 4 and s.terms > SHORT:
+        for i in range(s.terms):
+            if i & 3 == 0:
+                ask_within(m.table, s.index, i, s.terms)
+            sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
+    elif m.stride == 4:
+        for i in range(s.terms):
+            sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
+    else:
+        for i in range(s.terms):
+            sum += m.table[s.index[i]] * s.value[i]
+    return sum * <float>m.scalars[CONTRACTION]
+
+
+cdef inline bint can_be_copied(const Learner *m, Scratch *s) noexcept nogil:
+    """Whether a row is long enough for copies to be worth while, but not so long that they would take all memory, and there
+    is room for them.
+    """
+    return SHORT < s.terms <= LONG and m.copying and not s.near and room_for_copies(s)
+
+
+cdef inline float copied_product(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:
+    """``inner_product`` of a row that is to be learned, and copies of its slots."""
+    return copy_row(m.table, s, row, start) * <float>m.scalars[CONTRACTION]
+
+
+cdef inline float clip(float p, const Learner *m) noexcept nogil:
+    if isnan(p):
+        return 0
+    if p > m.params.max_label:
+        return m.params.max_label
+    return m.params.min_label if p < m.params.min_label else p
+
+
+cdef inline void widen_range(Learner *m, float label) noexcept nogil:
+    if label < m.scalars[MIN_LABEL]:
+        m.scalars[MIN_LABEL] = m.params.min_label = label
+    if label > m.scalars[MAX_LABEL]:
+        m.scalars[MAX_LABEL] = m.params.max_label = label
+
+
+cdef inline void shrink_slots(Learner *m, size_t begin, size_t end) noexcept nogil:
+    """Apply the outstanding shrinkage to the weights of the slots ``[begin, end)``."""
+    cdef size_t slot
+    cdef float contraction = <float>m.scalars[CONTRACTION]
+    for slot in range(begin, end):
+        m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * contraction
+
+
+cdef inline void sync(Learner *m) noexcept nogil:
+    """Apply the outstanding shrinkage to every weight."""
+    shrink_slots(m, 0, m.slots)
+    m.scalars[GRAVITY] = 0
+    m.scalars[CONTRACTION] = 1
+
+
+cdef inline void sync_if_due(Learner *m) noexcept nogil:
+    """Rare: before the shrinkage leaves the range of single precision."""
+    if m.scalars[CONTRACTION] < 1e-9 or m.scalars[GRAVITY] > 1e3:
+        sync(m)
+
+
+cdef inline float regularized(Learner *m, float step, float p, float y) noexcept nogil:
+    """Book the shrinkage that goes with a step; returns the step in units of the contracted table."""
+    cdef double slope, rate = 0
+    if (m.l1 > 0 or m.l2 > 0) and fabs(step) > 1e-8:
+        slope = m.loss.slope(&m.params, p, y)
+        if fabs(slope) > 1e-8:
+            rate = -step / slope
+        m.scalars[CONTRACTION] *= 1 - m.l2 * rate
+        step = step / <float>m.scalars[CONTRACTION]
+        m.scalars[GRAVITY] += rate * m.l1
+    return step
+
+
+cdef inline float norm_multiplier(Learner *m, float weight, double norm) noexcept nogil:
+    m.norms[NORM_SUM] += weight * norm
+    m.norms[NORM_WEIGHT] += weight
+    return common_factor(m, <float>m.norms[NORM_SUM], <float>m.norms[NORM_WEIGHT])
+
+
+cdef inline float common_factor(const Learner *m, float total, float seen) noexcept nogil:
+    """Of all rates, from the sums of normalised squared inputs and of importance."""
+    if not m.rates.sqrt_mode:
+        return powf(total / seen, m.rates.norm_power)
+    return sqrtf(seen / total) if m.rates.adaptive else seen / total
+
+
+cdef inline float sum_of_squares(const float *value, size_t n) noexcept nogil:
+    cdef size_t i
+    cdef float sum = 0
+    for i in range(n):
+        sum += value[i] * value[i]
+    return sum
+
+
+cdef inline float squared_norm(const Scratch *s) noexcept nogil:
+    """Of all features, namespaces without linear terms included, with one subtotal per namespace."""
+    cdef float total = 0
+    cdef int g
+    for g in range(s.groups):
+        if s.group[g].number < LETTERS:
+            total += sum_of_squares(s.group[g].value, s.group[g].size)
+    total += <float>s.constant
+    return total + sum_of_squares(s.value + s.linear, s.terms - s.linear)
+
+
+cdef inline void balance(Learner *m, float weight, Scan *scan) noexcept nogil:
+    """Account for the inputs' scales: the common factor goes to MULTIPLIER."""
+    if m.rates.normalized:
+        m.norms[MULTIPLIER] = norm_multiplier(m, weight, scan.norm)
+        scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
+
+
+cdef inline float step_scale(const Learner *m, float weight) noexcept nogil:
+    """The learning rate of this moment times the importance."""
+    cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
+    if not m.rates.adaptive:
+        t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
+        scale = scale * powf(t, m.rates.minus_power)
+    return scale
+
+
+cdef inline float scaled_step(Learner *m, float p, float y, float weight, float per_update) noexcept nogil:
+    """The update before regularisation; a unit of it moves the prediction by ``per_update``."""
+    cdef float scale = step_scale(m, weight)
+    if m.invariant:
+        return m.loss.update(&m.params, p, y, scale, per_update)
+    return m.loss.unsafe_update(&m.params, p, y, scale)
+
+
+cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weight, bint copied) noexcept nogil:
+    """The update before regularisation: per-coordinate rates are left in the table or the copies, the common factor in MULTIPLIER."""
+    cdef Scan scan
+    cdef float square_grad = weight * m.loss.square_grad(&m.params, p, y)
+    scan.per_update = 1
+    if m.stride == 1:
+        scan.per_update = squared_norm(s)
+    elif square_grad != 0:
+        s.scanned = True
+        if copied:
+            scan_copies(s, m.table, square_grad, &m.rates, &scan, &m.ahead)
+        else:
+            scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
+        s.finite = isfinite(scan.per_update)
+        balance(m, weight, &scan)
+    return scaled_step(m, p, y, weight, scan.per_update)
+
+
+cdef inline float sensitivity(const Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """How far an update towards ``y`` would move the prediction, per unit of importance and of slope. Changes nothing."""
+    cdef Scan scan
+    cdef float norm
+    if m.stride == 1:
+        return step_scale(m, 1) * squared_norm(s)
+    untouched_terms(m.table, m.mask, s.index, s.value, s.terms, weight * m.loss.square_grad(&m.params, p, y), &m.rates,
+                    &scan)
+    if m.rates.normalized:
+        norm = <float>m.norms[NORM_SUM] + weight * <float>scan.norm
+        scan.per_update = scan.per_update * common_factor(m, norm, <float>m.norms[NORM_WEIGHT] + weight)
+    return step_scale(m, 1) * scan.per_update
+
+
+cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nogil:
+    cdef size_t i
+    cdef float *slot
+    if m.stride == 1:
+        for i in range(s.terms):
+            if fabsf(s.value[i]) <= FLT_MAX:
+                m.table[s.index[i]] += step * s.value[i]
+        return
+    if s.scanned and s.finite:
+        for i in range(s.terms):
+            slot = m.table + 4 * <size_t>s.index[i]
+            slot[0] += step * (s.value[i] * slot[3])
+        return
+    for i in range(s.terms):
+        slot = m.table + 4 * <size_t>s.index[i]
+        if fabsf(s.value[i]) <= FLT_MAX:
+            slot[0] += step * (s.value[i] * slot[3])
+
+
+cdef inline void move(Learner *m, const Scratch *s, bint moves, float step, bint copied) noexcept nogil:
+    """Apply a step, if it ``moves``.
+
+    Where the row has no rates of its own those of earlier rows serve the pull of ``sparse_l2``. In Vowpal Wabbit they also serve
+    a slope whose square is 0, which makes the result depend on where a run was saved and resumed.
+    """
+    if moves and m.rates.normalized:
+        step = step * <float>m.norms[MULTIPLIER]
+    if copied:
+        if s.scanned:
+            return_copies(s, m.table, moves, step)
+    elif moves and (s.scanned or m.stride == 1 or m.sparse_l2 > 0):
+        add_step(m, s, step)
+
+
+cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
+    """Leave only terms that may be learned; the prediction has been made with all of them."""
+    cdef size_t i, kept = 0, linear = 0
+    for i in range(s.terms):
+        if m.mask[s.index[i]]:
+            s.index[kept] = s.index[i]
+            s.value[kept] = s.value[i]
+            kept += 1
+        if i + 1 == s.linear:
+            linear = kept
+    s.terms = kept
+    s.linear = linear
+
+
+cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:
+    cdef float step = 0
+    cdef int status = OK
+    s.scanned = False
+    if m.mask != NULL:
+        drop_masked(m, s)
+    if loses:
+        step = regularized(m, step_size(m, s, p, y, weight, copied), p, y)
+    if m.sparse_l2 > 0:
+        step -= m.sparse_l2 * p
+    if unlikely(s.terms == 0 and not isfinite(m.norms[MULTIPLIER])):
+        m.norms[MULTIPLIER] = 1                # nothing has been measured so far
+    if unlikely(not isfinite(step)):
+        status = UNSTABLE if s.terms else OK   # without features there is nothing to learn
+        step = 0 if isnan(step) else step
+    move(m, s, step != 0 and not (m.strict and status != OK), step, copied)
+    return status
+
+
+cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """FTRL-proximal (McMahan et al., 2013, algorithm 1): z sums gradients, n their squares, w follows from both."""
+    cdef float slope = m.loss.slope(&m.params, p, y) * weight, g, n, root, l1 = <float>m.l1, l2 = <float>m.l2
+    cdef float *slot
+    cdef size_t i
+    if not isfinite(slope):
+        return UNSTABLE
+    for i in range(s.terms):
+        if m.mask != NULL and not m.mask[s.index[i]]:
+            continue
+        slot = m.table + 4 * <size_t>s.index[i]
+        g = slope * s.value[i]
+        n = slot[2] + g * g
+        root = sqrtf(n)
+        slot[1] += g - (root - sqrtf(slot[2])) / m.ftrl_alpha * slot[0]
+        slot[2] = n
+        if fabsf(slot[1]) <= l1:
+            slot[0] = 0
+        else:
+            g = l1 - slot[1] if slot[1] > 0 else -l1 - slot[1]
+            slot[0] = g / (l2 + (m.ftrl_beta + root) / m.ftrl_alpha)
+        if not isfinite(slot[0]):
+            return UNSTABLE
+    return OK
+
+
+cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:
+    """``learn_row`` of an example of which is known whether it has a loss, on copies of its slots if it has been ``copied``."""
+    return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loses, copied)
+
+
+cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
+    return learn_known(m, s, p, y, weight, not m.ftrl and has_loss(&m.loss, &m.params, p, y), False)
+
+
+cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:
+    m.scalars[TIME] += weight
+    if labeled and held:
+        m.scalars[HELD_WEIGHT] += weight
+    elif not labeled:
+        m.scalars[UNLABELED_WEIGHT] += weight
+
+
+cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nogil:
+    cdef size_t i
+    for i in range(0 if s.near else s.terms):
+        prefetch(m.table + m.stride * s.index[i])
+
+
+cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
+    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own; ``inner_product``
+    asks for most of a long row's, but for those that ``l1`` shrinks.
+    """
+    while m.ahead.left:
+        ask_ahead(&m.ahead, m.table, 4, 0)
+    m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
+
+
+cdef inline Learner open_learner(state, config):
+    """From a ``vwlite.learners.gd.Gd`` and its ``KernelConfig``."""
+    cdef const float[:, ::1] table = state.weights  # a read-only map of a model when nothing is learned
+    cdef double[::1] scalars = state.scalars
+    cdef const uint8_t[::1] mask
+    cdef Learner m
+    if scalars.shape[0] < SCALARS or get_loss(config.loss_code, &m.loss) != 0:
+        raise ValueError("unknown loss or wrong number of scalars")
+    m.table, m.stride, m.scalars = <float *>&table[0, 0], table.shape[1], &scalars[0]
+    m.norms, m.slots = m.scalars, table.shape[0]
+    m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
+                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
+                          config.loss_power)
+    m.signs = config.loss_code == LOSS_LOGISTIC and m.params.logistic_min == -1 and m.params.logistic_max == 1
+    m.link = config.link_code
+    m.ahead = Ahead(NULL, 0, False)
+    m.mask = NULL
+    if state.mask is not None:
+        mask = state.mask
+        if mask.shape[0] != table.shape[0]:
+            raise ValueError("the mask does not fit the table")
+        m.mask = &mask[0]
+    m.rates.adaptive, m.rates.normalized = config.adaptive, config.normalized
+    m.rates.sqrt_mode = config.power_t == 0.5
+    m.rates.lanes = config.lanes
+    m.rates.minus_power = -<float>config.power_t
+    m.rates.norm_power = <float>config.power_t - ONE
+    m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
+    m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
+    m.copying = has_lanes() and m.rates.lanes >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
+        m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
+    m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
+    return m

@@ -1,0 +1,109 @@
+"""Groups of lines, one a class, with features of their own; the update is ``learners/gd_update.pxd``'s."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint8_t, uint32_t
+from libc.stdlib cimport free
+
+from learners.gd_update cimport UNLABELED_WEIGHT, open_learner
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit
+from learners.group_costs cimport Ldf, visit_group
+from features.multiline_expand cimport close_line, open_line
+from features.plan cimport Plan
+from text.batch_builder cimport BLANK, INNER, SAVE
+from features.row_buffer cimport close_scratch, open_scratch
+from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+
+cdef void tell(void *observer, size_t row, size_t other, bint learns, float score) noexcept with gil:
+    (<object><PyObject *>observer)(row, other, learns, score)
+
+
+cdef Ldf open_ldf(state, config, lists, size_t rows):
+    """From a ``vwlite.learners.multiline.Ldf``, its ``KernelConfig`` and a batch's ``vwlite.data.class_labels.Lists``."""
+    cdef const uint32_t[::1] start = lists.start, named = lists.named
+    cdef const float[::1] cost = lists.cost
+    cdef uint32_t[::1] answer = state.answer
+    cdef uint8_t[::1] found = state.found
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef Ldf q
+    cdef size_t i
+    q.m = open_learner(state, config)
+    if state.mask is not None:
+        raise ValueError("no mask")
+    q.classifier, q.pairs, q.probabilities, q.ranks = config.classifier, config.pairs, config.probabilities, config.ranks
+    if <size_t>start.shape[0] != rows + 1 or <size_t>min(named.shape[0], cost.shape[0]) < start[rows] or \
+            <size_t>min(answer.shape[0], found.shape[0]) < rows or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
+        raise ValueError("the labels or the room for answers do not fit the batch")
+    for i in range(rows):
+        if start[i] > start[i + 1]:
+            raise ValueError("the labels are out of order")
+    q.start = &start[0]
+    q.named = &named[0] if named.shape[0] else NULL
+    q.cost = &cost[0] if cost.shape[0] else NULL
+    q.answer = &answer[0] if rows else NULL
+    q.found = &found[0] if rows else NULL
+    q.log_loss = &log_loss[0, 0]
+    q.share = NULL
+    q.order = NULL
+    q.max_lines = 0
+    q.observer, q.watch = <void *>NULL, tell
+    if state.observer is not None:
+        q.observer = <void *>state.observer
+    return q
+
+
+cdef int visit_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end,
+                      bint learning) noexcept nogil:
+    """Groups of the rows ``[row, end)``; ``row`` ends behind the last one that was run."""
+    cdef size_t last
+    cdef int status = OK
+    while row[0] < end and status == OK:
+        if plan.stop[0]:
+            return STOPPED
+        last = row[0]
+        if rows.flags[last] & (BLANK | SAVE):
+            out.raw[last] = out.prediction[last] = out.loss[last] = 0
+            out.features[last] = 0
+        else:
+            while rows.flags[last] & INNER and last + 1 < end:
+                last += 1
+            status = visit_group(q, rows, row[0], last, plan, out, learning)
+            if status == STOPPED:
+                return status
+            if not q.m.strict:
+                if rows.label[last] != rows.label[last]:
+                    q.m.scalars[UNLABELED_WEIGHT] += 1
+                if status == UNSTABLE:
+                    status = OK
+        row[0] = last + 1
+    return status
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the groups of the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
+
+    A group's loss and number of features stand with its last row. ``state.observer``, if not None, is called with every
+    score: the line's row, the row of the line it is compared with or again its own, whether it will be learned, the
+    score, clipped. It must not raise.
+    """
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Rows rows = open_rows(batch)
+    cdef Ldf q = open_ldf(state, config, batch.lists, rows.size)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    check_fit(state, &native_plan, &rows, end, learning)
+    open_line(&q.line)
+    open_line(&q.other)
+    open_scratch(&q.difference)
+    with nogil:
+        status = visit_groups(&q, &rows, &native_plan, &out, &begin, end, learning)
+    close_line(&q.line)
+    close_line(&q.other)
+    close_scratch(&q.difference)
+    free(q.share)
+    free(q.order)
+    return status, begin

@@ -1,0 +1,223 @@
+"""Several sets of weights side by side, one a class: one against all, costs of classes, sets of labels."""
+
+from libc.math cimport INFINITY, isfinite, isnan, log
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free
+
+from base.byte_scan cimport prefetch
+from learners.class_blocks cimport (
+    close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
+)
+from learners.gd_update cimport count_time, widen_range
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from losses.links cimport LINK_LOGISTIC, apply_link
+from learners.class_update cimport (
+    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class, teach,
+    teach_all, tell_first
+)
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+
+cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
+    cdef uint32_t c, best = 0
+    for c in range(1, n):
+        if score[c] > score[best]:
+            best = c
+    return best
+
+
+cdef inline void make_probabilities(Many *q, float y, float weight, bint held, float *score) noexcept nogil:
+    cdef uint32_t c, true
+    cdef float total = 0
+    for c in range(q.classes):
+        score[c] = apply_link(LINK_LOGISTIC, score[c])
+        total += score[c]
+    for c in range(q.classes):
+        score[c] /= total
+    if not isnan(y):
+        true = place(q, <uint32_t>y)
+        q.log_loss[held] += weight * (-log(score[true]) if score[true] > 0 else NO_CHANCE)
+        q.log_loss[2 + held] += weight
+
+
+cdef inline int visit_class(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                            float *score) noexcept nogil:
+    """One against all: every class is told whether it is the label's, by its prediction before any was told."""
+    cdef float y = rows.label[row], weight = rows.importance[row]
+    cdef bint labeled = not isnan(y)
+    cdef int status = predict_all(q, s, rows.base[row], raw, score)
+    if learn and q.shows:
+        tell_first(q, y)               # else the row that tells is still counted from where it was before
+    out.prediction[row] = highest(score, q.classes) + first_class(q)
+    out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
+    out.raw[row] = first_class(q)
+    if learn and not (q.m.strict and status != OK):
+        tell_first(q, y)
+        status |= teach_all(q, rows, row, s, raw, score, status)
+    if q.probabilities:
+        make_probabilities(q, y, weight, out.held != NULL and out.held[row], score)
+    return status
+
+
+cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                            float *score) noexcept nogil:
+    """Every class with a cost learns it as a regression; the answer is the class that costs least."""
+    cdef size_t i, begin = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
+    cdef uint32_t c, best = 0
+    cdef float least = INFINITY, cost, lowest = INFINITY, chosen = INFINITY
+    cdef int status = OK
+    cdef bint known
+    for i in range(begin, end):
+        tell_first(q, q.named[i])
+    if begin == end:
+        status = predict_all(q, s, rows.base[row], raw, score)
+        for c in range(q.classes):
+            if raw[c] < least:
+                least, best = raw[c], c
+    for i in range(begin, end):
+        c = place(q, q.named[i])
+        cost = q.cost[i]
+        known = isfinite(cost)
+        if learn and known and not q.m.frozen:
+            widen_range(&q.m, cost)
+        status |= predict_class(q, s, c, rows.base[row], raw, score)
+        if raw[c] < least or (raw[c] == least and c < best):
+            least, best = raw[c], c
+        if learn and known and not (q.m.strict and status != OK):
+            status |= teach(q, s, c, score[c], cost, 1)
+    out.prediction[row] = best + first_class(q)
+    out.raw[row] = first_class(q)
+    for i in range(begin, end):
+        lowest = q.cost[i] if q.cost[i] < lowest else lowest
+        if place(q, q.named[i]) == best:
+            chosen = q.cost[i]
+    out.loss[row] = 0
+    if not isnan(rows.label[row]) and isfinite(chosen):
+        out.loss[row] = chosen if q.absolute else chosen - lowest
+    return status
+
+
+cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                          float *score) noexcept nogil:
+    """Every label, from 0, is told whether the row has it; those with a score above ``bound`` are the answer.
+
+    ``named`` ascends within a row. Of the answer nothing but its size is kept; ``score``, linked, has the rest.
+    """
+    cdef float weight = rows.importance[row], sign
+    cdef size_t at = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
+    cdef uint32_t c, wrong = 0, size = 0
+    cdef int status = OK
+    for c in range(q.classes):
+        if q.sequential and wrong:
+            learn = False
+        sign = 1 if at < end and q.named[at] == c else -1
+        at += sign > 0
+        if learn and not q.m.frozen:
+            widen_range(&q.m, sign)
+        status |= predict_class(q, s, c, rows.base[row], raw, score)
+        if learn and weight > 0 and not (q.m.strict and status != OK):
+            status |= teach(q, s, c, score[c], sign, weight)
+        score[c] = apply_link(q.m.link, score[c])
+        size += score[c] > q.bound
+        wrong += (score[c] > q.bound) != (sign > 0)
+    out.prediction[row] = size
+    out.raw[row] = 0
+    out.loss[row] = wrong + (end - at) if not isnan(rows.label[row]) else 0
+    return status
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Many *q = <Many *>learner
+    cdef bint labeled = not isnan(rows.label[row]), held = out.held != NULL and out.held[row]
+    cdef bint learn = learning and labeled and not held
+    cdef float *raw = q.raw + row * q.wide
+    cdef float *score = q.score + row * q.wide
+    cdef int status
+    if q.turned.on:
+        turn_terms(&q.turned, q.table, s, q.shift, q.classes)
+    if q.kind == ONE_AGAINST_ALL:
+        status = visit_class(q, rows, row, s, out, learn, raw, score)
+    elif q.kind == COSTS:
+        status = visit_costs(q, rows, row, s, out, learn, raw, score)
+    else:
+        status = visit_set(q, rows, row, s, out, learn, raw, score)
+    out.features[row] = <uint32_t>s.count
+    count_time(&q.m, rows.importance[row], labeled, held)
+    return status
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    cdef Many *q = <Many *>learner
+    cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
+    move_slots(q, s)
+    for i in range(0 if s.near else s.terms):
+        for line in range(lines if lines < LINES else LINES):
+            prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
+    for i in range(s.terms if q.turned.on and not s.near else 0):
+        prefetch(q.turned.met + (s.index[i] >> q.shift))
+
+
+cdef Many open_many(state, config, lists, Py_ssize_t rows):
+    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's ``vwlite.data.class_labels.Lists``, if any."""
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef const uint32_t[::1] order = state.order
+    cdef const uint32_t[::1] start, named
+    cdef const float[::1] cost
+    cdef Many q
+    open_sets(&q, state, config)
+    q.kind, q.sequential = config.kind, config.sequential
+    q.absolute, q.bound, q.shows, q.probabilities = config.absolute, config.bound, config.shows, config.probabilities
+    q.log_loss = &log_loss[0, 0]
+    if log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.models != q.classes:
+        raise ValueError("two sums of log losses and two of weights; a set of weights for each class")
+    q.sample, q.order = config.sample, &order[0]
+    if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[AT] < q.classes:
+        raise ValueError("the order of classes does not fit them")
+    q.start = q.named = NULL
+    q.cost = NULL
+    if lists is not None:
+        start, named, cost = lists.start, lists.named, lists.cost
+        if start.shape[0] != rows + 1 or named.shape[0] < start[rows] or cost.shape[0] < start[rows]:
+            raise ValueError("the label lists do not fit the batch")
+        q.start = &start[0]
+        q.named = &named[0] if named.shape[0] else NULL
+        q.cost = &cost[0] if cost.shape[0] else NULL
+    if state.wants_scores:
+        q.wide = q.classes
+        if min(len(state.raw), len(state.score)) < rows:
+            raise ValueError("no room for the scores")
+    q.rates.r = NULL
+    q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
+    return q
+
+
+cdef inline bint learns_turned(const Many *q, config) except -1:
+    return q.kind == ONE_AGAINST_ALL and not q.sample and config.lanes and learns_in_lanes(&q.m, q.shift)
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
+
+    In place of raw predictions the results have the number of the first class, as it was known at that row.
+    """
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Rows rows = open_rows(batch)
+    cdef Many q = open_many(state, config, batch.lists, rows.size)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
+    check_fit(state, &native_plan, &rows, end, learning)
+    if learning and learns_turned(&q, config):
+        open_turned(&q.turned, state, q.m.slots >> q.shift, q.classes, config.lanes)
+    with nogil:
+        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        turn_all_back(&q.turned, q.table, q.shift, q.classes)
+    close_rates(&q.rates)
+    free(q.turned.met_in)
+    return status, begin

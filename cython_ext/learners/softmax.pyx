@@ -1,0 +1,379 @@
+"""Many classes in a layout of their own: a feature's weights of all classes side by side, its scale shared by all.
+
+Softmax, one against all, and the multiclass hinge of Crammer and Singer (2001). Steps are adaptive and normalised like gradient
+descent's and follow the loss's flow, cut into short steps, so that no importance overshoots.
+"""
+
+from libc.math cimport expf, fabsf, isfinite, isnan, logf, sqrtf
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from base.byte_scan cimport prefetch
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, visit_in_order
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport NO_MEMORY, OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+cdef extern from "learners/class_blocks.h" nogil:
+    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
+    void scan_rows "vwl_scan_rows"(float *g, const uint32_t *index, const float *value, const float *inverse, size_t n,
+                                   size_t width, const float *gradient, float *reach, float *r)
+    void apply_rows "vwl_apply_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                     const float *step, const float *r)
+
+cdef enum:
+    MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
+    LOGISTIC = 1
+    CRAMMER_SINGER = 2
+    MOST_STEPS = 64        # of one example's flow
+    MOST_RIVALS = 16       # classes that one example lowers
+
+cdef extern from *:
+    """
+    #define VWL_ENOUGH 1e-5f
+    #define VWL_NEARLY 0.9999f
+    """
+    const float NEARLY "VWL_NEARLY"  # 1, but for roundings
+    const float ENOUGH "VWL_ENOUGH"  # short of the margin, which counts as there
+
+
+cdef enum:                 # positions in the scalars, named in vwlite/learners/softmax.py
+    NORM_SUM = 0
+    NORM_WEIGHT = 1
+    RATE = 2
+    FIRST = 3
+    SCALARS = 7            # the others are no matter of the kernel
+
+
+cdef struct Many:
+    float *w               # (rows, width)
+    float *g               # (rows, width) sums of squared gradients
+    float *scale           # (rows,) largest |x|
+    double *scalars
+    double *log_loss       # (2, 2) as in learners/class_update.pxd
+    int loss
+    uint32_t classes
+    size_t width
+    int shift
+    uint32_t mask          # of rows
+    bint strict
+    float *raw             # (rows of the batch, classes), or a single row
+    float *score
+    size_t wide
+    # scratch, by class: scores, probabilities, squared gradients, reaches, steps
+    float *s
+    float *p
+    float *gradient
+    float *reach
+    float *step
+    # and by term
+    float *inverse
+    float *r
+    size_t terms
+
+
+cdef inline int room(Many *q, size_t terms) noexcept nogil:
+    if terms > q.terms or q.inverse == NULL:
+        free(q.inverse)
+        free(q.r)
+        q.terms = 2 * terms + 8
+        q.inverse = <float *>malloc(q.terms * sizeof(float))
+        q.r = <float *>malloc(q.terms * q.width * sizeof(float))
+        if q.inverse == NULL or q.r == NULL:
+            return NO_MEMORY
+    return OK
+
+
+cdef inline float probabilities(const Many *q, const float *s, float *p) noexcept nogil:
+    """Of the scores; answers the logarithm of their sum."""
+    cdef uint32_t c
+    cdef float top = s[0], total = 0
+    for c in range(1, q.classes):
+        top = s[c] if s[c] > top else top
+    for c in range(q.classes):
+        p[c] = expf(s[c] - top)
+        total += p[c]
+    for c in range(q.classes):
+        p[c] = p[c] / total
+    return top + logf(total)
+
+
+cdef inline void slopes(const Many *q, const float *s, uint32_t true, float *p) noexcept nogil:
+    """The loss's slope in every score."""
+    cdef uint32_t c
+    if q.loss == MULTINOMIAL:
+        probabilities(q, s, p)
+    else:
+        for c in range(q.classes):
+            p[c] = 1 / (1 + expf(-s[c]))
+    if true < q.classes:
+        p[true] -= 1
+
+
+cdef inline uint32_t rival(const Many *q, const float *s, uint32_t true) noexcept nogil:
+    """The highest class that is not the label's."""
+    cdef uint32_t c, best = 1 if true == 0 else 0
+    for c in range(q.classes):
+        if c != true and s[c] > s[best]:
+            best = c
+    return best
+
+
+cdef inline float loss_of(const Many *q, const float *s, uint32_t true, float *p) noexcept nogil:
+    cdef float total, margin
+    cdef uint32_t c
+    if true >= q.classes:
+        return 0
+    if q.loss == MULTINOMIAL:
+        total = probabilities(q, s, p)
+        return total - s[true]
+    if q.loss == LOGISTIC:
+        total = 0
+        for c in range(q.classes):
+            margin = s[c] if c == true else -s[c]
+            total += logf(1 + expf(-margin)) if margin > -50 else -margin
+        return total
+    if q.classes == 1:
+        return 0
+    margin = 1 + s[rival(q, s, true)] - s[true]
+    return margin if margin > ENOUGH else 0
+
+
+cdef inline void rescale(Many *q, const Scratch *s) noexcept nogil:
+    """Bring the features' scales up to date; a larger |x| than ever shrinks the feature's weights. Fills ``inverse``."""
+    cdef size_t i, row
+    cdef uint32_t c
+    cdef float x, shrink
+    for i in range(s.terms):
+        row, x = s.index[i], fabsf(s.value[i])
+        if x > q.scale[row]:
+            if q.scale[row] > 0:
+                shrink = q.scale[row] / x
+                for c in range(q.classes):
+                    q.w[row * q.width + c] = q.w[row * q.width + c] * shrink
+            q.scale[row] = x
+        q.inverse[i] = 1 / q.scale[row] if q.scale[row] > 0 else 0
+
+
+cdef inline float multiplier(Many *q, const Scratch *s, float weight) noexcept nogil:
+    """What makes up for the mean number of features, as in gradient descent."""
+    cdef size_t i
+    cdef float norm = 0, x
+    for i in range(s.terms):
+        x = s.value[i] * q.inverse[i]
+        norm += x * x
+    q.scalars[NORM_SUM] += <double>weight * norm
+    q.scalars[NORM_WEIGHT] += weight
+    return sqrtf(<float>(q.scalars[NORM_WEIGHT] / q.scalars[NORM_SUM])) if q.scalars[NORM_SUM] > 0 else 1
+
+
+cdef inline void flow(Many *q, float *s, uint32_t true, float time) noexcept nogil:
+    """Move the scores ``s`` down the loss for a time, score c as fast as ``reach[c]`` times its slope."""
+    cdef uint32_t c, i, steps
+    cdef float fastest = 0
+    for c in range(q.classes):
+        fastest = q.reach[c] * fabsf(q.p[c]) if q.reach[c] * fabsf(q.p[c]) > fastest else fastest
+    steps = <uint32_t>(4 * fastest * time) + 1 if 4 * fastest * time < MOST_STEPS else MOST_STEPS
+    time = time / steps
+    for i in range(steps):
+        if i:
+            slopes(q, s, true, q.p)
+        for c in range(q.classes):
+            # a step this long would pass the end of the flow
+            s[c] -= q.p[c] * (q.reach[c] * time if q.reach[c] * time < 1 else 1)
+
+
+cdef inline int learn_all(Many *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
+    """Every class learns: softmax, or one against all."""
+    cdef uint32_t c
+    cdef float factor
+    slopes(q, q.s, true, q.p)
+    for c in range(q.classes):
+        q.gradient[c] = weight * q.p[c] * q.p[c]
+        q.step[c] = q.s[c]
+    memset(q.reach, 0, q.width * sizeof(float))
+    factor = multiplier(q, s, weight)
+    scan_rows(q.g, s.index, s.value, q.inverse, s.terms, q.width, q.gradient, q.reach, q.r)
+    for c in range(q.classes):
+        q.reach[c] = q.reach[c] * factor
+    flow(q, q.s, true, <float>q.scalars[RATE] * weight)
+    for c in range(q.classes):
+        q.step[c] = (q.s[c] - q.step[c]) / q.reach[c] * factor if q.reach[c] > 0 else 0
+        if not isfinite(q.step[c]):
+            return UNSTABLE
+    apply_rows(q.w, s.index, s.value, s.terms, q.width, q.step, q.r)
+    return OK
+
+
+cdef inline float scan_class(Many *q, const Scratch *s, uint32_t c, float weight) noexcept nogil:
+    """``scan_rows`` for one class, whose slope is 1 or -1; its rates go to the column of ``r``."""
+    cdef size_t i
+    cdef float *square
+    cdef float x2, reach = 0
+    for i in range(s.terms):
+        square, x2 = q.g + s.index[i] * q.width + c, s.value[i] * s.value[i]
+        square[0] += weight * x2
+        q.r[i * q.width + c] = q.inverse[i] / sqrtf(square[0]) if square[0] > 0 else 0
+        reach += q.r[i * q.width + c] * x2
+    return reach
+
+
+cdef inline void apply_class(Many *q, const Scratch *s, uint32_t c, float step) noexcept nogil:
+    cdef size_t i
+    for i in range(s.terms):
+        q.w[s.index[i] * q.width + c] += step * q.r[i * q.width + c] * s.value[i]
+
+
+cdef inline uint32_t next_rival(const Many *q, uint32_t true) noexcept nogil:
+    """The highest class that is neither the label's nor among those that are lowered already; else ``classes``."""
+    cdef uint32_t c, best = q.classes
+    for c in range(q.classes):
+        if c != true and q.gradient[c] == 0 and (best == q.classes or q.s[c] > q.s[best]):
+            best = c
+    return best
+
+
+cdef inline int learn_margin(Many *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
+    """Raise the label's class and lower the highest others until they are 1 apart or the time is up.
+
+    Of classes that are equally high each takes so much of the loss that they stay so. ``gradient`` marks those that take part,
+    ``step`` has what moved them.
+    """
+    cdef float left = <float>q.scalars[RATE] * weight, factor = multiplier(q, s, weight), own, speed, resistance = 0, time, level
+    cdef uint32_t other, c
+    cdef bint joins
+    cdef int rivals
+    memset(q.gradient, 0, q.width * sizeof(float))
+    memset(q.step, 0, q.width * sizeof(float))
+    own = scan_class(q, s, true, weight) * factor
+    other = next_rival(q, true)
+    if other == q.classes or own <= 0:
+        return OK
+    level = q.s[other]
+    for rivals in range(MOST_RIVALS):
+        q.gradient[other] = 1
+        q.reach[other] = scan_class(q, s, other, weight) * factor
+        resistance += 1 / q.reach[other]
+        speed = 1 / resistance
+        time = (1 + level - q.s[true]) / (own + speed)
+        time = time if time < left else left
+        other = next_rival(q, true)
+        joins = other < q.classes and rivals + 1 < MOST_RIVALS and level - q.s[other] < NEARLY * speed * time
+        if joins:
+            time = (level - q.s[other]) / speed
+        if time > 0:
+            level -= speed * time
+            q.s[true] += own * time
+            q.step[true] += time * factor
+            for c in range(q.classes):
+                if q.gradient[c] != 0:
+                    q.step[c] -= speed * time / q.reach[c] * factor
+            left -= time
+        if not joins:
+            break
+        level = q.s[other]
+    for c in range(q.classes):
+        if q.step[c] != 0:
+            apply_class(q, s, c, q.step[c])
+    return OK if isfinite(q.s[true]) and isfinite(level) else UNSTABLE
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    """From hashes to rows of the tables."""
+    cdef Many *q = <Many *>learner
+    cdef size_t i
+    for i in range(s.terms):
+        s.index[i] = s.index[i] & q.mask
+        if not s.near:
+            prefetch(q.w + q.width * s.index[i])
+
+
+cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Many *q = <Many *>learner
+    cdef float y = rows.label[row], weight = rows.importance[row]
+    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef float *raw = q.raw + row * q.wide
+    cdef float *score = q.score + row * q.wide
+    cdef uint32_t c, best = 0, first, true
+    cdef int status = OK
+    if learning and labeled and not held and q.scalars[FIRST] < 0 and (y == 0 or y == q.classes):
+        q.scalars[FIRST] = 0 if y == 0 else 1
+    first = 0 if q.scalars[FIRST] == 0 else 1
+    true = <uint32_t>(y - first) if labeled and y >= first else q.classes
+    for c in range(<uint32_t>q.width):
+        q.s[c] = rows.base[row]
+    if room(q, s.terms) != OK:
+        return NO_MEMORY
+    score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)
+    for c in range(q.classes):
+        raw[c] = q.s[c]
+        best = c if q.s[c] > q.s[best] else best
+        status |= OK if isfinite(q.s[c]) else UNSTABLE
+    out.prediction[row] = best + first
+    out.raw[row] = first
+    out.loss[row] = weight if labeled and weight > 0 and best != true else 0
+    if labeled:
+        q.log_loss[held] += weight * loss_of(q, q.s, true, q.p)
+        q.log_loss[2 + held] += weight
+    if q.loss == MULTINOMIAL:
+        probabilities(q, q.s, score)
+    else:
+        for c in range(q.classes):
+            score[c] = q.s[c]
+    if learning and labeled and not held and weight > 0 and status == OK and true < q.classes:
+        if q.loss != CRAMMER_SINGER or loss_of(q, q.s, true, q.p) > 0:
+            rescale(q, s)
+            status = learn_all(q, s, true, weight) if q.loss != CRAMMER_SINGER else learn_margin(q, s, true, weight)
+    out.features[row] = <uint32_t>s.count
+    return status
+
+
+cdef Many open_many(state, config, Py_ssize_t rows):
+    cdef const float[:, ::1] w = state.weights, g = state.squares, scale = state.scale
+    cdef double[::1] scalars = state.scalars
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
+    cdef Many q
+    q.w, q.g, q.scale = <float *>&w[0, 0], <float *>&g[0, 0], <float *>&scale[0, 0]
+    q.scalars, q.log_loss, q.loss, q.strict = &scalars[0], &log_loss[0, 0], config.loss, config.strict
+    q.classes, q.width, q.shift = config.classes, <size_t>1 << <int>config.shift, config.shift
+    q.mask = <uint32_t>(w.shape[0] >> q.shift) - 1
+    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.width < 8 or q.width < q.classes:
+        raise ValueError("scalars or classes do not fit")
+    if w.shape[0] >> q.shift < 1 or (g.shape[0] != w.shape[0] and g.shape[0] != 1) or w.shape[1] != 1:
+        raise ValueError("the tables do not fit the classes")
+    if scratch.shape[0] != 5 or scratch.shape[1] != <Py_ssize_t>q.width or scale.shape[0] not in (1, w.shape[0] >> q.shift):
+        raise ValueError("the tables do not fit the classes")
+    q.wide = q.classes if state.wants_scores else 0
+    if raw.shape[1] != q.classes or score.shape[1] != q.classes or min(raw.shape[0], score.shape[0]) < (rows if q.wide else 1):
+        raise ValueError("no room for the scores")
+    q.raw, q.score = &raw[0, 0], &score[0, 0]
+    q.s, q.p, q.gradient, q.reach, q.step = (
+        &scratch[0, 0], &scratch[1, 0], &scratch[2, 0], &scratch[3, 0], &scratch[4, 0]
+    )
+    q.inverse = q.r = NULL
+    q.terms = 0
+    return q
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``many.pyx``."""
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Rows rows = open_rows(batch)
+    cdef Many q = open_many(state, config, rows.size)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    native_plan.flat = plan.flat
+    check_fit(state, &native_plan, &rows, end, learning)
+    if learning and state.squares.shape[0] != state.weights.shape[0]:
+        raise ValueError("these tables cannot learn")
+    with nogil:
+        status = visit_in_order(&q, prepare, visit, q.strict, &rows, &native_plan, &out, &begin, end, learning)
+    free(q.inverse)
+    free(q.r)
+    return status, begin

@@ -1,0 +1,106 @@
+"""Python's door to the loss table: whole arrays in, whole arrays out, but for the value of a single loss."""
+
+from vwlite.arrays import np
+
+from losses.links cimport LINK_COUNT, apply_link
+from losses.loss_types cimport LOSS_PARAMS, Loss, LossParams, has_loss, read_params
+from losses.losses cimport get_loss
+
+
+cdef int open_table(int code, const float[::1] values, LossParams* params, Loss* loss) except -1:
+    if get_loss(code, loss) != 0:
+        raise ValueError(f"no loss has the code {code}")
+    if values.shape[0] != LOSS_PARAMS:
+        raise ValueError(f"expected {LOSS_PARAMS} loss parameters, got {values.shape[0]}")
+    params[0] = read_params(&values[0])
+    return 0
+
+
+cdef int same_length(Py_ssize_t n, Py_ssize_t other) except -1:
+    if n != other:
+        raise ValueError(f"arrays differ in length: {n} and {other}")
+    return 0
+
+
+def value(int code, const float[::1] params, float p, float y):
+    """The loss ``code`` of predicting ``p`` for the label ``y``. Arguments and errors as in ``evaluate``."""
+    cdef LossParams fields
+    cdef Loss loss
+    open_table(code, params, &fields, &loss)
+    return loss.value(&fields, p, y)
+
+
+def evaluate(int code, const float[::1] params, const float[::1] p, const float[::1] y):
+    """Value, slope, curvature and squared gradient of the loss ``code``, four float32[n].
+
+    ``params`` are the fields of ``LossParams`` in order, ``p`` the predictions and ``y`` the
+    labels, n each.
+    Raises ValueError for an unknown code or for arrays of the wrong length.
+    """
+    cdef LossParams fields
+    cdef Loss loss
+    cdef Py_ssize_t i, n = p.shape[0]
+    open_table(code, params, &fields, &loss)
+    same_length(n, y.shape[0])
+    out = np.empty((4, n), dtype=np.float32)
+    cdef float[:, ::1] rows = out
+    with nogil:
+        for i in range(n):
+            rows[0, i] = loss.value(&fields, p[i], y[i])
+            rows[1, i] = loss.slope(&fields, p[i], y[i])
+            rows[2, i] = loss.curvature(&fields, p[i], y[i])
+            rows[3, i] = loss.square_grad(&fields, p[i], y[i])
+    return tuple(out)
+
+
+def loses(int code, const float[::1] params, const float[::1] p, const float[::1] y):
+    """Where the value is above 0, as learners find it: bool[n]. Arguments and errors as in ``evaluate``."""
+    cdef LossParams fields
+    cdef Loss loss
+    cdef Py_ssize_t i, n = p.shape[0]
+    open_table(code, params, &fields, &loss)
+    same_length(n, y.shape[0])
+    out = np.empty(n, dtype=np.uint8)
+    cdef unsigned char[::1] found = out
+    with nogil:
+        for i in range(n):
+            found[i] = has_loss(&loss, &fields, p[i], y[i])
+    return out.view(bool)
+
+
+def update(
+    int code,
+    const float[::1] params,
+    const float[::1] p,
+    const float[::1] y,
+    const float[::1] scale,
+    const float[::1] pred_per_update,
+):
+    """Importance-aware and plain gradient updates, two float32[n].
+
+    ``scale`` is learning rate times importance; an update ``d`` moves the prediction by
+    ``d * pred_per_update``. Other arguments and errors as in ``evaluate``.
+    """
+    cdef LossParams fields
+    cdef Loss loss
+    cdef Py_ssize_t i, n = p.shape[0]
+    open_table(code, params, &fields, &loss)
+    for length in (y.shape[0], scale.shape[0], pred_per_update.shape[0]):
+        same_length(n, length)
+    out = np.empty((2, n), dtype=np.float32)
+    cdef float[:, ::1] rows = out
+    with nogil:
+        for i in range(n):
+            rows[0, i] = loss.update(&fields, p[i], y[i], scale[i], pred_per_update[i])
+            rows[1, i] = loss.unsafe_update(&fields, p[i], y[i], scale[i])
+    return tuple(out)
+
+
+def link(int code, float[::1] predictions):
+    """Puts predictions, float32[n], on the link's scale in place. ValueError for unknown codes."""
+    cdef Py_ssize_t i
+    if not 0 <= code < LINK_COUNT:
+        raise ValueError(f"no link has the code {code}")
+    with nogil:
+        for i in range(predictions.shape[0]):
+            predictions[i] = apply_link(code, predictions[i])

@@ -1,0 +1,140 @@
+"""Losses of the margin m = y p, labels -1 and 1; as in ``losses/robust_losses.pxd``, updates follow the flow."""
+
+from libc.math cimport cosh, exp, fabs, fmin, log, log1p, sinh, tanh
+
+from losses.loss_types cimport LossParams
+
+cdef enum:
+    STEPS = 200  # of the search for a root at most
+
+
+# exponential: exp(-m) of the margin m = y p
+
+cdef inline double exponential_value_of(double m) noexcept nogil:
+    return exp(-m)
+
+cdef inline double exponential_pull(double m) noexcept nogil:
+    return exp(-m)
+
+cdef inline double exponential_bend(double m) noexcept nogil:
+    return exp(-m)
+
+cdef inline double exponential_after(double m, double t) noexcept nogil:
+    """exp(m) grows by t."""
+    return m + log1p(t * exp(-m)) if m > 0 else log(t + exp(m)) if m > -700 or t > 0 else m
+
+
+cdef inline float exponential_value(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>exponential_value_of(<double>y * p)
+
+cdef inline float exponential_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -y * <float>exponential_pull(<double>y * p)
+
+cdef inline float exponential_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>exponential_bend(<double>y * p)
+
+cdef inline float exponential_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return exponential_slope(params, p, y) * exponential_slope(params, p, y)
+
+cdef inline float exponential_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * exponential_slope(params, p, y)
+
+cdef inline float exponential_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    cdef double m = <double>y * p, move = exponential_after(m, <double>u * k) - m
+    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else exponential_unsafe(params, p, y, u)
+
+
+# modified_huber: (1 - m)^2 where positive, linear below -1 (Zhang, ICML 2004)
+
+cdef inline double huber_value_of(double m) noexcept nogil:
+    return 0 if m >= 1 else (1 - m) * (1 - m) if m >= -1 else -4 * m
+
+cdef inline double huber_pull(double m) noexcept nogil:
+    return 0 if m >= 1 else 2 * (1 - m) if m >= -1 else 4
+
+cdef inline double huber_bend(double m) noexcept nogil:
+    return 2 if -1 <= m < 1 else 0
+
+cdef inline double huber_after(double m, double t) noexcept nogil:
+    if m >= 1:
+        return m
+    if m < -1:
+        if 4 * t < -1 - m:
+            return m + 4 * t
+        t -= (-1 - m) / 4
+        m = -1
+    return 1 - (1 - m) * exp(-2 * t)
+
+
+cdef inline float huber_value(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>huber_value_of(<double>y * p)
+
+cdef inline float huber_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -y * <float>huber_pull(<double>y * p)
+
+cdef inline float huber_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>huber_bend(<double>y * p)
+
+cdef inline float huber_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return huber_slope(params, p, y) * huber_slope(params, p, y)
+
+cdef inline float huber_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * huber_slope(params, p, y)
+
+cdef inline float huber_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    cdef double m = <double>y * p, move = huber_after(m, <double>u * k) - m
+    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else huber_unsafe(params, p, y, u)
+
+
+# tanh: 1 - tanh(m), bounded: what lies far on the wrong side pulls no more
+
+cdef inline double tanh_value_of(double m) noexcept nogil:
+    return 1 - tanh(m)
+
+cdef inline double tanh_pull(double m) noexcept nogil:
+    return 0 if fabs(m) > 350 else 1 / (cosh(m) * cosh(m))
+
+cdef inline double tanh_bend(double m) noexcept nogil:
+    return 2 * tanh(m) * tanh_pull(m)
+
+cdef inline double tanh_after(double m, double t) noexcept nogil:
+    """m / 2 + sinh(2 m) / 4 grows by t; the slope is at most 1, and so is the way at most t."""
+    cdef double low = m, high, goal, x, rest
+    cdef int i
+    if fabs(m) > 300 or t <= 0:
+        return m
+    high = fmin(m + t, 350)
+    goal = m / 2 + sinh(2 * m) / 4 + t
+    x = m + t / (cosh(m) * cosh(m))
+    for i in range(STEPS):
+        if not (low < x < high):
+            x = low + (high - low) / 2
+        rest = x / 2 + sinh(2 * x) / 4 - goal
+        if rest > 0:
+            high = x
+        else:
+            low = x
+        rest /= cosh(x) * cosh(x)
+        if fabs(rest) <= 1e-14 * (1 + fabs(x)) or high - low <= 1e-14 * (1 + fabs(x)):
+            break
+        x -= rest
+    return x
+
+cdef inline float tanh_value(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>tanh_value_of(<double>y * p)
+
+cdef inline float tanh_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -y * <float>tanh_pull(<double>y * p)
+
+cdef inline float tanh_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>tanh_bend(<double>y * p)
+
+cdef inline float tanh_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return tanh_slope(params, p, y) * tanh_slope(params, p, y)
+
+cdef inline float tanh_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * tanh_slope(params, p, y)
+
+cdef inline float tanh_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    cdef double m = <double>y * p, move = tanh_after(m, <double>u * k) - m
+    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else tanh_unsafe(params, p, y, u)

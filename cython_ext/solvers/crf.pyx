@@ -1,0 +1,324 @@
+"""Linear chains and multinomial examples: stochastic steps, batch gradients, the best sequence, marginals.
+
+The pieces stand in solvers/label_chain.pxd, the penalties in solvers/l1_penalties.pxd.
+"""
+
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from solvers.label_chain cimport (
+    Chain, Field, Terms, Weights, add_scores, add_slopes, backward_step, close_field, forward, label_score, make_room, open_field,
+    read_scores, step_of,
+)
+from solvers.l1_penalties cimport NAIVE, Schedule, open_schedule, rate_of, shrink_all
+from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
+
+
+cdef struct Steps:
+    const int64_t *order
+    size_t first, last
+    size_t weights
+
+
+cdef struct Slopes:             # where gradients go
+    double *out
+    double step
+
+
+cdef Terms open_terms(const int64_t[::1] start, const uint32_t[::1] feature, const float[::1] value,
+                      const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
+    cdef Terms t
+    t.start, t.pair_start, t.base = &start[0], &pair_start[0], base
+    t.feature = &feature[0] if feature.shape[0] else NULL
+    t.value = &value[0] if value.shape[0] else NULL
+    t.pair_label = &pair_label[0] if pair_label.shape[0] else NULL
+    return t
+
+
+cdef Chain open_chain(data, pairs) except *:
+    """From a ``vwlite.solvers.loglinear.chains.Chains`` and a ``vwlite.solvers.loglinear.feature_label_pairs.Pairs``, whose arrays must outlive the call."""
+    cdef const int64_t[::1] sequence = data.sequence
+    cdef const int32_t[::1] label = data.label
+    cdef const double[::1] weight = data.weight
+    cdef const uint8_t[::1] stop = data.stop
+    cdef Chain c
+    c.labels, c.transitions, c.edges = pairs.labels, pairs.transitions, data.edge is not None
+    if data.start.shape[0] != label.shape[0] + 1 or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
+        raise ValueError("the arrays do not fit together")
+    c.sequence, c.stop = &sequence[0], &stop[0]
+    c.label = &label[0] if label.shape[0] else NULL
+    c.weight = &weight[0] if weight.shape[0] else NULL
+    c.state = open_terms(data.start, data.feature, data.value, pairs.start, pairs.label, 0)
+    if c.edges:
+        c.edge = open_terms(data.edge[0], data.edge[1], data.edge[2], pairs.edge_start, pairs.edge_label, pairs.first_edge)
+    c.first_transition = pairs.first_transition
+    return c
+
+
+cdef inline void take_expected(const Chain *c, size_t t, const double *inflow, const double *before, Field *f,
+                               int64_t token, const Slopes *s) noexcept nogil:
+    """Expected transitions into token ``t``, without the factors common to all tokens; with edges their slopes too."""
+    cdef size_t labels = c.labels, y, z
+    cdef const double *step
+    if not c.edges:
+        for z in range(labels):
+            for y in range(labels):
+                f.expected[z * labels + y] += before[z] * inflow[y]
+        return
+    step = step_of(c, t, f)
+    for z in range(labels):
+        for y in range(labels):
+            f.edge[z * labels + y] = -before[z] * step[z * labels + y] * inflow[y]
+            f.expected[z * labels + y] -= f.edge[z * labels + y]
+    f.edge[c.label[token - 1] * labels + c.label[token]] += 1
+    add_slopes(&c.edge, token, f.edge, s.out, s.step)
+
+
+cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field *f, const Slopes *s) noexcept nogil:
+    """Backward, and the gradient of log p of one sequence on the way."""
+    cdef size_t labels = c.labels, square = labels * labels, t, y, i
+    cdef double *beta = f.beta
+    cdef double *inflow = f.beta + labels
+    cdef double *slope
+    cdef double *out
+    cdef double factor
+    if c.transitions:
+        memset(f.expected, 0, square * sizeof(double))
+    for y in range(labels):
+        beta[y] = 1
+    for i in range(tokens):
+        if c.stop[0]:
+            return
+        t = tokens - 1 - i
+        slope = f.score + t * labels         # its scores are no longer needed
+        for y in range(labels):
+            slope[y] = -f.alpha[t * labels + y] * beta[y]
+        slope[c.label[first + t]] += 1
+        add_slopes(&c.state, first + t, slope, s.out, s.step)
+        if c.transitions and t:
+            backward_step(c, t, beta, beta, inflow, f)
+            take_expected(c, t, inflow, f.alpha + (t - 1) * labels, f, first + t, s)
+    if not c.transitions or tokens < 2:
+        return
+    out = s.out + c.first_transition
+    for i in range(square):
+        factor = 1 if c.edges else f.step[i]
+        out[i] -= s.step * f.expected[i] * factor
+    for t in range(1, tokens):
+        out[c.label[first + t - 1] * labels + c.label[first + t]] += s.step
+
+
+cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Field *f) noexcept nogil:
+    cdef size_t j, tokens
+    cdef int64_t row
+    cdef double eta
+    cdef bint finite
+    cdef Slopes slopes
+    slopes.out = w.weight
+    for j in range(steps.first, steps.last):
+        row = steps.order[j]
+        tokens = c.sequence[row + 1] - c.sequence[row]
+        if not make_room(c, tokens, f):
+            return NO_MEMORY
+        w.due = s.due
+        w.step = <int32_t>(j - steps.first + 1)
+        eta = rate_of(s, j)
+        read_scores(c, c.sequence[row], tokens, w, f)
+        finite = isfinite(forward(c, tokens, f))
+        if c.stop[0]:
+            return STOPPED
+        if not finite:
+            return UNSTABLE
+        if s.penalty == NAIVE:
+            shrink_all(w.weight, steps.weights, eta * s.share)
+        slopes.step = eta * c.weight[row]
+        take_slopes(c, c.sequence[row], tokens, f, &slopes)
+        s.due += eta * s.share
+    return OK
+
+
+def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
+    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
+
+    ``table`` is float64[2, weights]: weights, and what they remember, see solvers/l1_penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
+    """
+    cdef Chain c = open_chain(data, pairs)
+    cdef Schedule s = open_schedule(schedule)
+    cdef Steps stretch
+    cdef Weights w
+    cdef Field f
+    cdef int status
+    if table.shape[0] != 2 or last > <size_t>order.shape[0] or table.shape[1] != pairs.weights:
+        raise ValueError("the table or the order does not fit")
+    if not table.shape[1] or first >= last:
+        return OK, s.due
+    w.weight, w.memory, w.penalty = &table[0, 0], &table[1, 0], s.penalty
+    w.state_step = <int32_t *>calloc(pairs.start.shape[0], sizeof(int32_t))
+    w.edge_step = <int32_t *>calloc(pairs.edge_start.shape[0], sizeof(int32_t))
+    stretch.order, stretch.first, stretch.last, stretch.weights = &order[0], first, last, table.shape[1]
+    open_field(&f)
+    with nogil:
+        status = NO_MEMORY
+        if w.state_step != NULL and w.edge_step != NULL:
+            status = take_steps(&c, &stretch, &w, &s, &f)
+        close_field(&f)
+        free(w.state_step)
+        free(w.edge_step)
+    return status, s.due
+
+
+cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weights *w, Slopes *s, Field *f,
+                         double *total) noexcept nogil:
+    cdef size_t j, tokens
+    cdef int64_t row
+    cdef double mass
+    for j in range(count):
+        row = rows[j]
+        tokens = c.sequence[row + 1] - c.sequence[row]
+        if not make_room(c, tokens, f):
+            return NO_MEMORY
+        if c.stop[0]:
+            return OK
+        mass = read_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
+        total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - mass)
+        if s.out != NULL:
+            s.step = c.weight[row]
+            take_slopes(c, c.sequence[row], tokens, f, s)
+    return OK
+
+
+def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):
+    """Sum of log p(y | x) over the sequences ``rows``, times importance; ``gradient`` float64[weights] or None gets its
+    gradient added. Raises MemoryError. Of no meaning when a signal has stopped it.
+    """
+    cdef Chain c = open_chain(data, pairs)
+    cdef Weights w
+    cdef Slopes s
+    cdef Field f
+    cdef double total = 0
+    cdef int status
+    if weights.shape[0] != pairs.weights or (gradient is not None and gradient.shape[0] != pairs.weights):
+        raise ValueError("the weights do not fit")
+    if not weights.shape[0] or not rows.shape[0]:
+        return 0.0
+    w.weight, w.memory = <double *>&weights[0], NULL
+    w.state_step = w.edge_step = NULL
+    s.out = &gradient[0] if gradient is not None else NULL
+    open_field(&f)
+    with nogil:
+        status = add_likelihoods(&c, &rows[0], rows.shape[0], &w, &s, &f, &total)
+        close_field(&f)
+    if status != OK:
+        raise MemoryError("a sequence is too long for the memory there is")
+    return total
+
+
+cdef inline double transition(const Chain *c, const Weights *w, const Field *f, size_t t, size_t way) noexcept nogil:
+    return w.weight[c.first_transition + way] + (f.edge[way] if c.edges else 0)
+
+
+cdef void best_sequence(const Chain *c, int64_t first, size_t tokens, const Weights *w, Field *f, int32_t *came,
+                        int32_t *out) noexcept nogil:
+    """Viterbi; of equal scores the first label's. ``came`` has room for tokens * labels."""
+    cdef size_t labels = c.labels, t, y, z
+    cdef double *best = f.alpha
+    cdef double here
+    for t in range(tokens):
+        if c.stop[0]:
+            return
+        for y in range(labels):
+            best[t * labels + y] = f.score[t * labels + y]
+        if not t:
+            continue
+        if c.edges:
+            memset(f.edge, 0, labels * labels * sizeof(double))
+            add_scores(&c.edge, first + t, w, f.edge)
+        for y in range(labels):
+            came[t * labels + y] = 0
+            here = best[(t - 1) * labels] + transition(c, w, f, t, y)
+            for z in range(1, labels):
+                if best[(t - 1) * labels + z] + transition(c, w, f, t, z * labels + y) > here:
+                    here = best[(t - 1) * labels + z] + transition(c, w, f, t, z * labels + y)
+                    came[t * labels + y] = <int32_t>z
+            best[t * labels + y] += here
+    t = tokens - 1
+    out[t] = 0
+    for y in range(1, labels):
+        if best[t * labels + y] > best[t * labels + out[t]]:
+            out[t] = <int32_t>y
+    while t:
+        out[t - 1] = came[t * labels + out[t]]
+        t -= 1
+
+
+cdef void take_marginals(const Chain *c, size_t tokens, Field *f, double *out) noexcept nogil:
+    """p(y_t = y | x) of every token and label; ``forward`` has been there."""
+    cdef size_t labels = c.labels, t, y, i
+    cdef double *beta = f.beta
+    for y in range(labels):
+        beta[y] = 1
+    for i in range(tokens):
+        if c.stop[0]:
+            return
+        t = tokens - 1 - i
+        for y in range(labels):
+            out[t * labels + y] = f.alpha[t * labels + y] * beta[y]
+        if c.transitions and t:
+            backward_step(c, t, beta, beta, f.beta + labels, f)
+
+
+cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Field *f, int32_t *label, double *marginal) noexcept nogil:
+    cdef size_t row, tokens, longest = 0, labels = c.labels
+    cdef int64_t first
+    cdef int32_t *came
+    cdef int status = OK
+    for row in range(sequences):
+        longest = max(longest, <size_t>(c.sequence[row + 1] - c.sequence[row]))
+    came = <int32_t *>malloc(max(longest * labels, <size_t>1) * sizeof(int32_t))
+    if came == NULL or not make_room(c, longest, f):
+        free(came)
+        return NO_MEMORY
+    for row in range(sequences):
+        first, tokens = c.sequence[row], c.sequence[row + 1] - c.sequence[row]
+        if not tokens:
+            continue
+        read_scores(c, first, tokens, w, f)
+        if marginal != NULL:
+            if not isfinite(forward(c, tokens, f)):
+                status = UNSTABLE
+            take_marginals(c, tokens, f, marginal + first * labels)
+        best_sequence(c, first, tokens, w, f, came, label + first)
+        if c.stop[0]:
+            status = STOPPED
+            break
+    free(came)
+    return status
+
+
+def decode(data, pairs, const double[::1] weights, int32_t[::1] label, double[:, ::1] marginal):
+    """The most likely labels of every sequence into ``label`` int32[tokens]; ``marginal`` float64[tokens, labels] or None gets
+    the probabilities of all. Returns a status of base/status.pxd.
+    """
+    cdef Chain c = open_chain(data, pairs)
+    cdef Weights w
+    cdef Field f
+    cdef int status
+    cdef int32_t *out
+    cdef double *chances
+    cdef size_t sequences = data.sequence.shape[0] - 1
+    if weights.shape[0] != pairs.weights or label.shape[0] != data.label.shape[0]:
+        raise ValueError("the weights or the labels do not fit")
+    if marginal is not None and (marginal.shape[0] != label.shape[0] or marginal.shape[1] != c.labels):
+        raise ValueError("the marginals do not fit")
+    if not label.shape[0]:
+        return OK
+    w.weight, w.memory = <double *>&weights[0] if weights.shape[0] else NULL, NULL
+    w.state_step = w.edge_step = NULL
+    out, chances = &label[0], &marginal[0, 0] if marginal is not None else NULL
+    open_field(&f)
+    with nogil:
+        status = decode_all(&c, sequences, &w, &f, out, chances)
+        close_field(&f)
+    return status

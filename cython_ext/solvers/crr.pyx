@@ -1,0 +1,381 @@
+"""Combined regression and ranking by stochastic gradient steps (Sculley, KDD 2010, algorithm 1).
+
+The weights are ``scale`` times the table, so that the shrinkage of a step costs nothing; a step costs the terms of the
+example or of both examples of the pair, whose difference is never written down.
+"""
+
+from libc.math cimport exp, fabs, isfinite, log1p, sqrt
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from base.byte_scan cimport prefetch, unlikely
+from solvers.pair_draws cimport Example, Population, draw_pair, draw_row, open_population, uniform
+from features.expand_row cimport expand
+from features.namespace_groups cimport Rows
+from learners.latent_vectors cimport merge_slots
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch, close_scratch, open_scratch, room_for_terms
+from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
+from features.kernel_views cimport open_plan
+
+COLUMNS = 10               # of an address table of vwlite.data.shuffle.Rows
+STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss")
+
+cdef enum:                 # codes of losses/losses.pxd
+    SQUARED = 0
+    HINGE = 2
+    LOGISTIC = 3
+
+cdef enum:                 # positions in the state, in the order of STATE
+    SCALE = 0              # the weights are this times the table
+    SQUARE = 1             # squared length of the table
+    EXAMPLES = 2           # steps on examples so far
+    EXAMPLE_LOSS = 3       # their losses before the step, in all
+    PAIRS = 4
+    PAIR_LOSS = 5
+
+cdef enum:                 # how the rate of step i is found
+    INVERSE = 0            # 1 / (lambda i)
+    INVERSE_ROOT = 1       # rate / sqrt(i)
+    CONSTANT_RATE = 2
+
+cdef enum:
+    ADDRESSES = 10
+    AHEAD = 16             # steps drawn before their turn; a power of 2
+    LINE = 16              # features in a line of the processor's cache
+
+
+cdef struct Model:
+    float *table           # (slots,)
+    size_t slots
+    double *state          # (6,)
+    int loss
+    double low, high       # logistic: the labels that mean never and always
+    int schedule
+    double rate
+    double penalty         # lambda
+    double alpha
+    bint project           # onto the ball of radius 1 / sqrt(lambda)
+    uint64_t seed
+
+
+cdef struct Data:
+    const uint64_t *address   # (batches, ADDRESSES) where the arrays of each batch begin
+    Population population
+    Plan plan
+
+
+cdef struct Drawn:            # what a step takes: a row, or a pair of rows
+    bint pair
+    size_t place[2]
+
+
+cdef struct Step:             # an example, or a pair (a, b) as the example a - b
+    Scratch terms[2]
+    bint pair
+    double base               # initial prediction
+    double target
+
+
+cdef inline double rate_of(const Model *m, uint64_t i) noexcept nogil:
+    if m.schedule == INVERSE:
+        return 1 / (m.penalty * <double>i)
+    return m.rate / sqrt(<double>i) if m.schedule == INVERSE_ROOT else m.rate
+
+
+cdef inline double target_of(const Model *m, double label) noexcept nogil:
+    """The label in the terms of the loss: a sign for hinge, a probability for logistic."""
+    if m.loss == HINGE:
+        return 1 if label > 0 else -1
+    return (label - m.low) / (m.high - m.low) if m.loss == LOGISTIC else label
+
+
+cdef inline double target_of_pair(const Model *m, double a, double b) noexcept nogil:
+    """t(y_a - y_b)."""
+    if m.loss == HINGE:
+        return 1 if a > b else -1
+    return (1 + target_of(m, a) - target_of(m, b)) / 2 if m.loss == LOGISTIC else a - b
+
+
+cdef inline double loss_of(int loss, double p, double y) noexcept nogil:
+    """Half the square; or of the margin, for y a sign (hinge) or a probability (logistic)."""
+    if loss == SQUARED:
+        return (y - p) * (y - p) / 2
+    if loss == HINGE:
+        return 1 - y * p if y * p < 1 else 0
+    return log1p(exp(-fabs(p))) + (p if p > 0 else 0) - y * p
+
+
+cdef inline double descent(int loss, double p, double y) noexcept nogil:
+    """Minus the slope of the loss."""
+    if loss == SQUARED:
+        return y - p
+    if loss == HINGE:
+        return y if y * p < 1 else 0
+    return y - 1 / (1 + exp(-p))
+
+
+cdef inline int read_terms(const Data *data, size_t place, Scratch *s, double *base, double *label) noexcept nogil:
+    """Terms, initial prediction and label of one of the population's rows."""
+    cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.population.batch[place]
+    cdef size_t row = data.population.row[place]
+    cdef Rows rows
+    rows.label, rows.importance, rows.base = <const float *>at[0], <const float *>at[1], <const float *>at[2]
+    rows.flags, rows.row_seg = <const uint8_t *>at[3], <const uint32_t *>at[4]
+    rows.seg_char, rows.seg_hash = <const uint8_t *>at[5], <const uint32_t *>at[6]
+    rows.seg_start, rows.hash, rows.value = <const uint32_t *>at[7], <const uint32_t *>at[8], <const float *>at[9]
+    rows.size = row + 1
+    base[0], label[0] = rows.base[row], rows.label[row]
+    return expand(&rows, row, &data.plan, s)
+
+
+cdef inline void draw_step(const Model *m, const Data *data, uint64_t i, Drawn *drawn) noexcept nogil:
+    """Step i, from 1."""
+    cdef Example a, b
+    cdef int k
+    drawn.pair = uniform(m.seed, i, 0) >= m.alpha
+    if drawn.pair:
+        draw_pair(&data.population, m.seed, i, &a, &b)
+        drawn.place[0], drawn.place[1] = a.place, b.place
+    else:
+        drawn.place[0] = draw_row(&data.population, 0, data.population.rows, uniform(m.seed, i, 1))
+    for k in range(1 + drawn.pair):
+        prefetch(<const float *>(data.population.batch + drawn.place[k]))
+        prefetch(<const float *>(data.population.row + drawn.place[k]))
+
+
+cdef inline void fetch(const Data *data, const Drawn *drawn, int stage) noexcept nogil:
+    """Rows lie anywhere in memory: what leads to their features is fetched in three stages."""
+    cdef const uint64_t *at
+    cdef const uint32_t *row_seg
+    cdef const uint32_t *seg_start
+    cdef size_t row, first, last, line
+    cdef int k
+    for k in range(1 + drawn.pair):
+        at = data.address + ADDRESSES * <size_t>data.population.batch[drawn.place[k]]
+        row = data.population.row[drawn.place[k]]
+        row_seg, seg_start = <const uint32_t *>at[4], <const uint32_t *>at[7]
+        if stage == 0:
+            prefetch(<const float *>at[0] + row)
+            prefetch(<const float *>at[2] + row)
+            prefetch(row_seg + row)
+        elif stage == 1:
+            prefetch(<const uint8_t *>at[5] + row_seg[row])
+            prefetch(seg_start + row_seg[row])
+        else:
+            first, last = seg_start[row_seg[row]], seg_start[row_seg[row + 1]]
+            for line in range(min((last - first + LINE - 1) // LINE, <size_t>8)):
+                prefetch(<const uint32_t *>at[8] + first + LINE * line)
+                prefetch(<const float *>at[9] + first + LINE * line)
+
+
+cdef inline int read_step(const Model *m, const Data *data, const Drawn *drawn, Step *step) noexcept nogil:
+    """The terms of a step. The constant has no part in a pair: it cancels."""
+    cdef double base, label, other
+    cdef int status = read_terms(data, drawn.place[0], &step.terms[0], &step.base, &label)
+    step.pair = drawn.pair
+    if status != OK or not drawn.pair:
+        step.target = target_of(m, label)
+        return status
+    status = read_terms(data, drawn.place[1], &step.terms[1], &base, &other)
+    if status == OK:
+        step.base -= base
+        step.target = target_of_pair(m, label, other)
+        if data.plan.constant:
+            step.terms[0].value[step.terms[0].linear - 1] = 0
+            step.terms[1].value[step.terms[1].linear - 1] = 0
+    return status
+
+
+cdef inline void prefetch_slots(const Model *m, const Step *step) noexcept nogil:
+    cdef size_t i
+    for i in range(step.terms[0].terms):
+        prefetch(m.table + step.terms[0].index[i])
+    if step.pair:
+        for i in range(step.terms[1].terms):
+            prefetch(m.table + step.terms[1].index[i])
+
+
+cdef inline double dot(const Model *m, const Scratch *s) noexcept nogil:
+    """In four sums, none of which waits for another."""
+    cdef size_t i = 0, last = s.terms & ~<size_t>3
+    cdef double a = 0, b = 0, c = 0, d = 0
+    while i < last:
+        a += <double>m.table[s.index[i]] * s.value[i]
+        b += <double>m.table[s.index[i + 1]] * s.value[i + 1]
+        c += <double>m.table[s.index[i + 2]] * s.value[i + 2]
+        d += <double>m.table[s.index[i + 3]] * s.value[i + 3]
+        i += 4
+    for i in range(last, s.terms):
+        a += <double>m.table[s.index[i]] * s.value[i]
+    return (a + b) + (c + d)
+
+
+cdef inline double squares(const Scratch *s) noexcept nogil:
+    cdef size_t i = 0, last = s.terms & ~<size_t>1
+    cdef double a = 0, b = 0
+    while i < last:
+        a += <double>s.value[i] * s.value[i]
+        b += <double>s.value[i + 1] * s.value[i + 1]
+        i += 2
+    return a + b + (<double>s.value[last] * s.value[last] if last < s.terms else 0)
+
+
+cdef inline void add(Model *m, const Scratch *s, double step) noexcept nogil:
+    cdef size_t i
+    cdef float *slot
+    cdef float old
+    cdef double change = 0
+    if not m.project:
+        for i in range(s.terms):
+            m.table[s.index[i]] += <float>(step * s.value[i])
+        return
+    for i in range(s.terms):
+        slot = m.table + s.index[i]
+        old = slot[0]
+        slot[0] = <float>(old + step * s.value[i])
+        change += <double>slot[0] * slot[0] - <double>old * old
+    m.state[SQUARE] += change
+
+
+cdef inline double exact_square(Step *step) noexcept nogil:
+    """Squared length of the example or the difference, terms of one slot taken together; negative without memory.
+
+    The terms are merged into those of the first example.
+    """
+    cdef Scratch *a = &step.terms[0]
+    cdef const Scratch *b = &step.terms[1]
+    cdef size_t i
+    if step.pair:
+        if not room_for_terms(a, b.terms):
+            return -1
+        memcpy(a.index + a.terms, b.index, b.terms * sizeof(uint32_t))
+        for i in range(b.terms):
+            a.value[a.terms + i] = -b.value[i]
+        a.terms += b.terms
+        step.pair = False
+    a.terms = merge_slots(a.index, a.value, a.terms)
+    return squares(a)
+
+
+cdef inline double longest(const Step *step) noexcept nogil:
+    """A bound on the squared length of the difference."""
+    cdef double a = squares(&step.terms[0]), b
+    if not step.pair:
+        return a
+    b = squares(&step.terms[1])
+    return a + b + 2 * sqrt(a * b)
+
+
+cdef inline void rescale(Model *m, double scale) noexcept nogil:
+    """Bring the scale into the table; rare, before numbers leave the range of single precision."""
+    cdef size_t slot
+    for slot in range(m.slots):
+        m.table[slot] = <float>(m.table[slot] * scale)
+    m.state[SQUARE] *= scale * scale
+    m.state[SCALE] = 1
+
+
+cdef inline void count(Model *m, bint pair, double loss) noexcept nogil:
+    m.state[PAIRS if pair else EXAMPLES] += 1
+    m.state[PAIR_LOSS if pair else EXAMPLE_LOSS] += loss
+
+
+cdef inline int take(Model *m, Step *step, uint64_t i) noexcept nogil:
+    """One step: the weights shrink and move along the example."""
+    cdef double p = step.base + m.state[SCALE] * (
+        dot(m, &step.terms[0]) - (dot(m, &step.terms[1]) if step.pair else 0))
+    cdef double slope = descent(m.loss, p, step.target), rate = rate_of(m, i), square
+    count(m, step.pair, loss_of(m.loss, p, step.target))
+    if unlikely(not isfinite(p)):
+        return UNSTABLE
+    if m.loss == SQUARED and rate * longest(step) > 1:   # a longer step than to the label itself would diverge
+        square = exact_square(step)
+        if square < 0:
+            return NO_MEMORY
+        if rate * square > 1:
+            rate = 1 / square
+    if i > 1:                                            # the weights are 0 before
+        m.state[SCALE] *= 1 - rate * m.penalty
+    if slope != 0:
+        add(m, &step.terms[0], rate * slope / m.state[SCALE])
+        if step.pair:
+            add(m, &step.terms[1], -rate * slope / m.state[SCALE])
+    if m.project:
+        square = m.state[SCALE] * m.state[SCALE] * m.state[SQUARE] * m.penalty
+        if square > 1:
+            m.state[SCALE] /= sqrt(square)
+    if unlikely(m.state[SCALE] < 1e-9):
+        rescale(m, m.state[SCALE])
+    return OK
+
+
+cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step *steps) noexcept nogil:
+    """Steps ``i[0]`` to ``last``. While one is taken, the slots of the next are on their way."""
+    cdef Drawn drawn[AHEAD]
+    cdef Step *now
+    cdef Step *following = steps + (i[0] & 1)
+    cdef uint64_t k
+    cdef int status
+    for k in range(i[0], i[0] + AHEAD):          # steps after the last are drawn, and never taken
+        draw_step(m, data, k, &drawn[k & (AHEAD - 1)])
+    status = read_step(m, data, &drawn[i[0] & (AHEAD - 1)], following)
+    while status == OK and i[0] <= last:
+        if unlikely(data.plan.stop[0]):
+            return STOPPED
+        now, following = following, steps + ((i[0] + 1) & 1)
+        if i[0] < last:
+            draw_step(m, data, i[0] + AHEAD, &drawn[i[0] & (AHEAD - 1)])
+            for k in range(3):
+                fetch(data, &drawn[(i[0] + AHEAD - 4 - 4 * k) & (AHEAD - 1)], <int>k)
+            status = read_step(m, data, &drawn[(i[0] + 1) & (AHEAD - 1)], following)
+            if status != OK:
+                break
+            prefetch_slots(m, following)
+        status = take(m, now, i[0])
+        i[0] += 1
+    return status
+
+
+def take_steps(model, population, const uint64_t[:, ::1] address, plan, uint64_t first, uint64_t last):
+    """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or why and after
+    which step the run stopped.
+
+    ``model`` is a ``vwlite.solvers.crr.train.Weights``; ``address`` says where the arrays of each batch begin (``vwlite.data.shuffle.Rows``).
+    """
+    cdef float[:, ::1] table = model.table
+    cdef double[::1] state = model.state
+    cdef Data data
+    cdef Model m
+    cdef Step steps[2]
+    cdef int status, k
+    m.alpha, m.penalty = model.alpha, model.penalty
+    data.population, data.plan = open_population(population), open_plan(plan)
+    if table.shape[1] != 1 or <size_t>table.shape[0] != <size_t>data.plan.mask + 1 or state.shape[0] != len(STATE):
+        raise ValueError("the table or the state does not fit")
+    if address.shape[1] != ADDRESSES or first < 1 or (m.alpha < 1 and not data.population.queries):
+        raise ValueError("the addresses do not fit, or there is no pair to draw")
+    data.address = &address[0, 0]
+    m.table, m.slots, m.state = &table[0, 0], table.shape[0], &state[0]
+    m.loss, m.low, m.high = model.loss_code, model.low, model.high
+    m.schedule, m.rate = model.schedule, model.rate
+    m.project, m.seed = model.project, model.seed
+    for k in range(2):
+        open_scratch(&steps[k].terms[0])
+        open_scratch(&steps[k].terms[1])
+    with nogil:
+        status = run_steps(&m, &data, &first, last, steps) if first <= last else OK
+        for k in range(2):
+            close_scratch(&steps[k].terms[0])
+            close_scratch(&steps[k].terms[1])
+    return status, first
+
+
+def finish(model):
+    """Bring the scale into the table, which then holds the weights."""
+    cdef float[:, ::1] table = model.table
+    cdef double[::1] state = model.state
+    cdef Model m
+    m.table, m.slots, m.state = &table[0, 0], table.shape[0], &state[0]
+    with nogil:
+        rescale(&m, state[SCALE])

@@ -1,0 +1,178 @@
+"""Adds the examples of a batch to the run's counters, one after the other."""
+
+from storage.run_counters cimport (
+    DUMP_INTERVAL,
+    EXAMPLE_NUMBER,
+    FIRST_LABEL,
+    HOLDOUT_BEST_LOSS,
+    HOLDOUT_BEST_PASS,
+    HOLDOUT_LOSS,
+    HOLDOUT_LOSS_SINCE_DUMP,
+    HOLDOUT_LOSS_SINCE_PASS,
+    HOLDOUT_WEIGHT,
+    HOLDOUT_WEIGHT_SINCE_DUMP,
+    HOLDOUT_WEIGHT_SINCE_PASS,
+    LABELED_WEIGHT,
+    MORE_LABELS,
+    N_COUNTERS,
+    OLD_LABELED_WEIGHT,
+    PROGRESS_ADDITIVE,
+    PROGRESS_STEP,
+    QUERIES,
+    ROW_DUE,
+    SECOND_LABEL,
+    SIMPLE_LABELS,
+    SUM_LOSS,
+    SUM_LOSS_SINCE_DUMP,
+    TOTAL_FEATURES,
+    UNLABELED_WEIGHT,
+    WEIGHTED_LABELS,
+)
+
+# Name of every counter -> its place in the array; Counters takes its properties from here.
+INDEX = {
+    "example_number": EXAMPLE_NUMBER,
+    "total_features": TOTAL_FEATURES,
+    "labeled_weight": LABELED_WEIGHT,
+    "old_labeled_weight": OLD_LABELED_WEIGHT,
+    "unlabeled_weight": UNLABELED_WEIGHT,
+    "weighted_labels": WEIGHTED_LABELS,
+    "sum_loss": SUM_LOSS,
+    "sum_loss_since_dump": SUM_LOSS_SINCE_DUMP,
+    "holdout_weight": HOLDOUT_WEIGHT,
+    "holdout_loss": HOLDOUT_LOSS,
+    "holdout_weight_since_dump": HOLDOUT_WEIGHT_SINCE_DUMP,
+    "holdout_loss_since_dump": HOLDOUT_LOSS_SINCE_DUMP,
+    "holdout_weight_since_pass": HOLDOUT_WEIGHT_SINCE_PASS,
+    "holdout_loss_since_pass": HOLDOUT_LOSS_SINCE_PASS,
+    "holdout_best_loss": HOLDOUT_BEST_LOSS,
+    "holdout_best_pass": HOLDOUT_BEST_PASS,
+    "first_label": FIRST_LABEL,
+    "second_label": SECOND_LABEL,
+    "more_labels": MORE_LABELS,
+    "dump_interval": DUMP_INTERVAL,
+    "progress_additive": PROGRESS_ADDITIVE,
+    "progress_step": PROGRESS_STEP,
+    "simple_labels": SIMPLE_LABELS,
+    "queries": QUERIES,
+    "row_due": ROW_DUE,
+}
+COUNT = N_COUNTERS  # length of the array
+
+cdef enum:
+    NO_EXAMPLE = 21  # BLANK | SAVE | INNER of vwlite.data.batch
+
+cdef struct Rows:
+    const float* label  # [n], NaN where unlabelled
+    const float* importance  # [n]
+    const unsigned char* flags  # [n]
+    const unsigned char* held  # [n], or NULL when nothing is held out
+    const float* loss  # [n], already times importance
+    const unsigned int* features  # [n]
+
+
+def tally(
+    double[::1] counters, batch, results, const unsigned char[::1] held,
+    Py_ssize_t begin, Py_ssize_t end,
+):
+    """Add the rows ``begin <= i < end`` of ``batch`` to ``counters`` (float64[COUNT]), in order.
+
+    ``batch`` gives ``label`` float32[n] (NaN = unlabelled), ``importance`` float32[n] and ``flags``
+    uint8[n] (blank lines, save commands and all but the last line
+    of a group are no examples), ``results`` gives ``loss`` float32[n]
+    and ``features`` uint32[n]; ``held`` is uint8[n], non-zero where held out, or None.
+
+    Returns the row to go on with: one past the example after which a progress row is due, or
+    ``end``. Only the counter ``row_due`` (1 or 0) tells which, for the last row may be such one.
+    The sums are those of Vowpal Wabbit, float64 and sequential: no split of the rows changes a bit.
+    Raises ValueError when an array is too short for the rows asked for.
+    """
+    cdef const float[::1] label = batch.label
+    cdef const float[::1] importance = batch.importance
+    cdef const unsigned char[::1] flags = batch.flags
+    cdef const float[::1] loss = results.loss
+    cdef const unsigned int[::1] features = results.features
+    cdef Py_ssize_t stop
+    cdef Rows rows
+    if counters.shape[0] != N_COUNTERS:
+        raise ValueError(f"expected {N_COUNTERS} counters, got {counters.shape[0]}")
+    if begin < 0 or end > min(
+        label.shape[0], importance.shape[0], flags.shape[0], loss.shape[0], features.shape[0]
+    ) or (held is not None and end > held.shape[0]):
+        raise ValueError(f"rows {begin}:{end} are not all there")
+    counters[ROW_DUE] = 0
+    if begin >= end:
+        return end
+    rows.label = &label[0]
+    rows.importance = &importance[0]
+    rows.flags = &flags[0]
+    rows.held = NULL
+    if held is not None:
+        rows.held = &held[0]
+    rows.loss = &loss[0]
+    rows.features = &features[0]
+    with nogil:
+        stop = _add_rows(&counters[0], &rows, begin, end)
+    return stop
+
+
+cdef Py_ssize_t _add_rows(
+    double* counters, const Rows* rows, Py_ssize_t begin, Py_ssize_t end
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(begin, end):
+        if rows.flags[i] & NO_EXAMPLE:
+            continue
+        _add_row(counters, rows, i)
+        if counters[LABELED_WEIGHT] + counters[UNLABELED_WEIGHT] >= counters[DUMP_INTERVAL]:
+            counters[ROW_DUE] = 1
+            return i + 1
+    return end
+
+
+cdef inline void _add_row(double* counters, const Rows* rows, Py_ssize_t i) noexcept nogil:
+    cdef double label = rows.label[i]
+    cdef double weight = rows.importance[i]
+    cdef double loss = rows.loss[i]
+    cdef bint labelled = label == label
+    cdef bint held = rows.held != NULL and rows.held[i] != 0
+    if labelled and counters[SIMPLE_LABELS] != 0:
+        _see_label(counters, label)
+        if not held:
+            counters[WEIGHTED_LABELS] += label * weight
+    if held and labelled:
+        counters[HOLDOUT_WEIGHT] += weight
+        counters[HOLDOUT_WEIGHT_SINCE_DUMP] += weight
+        counters[HOLDOUT_WEIGHT_SINCE_PASS] += weight
+        counters[HOLDOUT_LOSS] += loss
+        counters[HOLDOUT_LOSS_SINCE_DUMP] += loss
+        counters[HOLDOUT_LOSS_SINCE_PASS] += loss
+        return
+    counters[LABELED_WEIGHT if labelled else UNLABELED_WEIGHT] += weight
+    counters[SUM_LOSS] += loss
+    counters[SUM_LOSS_SINCE_DUMP] += loss
+    counters[TOTAL_FEATURES] += rows.features[i]
+    counters[EXAMPLE_NUMBER] += 1
+
+
+def see_labels(double[::1] counters, const float[::1] label, const unsigned char[::1] flags, Py_ssize_t begin, Py_ssize_t end):
+    """Remember the labels of the rows ``begin <= i < end`` for the best constant, without counting the rows."""
+    cdef Py_ssize_t i
+    if counters.shape[0] != N_COUNTERS or not 0 <= begin <= end <= min(label.shape[0], flags.shape[0]):
+        raise ValueError(f"rows {begin}:{end} are not all there")
+    for i in range(begin, end):
+        if not flags[i] & NO_EXAMPLE and label[i] == label[i] and counters[SIMPLE_LABELS] != 0:
+            _see_label(&counters[0], label[i])
+
+
+cdef inline void _see_label(double* counters, double label) noexcept nogil:
+    cdef double first = counters[FIRST_LABEL]
+    cdef double second = counters[SECOND_LABEL]
+    if label == first or label == second or counters[MORE_LABELS] != 0:
+        return
+    if first != first:
+        counters[FIRST_LABEL] = label
+    elif second != second:
+        counters[SECOND_LABEL] = label
+    else:
+        counters[MORE_LABELS] = 1

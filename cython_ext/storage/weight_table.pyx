@@ -1,0 +1,193 @@
+"""Scans over the weight table, whose rows are the slots: ``float32[slots, stride]``, seen as bits."""
+
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from base.byte_scan cimport first_bit, prefetch
+
+cdef extern from *:
+    """
+    /* A write that changes nothing, whatever another thread writes there meanwhile. */
+    #if defined(__GNUC__)
+    #define VWL_TOUCH(word) ((void)__atomic_fetch_or(word, 0u, __ATOMIC_RELAXED))
+    #else
+    #define VWL_TOUCH(word) ((void)(word))
+    #endif
+    """
+    void touch_word "VWL_TOUCH"(unsigned int *word) noexcept nogil
+
+cdef extern from "learners/slots_simd.h" nogil:
+    bint has_lanes "vwl_has_lanes"()
+    uint32_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
+
+
+cdef inline uint32_t set_among(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns) noexcept nogil:
+    """Bit i tells whether row ``begin`` + i has a bit set, of at most 32."""
+    cdef Py_ssize_t row, column
+    cdef unsigned int any_bit
+    cdef uint32_t found = 0
+    if has_lanes() and bits.shape[1] == 4:
+        return slots_set(&bits[begin, 0], end - begin, <int>columns)
+    for row in range(begin, end):
+        any_bit = bits[row, 0]
+        for column in range(1, columns):
+            any_bit |= bits[row, column]
+        found |= <uint32_t>(any_bit != 0) << (row - begin)
+    return found
+
+
+cdef inline int count_bits(uint32_t word) noexcept nogil:
+    """By sums of pairs, fours and so on."""
+    word -= word >> 1 & 0x55555555
+    word = (word & 0x33333333) + (word >> 2 & 0x33333333)
+    return <int>(((word + (word >> 4)) & 0x0f0f0f0f) * <uint32_t>0x01010101 >> 24)
+
+
+cdef inline Py_ssize_t mark_some(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
+                                 unsigned int[::1] marks) noexcept nogil:
+    """Returns how many are marked."""
+    cdef Py_ssize_t next, found = 0
+    cdef uint32_t word
+    while begin < end:
+        next = min((begin | 31) + 1, end)
+        word = set_among(bits, begin, next, columns)
+        marks[begin >> 5] |= word << (begin & 31)
+        found += count_bits(word)
+        begin = next
+    return found
+
+
+def mark_rows(const unsigned int[:, ::1] bits, Py_ssize_t columns, unsigned int[::1] marks, const unsigned char[::1] pages=None):
+    """Set the bits of the rows that have a bit set in the first ``columns`` columns; returns how many.
+
+    ``bits`` is uint32[rows, stride] with stride >= columns; ``marks`` is uint32[at least rows / 32]: bit r % 32 of word
+    r // 32 is row r's. ``pages``, uint8[n], cuts the rows into n parts of one size; those with 0 are passed over. Bits are
+    tested, so -0.0 counts as set. Raises IndexError when the columns, the pages or ``marks`` do not fit.
+    """
+    cdef Py_ssize_t found = 0, rows = bits.shape[0], parts = 1 if pages is None else pages.shape[0], page
+    if not 0 < columns <= bits.shape[1] or rows > marks.shape[0] << 5:
+        raise IndexError("the columns lie outside the table or the marks have no room")
+    if not parts or rows % parts:
+        raise IndexError("the pages do not fit the rows")
+    rows //= parts
+    with nogil:
+        for page in range(parts):
+            if pages is None or pages[page]:
+                found += mark_some(bits, page * rows, (page + 1) * rows, columns, marks)
+    return found
+
+
+def marked_rows(const unsigned int[::1] marks, uint64_t first, unsigned int[::1] out):
+    """Write the numbers of marked rows, ascending; the first bit's row is number ``first``. Returns how many there are.
+
+    ``out`` is uint32[n] with room for all of them. Raises IndexError when it has none.
+    """
+    cdef Py_ssize_t word, found = 0
+    cdef uint32_t left
+    for word in range(marks.shape[0]):
+        left = marks[word]
+        if found + count_bits(left) > out.shape[0]:
+            raise IndexError("the numbers have no room")
+        while left:
+            out[found] = <unsigned int>(first + (word << 5) + first_bit(left))
+            left &= left - 1
+            found += 1
+    return found
+
+
+def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned int[::1] slots, float[::1] out):
+    """Fill ``out``, float32[n], with a column of the table's first n rows or, with ``slots``, uint32[n], of these.
+
+    Returns whether all are finite. Raises IndexError for what is not in the table.
+    """
+    cdef Py_ssize_t i, row, n = out.shape[0], rows = values.shape[0]
+    cdef bint finite = True
+    if not 0 <= column < values.shape[1] or n > (rows if slots is None else slots.shape[0]):
+        raise IndexError("the numbers lie outside the table")
+    with nogil:
+        for i in range(n):
+            row = i if slots is None else slots[i]
+            if row >= rows:
+                break
+            out[i] = values[row, column]
+            finite = finite and isfinite(out[i])
+        else:
+            i = n
+    if i < n:
+        raise IndexError("a slot lies outside the table")
+    return finite
+
+
+def are_there(const uint64_t[::1] told, unsigned char[::1] pages):
+    """What /proc/self/pagemap tells of pages: 1 where one is in memory or swapped out, 0 elsewhere."""
+    cdef Py_ssize_t page
+    for page in range(min(told.shape[0], pages.shape[0])):
+        pages[page] = told[page] >> 62 != 0
+
+
+def are_places(const unsigned int[::1] slots, uint64_t room):
+    """Whether slots ascend and are below ``room``."""
+    cdef Py_ssize_t i, n = slots.shape[0]
+    for i in range(n - 1):
+        if slots[i] >= slots[i + 1]:
+            return False
+    return n == 0 or slots[n - 1] < room
+
+
+def fill_column(float[:, ::1] values, Py_ssize_t column, Py_ssize_t begin, const unsigned int[::1] slots,
+                const unsigned char[::1] data):
+    """Write float32 numbers to a column of a table from row ``begin`` on or, with ``slots``, to the rows of these, which
+    ascend, from number ``begin`` of them on.
+
+    ``data`` are the numbers' bytes. Returns the number that comes next. Raises IndexError for what is not in the table.
+    """
+    cdef Py_ssize_t i, n = data.shape[0] // 4, rows = values.shape[0]
+    if slots is not None:
+        rows = slots.shape[0]
+        if rows and slots[rows - 1] >= values.shape[0]:
+            raise IndexError("the slots lie outside the table")
+    if not 0 <= column < values.shape[1] or begin < 0 or n > rows - begin:
+        raise IndexError("the numbers lie outside the table")
+    with nogil:
+        for i in range(n):
+            memcpy(&values[begin + i if slots is None else slots[begin + i], column], &data[4 * i], 4)
+    return begin + n
+
+
+def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsigned int[::1] slots):
+    """Have the system give memory to the pages of some slots before they are learned; no weight changes.
+
+    ``pages`` uint8[n] cuts the table into n parts, a power of two; those that are not 0 have memory, and become 1.
+    ``slots`` are taken modulo the number of them, a power of two. Another thread may write to the table. Returns how many
+    pages were new.
+    """
+    cdef Py_ssize_t i, rows, new = 0
+    cdef unsigned int page, mask = <unsigned int>(bits.shape[0] - 1)
+    cdef int shift = 0
+    if not pages.shape[0] or bits.shape[0] % pages.shape[0] or bits.shape[0] & (bits.shape[0] - 1):
+        raise IndexError("the pages do not fit the table")
+    rows = bits.shape[0] // pages.shape[0]
+    while rows >> shift > 1:
+        shift += 1
+    with nogil:
+        for i in range(slots.shape[0]):
+            page = (slots[i] & mask) >> shift
+            if not pages[page]:
+                pages[page] = 1
+                new += 1
+                touch_word(&bits[<Py_ssize_t>page << shift, 0])
+    return new
+
+
+def ask_for(const float[:, ::1] values, const unsigned int[::1] slots):
+    """Have the slots brought into the caches that other threads share; they are taken modulo the number of rows, a power of
+    two.
+    """
+    cdef Py_ssize_t i
+    cdef unsigned int mask = <unsigned int>(values.shape[0] - 1)
+    if not values.shape[0] or not values.shape[1] or values.shape[0] & (values.shape[0] - 1):
+        raise IndexError("the slots do not fit the table")
+    with nogil:
+        for i in range(slots.shape[0]):
+            prefetch(&values[slots[i] & mask, 0])

@@ -1,0 +1,102 @@
+"""The part of a line before the first bar: label words and tag."""
+
+from libc.math cimport NAN, isfinite, isnan
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memchr, memcmp
+
+from text.number_parser cimport is_decimal, read_number
+from text.batch_builder cimport SAVE, TAGGED, Sink
+from base.status cimport BAD_IMPORTANCE, BAD_LABEL_NUMBER, BAD_LABEL_WORDS, NOT_FINITE, OK
+
+
+cdef struct Words:
+    const char *start[3]   # the first three words
+    const char *end[3]
+    int count              # of all words, the tag not included
+    const char *tag
+    const char *tag_end
+
+
+cdef inline void split_words(const char *p, const char *end, Words *words) noexcept nogil:
+    """Split ``[p, end)`` at spaces. The last word is the tag when it touches ``end`` or begins with an apostrophe.
+
+    Whatever stands before a tab does not count.
+    """
+    cdef const char *tab = <const char *>memchr(p, 9, <size_t>(end - p)) if p != end else NULL
+    cdef const char *last = NULL
+    cdef const char *last_end = NULL
+    words.count = 0
+    words.tag = words.tag_end = end
+    if tab != NULL:
+        p = tab + 1
+    while True:
+        while p != end and p[0] == 32:
+            p += 1
+        if p == end:
+            break
+        last = p
+        while p != end and p[0] != 32:
+            p += 1
+        last_end = p
+        if words.count < 3:
+            words.start[words.count] = last
+            words.end[words.count] = p
+        words.count += 1
+    if last != NULL and (last_end == end or last[0] == 39):
+        words.count -= 1
+        words.tag = last + (last[0] == 39)
+        words.tag_end = last_end
+
+
+cdef inline int read_word(const char *p, const char *end, const float *powers, bint strict, float *out) noexcept nogil:
+    """A label word as float32; what is not a number counts as 0 and returns a code."""
+    cdef const char *stop = read_number(p, end, powers, out)
+    if stop == p or stop > end or isnan(out[0]):
+        out[0] = 0
+        return BAD_LABEL_NUMBER
+    if not strict:
+        return OK
+    if stop != end:
+        return BAD_LABEL_NUMBER
+    if not isfinite(out[0]):
+        return NOT_FINITE
+    return OK if is_decimal(p, stop) else BAD_LABEL_NUMBER
+
+
+cdef inline int read_simple_label(const Words *words, const float *powers, bint strict, Sink *out,
+                                  const char **where) noexcept nogil:
+    """``[label [importance [base]]]`` into row ``out.rows``; on trouble ``where`` is the word."""
+    cdef size_t row = out.rows
+    cdef int status = OK, code
+    cdef float *fields[3]
+    cdef int i
+    out.label[row] = NAN
+    out.importance[row] = 1
+    out.base[row] = 0
+    if words.count == 0:
+        return OK
+    where[0] = words.start[0]
+    if words.count > 3:
+        return BAD_LABEL_WORDS
+    fields[0] = out.label + row
+    fields[1] = out.importance + row
+    fields[2] = out.base + row
+    for i in range(words.count):
+        code = read_word(words.start[i], words.end[i], powers, strict, fields[i])
+        if code != OK and status == OK:
+            status = code
+            where[0] = words.start[i]
+    if strict and status == OK and out.importance[row] < 0:
+        where[0] = words.start[1]
+        return BAD_IMPORTANCE
+    return status
+
+
+cdef inline void note_tag(const Words *words, const char *text, bint featureless, Sink *out) noexcept nogil:
+    cdef size_t row = out.rows, length = <size_t>(words.tag_end - words.tag)
+    cdef uint8_t flags = TAGGED if length else 0
+    if featureless and length >= 4 and memcmp(words.tag, b"save", 4) == 0:
+        flags |= SAVE
+    out.flags[row] = flags
+    out.tag_start[row] = <uint32_t>(words.tag - text)
+    out.tag_end[row] = <uint32_t>(words.tag_end - text)

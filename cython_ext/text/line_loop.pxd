@@ -1,0 +1,122 @@
+"""From a block of text to a filled workspace: the loop over lines that all text formats share."""
+
+from libc.math cimport NAN
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memset
+
+from text.murmur3 cimport hash_name, murmur3
+from text.batched_hash cimport forget_names, hash_names, open_names
+from text.namespace_parser cimport Reader
+from text.batch_builder cimport BLANK, Sink
+from base.status cimport FULL, NO_MEMORY, OK
+
+
+# Parses [start, reader.end) into row out.rows; any status but OK means the row must not be kept.
+ctypedef int (*LineParser)(const Reader *reader, const char *start, Sink *out) noexcept nogil
+
+
+cdef inline void fill_blank(Sink *out) noexcept nogil:
+    """Row ``out.rows`` stands for a blank line."""
+    out.label[out.rows] = NAN
+    out.importance[out.rows] = 1
+    out.base[out.rows] = 0
+    out.flags[out.rows] = BLANK
+    out.tag_start[out.rows] = out.tag_end[out.rows] = 0
+
+
+cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, Sink *out) noexcept nogil:
+    """Parse whole lines; FULL when the arrays are too small, and then all must be parsed again with more room.
+
+    A carriage return before the newline and a UTF-8 byte order mark before the line are no part of it.
+    """
+    cdef const char *p = reader.text
+    cdef const char *newline
+    cdef size_t segments, features
+    cdef int status
+    open_names(&out.names, reader.text)
+    while p < reader.text + size:
+        if out.rows == out.max_rows:
+            return FULL
+        newline = <const char *>memchr(p, 10, <size_t>(reader.text + size - p))
+        reader.end = newline - (newline != p and (newline - 1)[0] == 13)
+        if reader.end - p >= 3 and p[0] == <char>0xef and p[1] == <char>0xbb and p[2] == <char>0xbf:
+            p += 3
+        segments = out.segments
+        features = out.features
+        out.line[out.rows] = <uint32_t>out.lines
+        out.row_seg[out.rows] = <uint32_t>segments
+        status = parse_line(reader, p, out)
+        if status == FULL or status == NO_MEMORY:
+            return status
+        if status == OK:
+            out.rows += 1
+        else:
+            out.segments = segments
+            out.features = features
+            forget_names(&out.names, out.hash + features)
+        out.lines += 1
+        p = newline + 1
+    if out.names.count:
+        hash_names(&out.names)
+    out.row_seg[out.rows] = <uint32_t>out.segments
+    out.seg_start[out.segments] = <uint32_t>out.features
+    return FULL if out.bad > out.max_bad else OK
+
+
+cdef inline Sink open_sink(workspace):
+    """Pointers into the arrays of a ``vwlite.data.text_format.Workspace``; NULL for the names nobody wants."""
+    cdef Sink out
+    cdef float[::1] label = workspace.label, importance = workspace.importance, base = workspace.base
+    cdef float[::1] value = workspace.value
+    cdef uint8_t[::1] flags = workspace.flags, seg_char = workspace.seg_char, bad_code = workspace.bad_code
+    cdef uint32_t[::1] line = workspace.line, tag_start = workspace.tag_start, tag_end = workspace.tag_end
+    cdef uint32_t[::1] row_seg = workspace.row_seg, seg_hash = workspace.seg_hash, seg_start = workspace.seg_start
+    cdef uint32_t[::1] hash = workspace.feature_hash, bad_line = workspace.bad_line
+    cdef uint32_t[::1] bad_at = workspace.bad_at, bad_from = workspace.bad_from
+    cdef uint32_t[:, ::1] seg_name, name
+    cdef uint8_t[:, ::1] kind
+    out.max_rows = label.shape[0] - 1
+    out.max_segments = seg_char.shape[0] - 1
+    out.max_features = hash.shape[0]
+    out.max_bad = bad_line.shape[0]
+    out.rows = out.segments = out.features = out.bad = out.lines = 0
+    out.label, out.importance, out.base, out.flags = &label[0], &importance[0], &base[0], &flags[0]
+    out.line, out.tag_start, out.tag_end, out.row_seg = &line[0], &tag_start[0], &tag_end[0], &row_seg[0]
+    out.seg_char, out.seg_hash, out.seg_start = &seg_char[0], &seg_hash[0], &seg_start[0]
+    out.hash, out.value = &hash[0], &value[0]
+    out.bad_line, out.bad_at, out.bad_from, out.bad_code = &bad_line[0], &bad_at[0], &bad_from[0], &bad_code[0]
+    out.seg_name = out.name = NULL
+    out.kind = NULL
+    if workspace.name is not None:
+        seg_name, name, kind = workspace.seg_name, workspace.name, workspace.kind
+        out.seg_name, out.name, out.kind = &seg_name[0, 0], &name[0, 0], &kind[0, 0]
+    return out
+
+
+cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, format, const float *powers):
+    """What the text format asks for. The pointers hold as long as ``text`` and ``format`` live."""
+    cdef const uint64_t[::1] affix = format.affix
+    cdef const uint8_t[::1] spelling = format.spelling, redefine = format.redefine
+    cdef Reader reader
+    cdef char one_letter[32]  # the hash reads a whole vector, behind a control character too
+    cdef int letter
+    memset(one_letter, 0, 32)
+    if text.shape[0] < <Py_ssize_t>size + 64 or size > <size_t>0xffffff00:
+        raise ValueError("a block needs 64 bytes of slack and must be below 4 GiB")
+    if size and text[size - 1] != 10:
+        raise ValueError("a block must end with a newline")
+    if not (affix.shape[0] == spelling.shape[0] == redefine.shape[0] == 256):
+        raise ValueError("format tables must have 256 entries")
+    reader.text = reader.end = <const char *>&text[0]
+    reader.powers = powers
+    reader.affix, reader.spelling, reader.redefine = &affix[0], &spelling[0], &redefine[0]
+    reader.seed = format.hash_seed
+    reader.hash_all, reader.strict = format.hash_all, format.strict
+    reader.makes_features = format.makes_features
+    reader.words, reader.lists = format.words, format.lists
+    reader.plain = reader.lanes = False
+    reader.anonymous_hash = murmur3(reader.text, 0, reader.seed) if reader.seed else 0
+    for letter in range(256):
+        one_letter[0] = <char>letter
+        reader.letter_hash[letter] = hash_name(one_letter, 1, reader.seed, reader.hash_all)
+    return reader

@@ -1,0 +1,368 @@
+"""The part of a line from the first bar on: namespaces and features, hashed as they are read."""
+
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memchr, memset
+
+from base.byte_scan cimport delimiters, first_bit
+from text.murmur3 cimport hash_name
+from text.number_parser cimport is_decimal, read_number
+from text.batch_builder cimport AFFIX, AFFIX_CHAR, ANONYMOUS, ANONYMOUS_CHAR, NAMED, SPELLING, SPELLING_CHAR, TEXT_VALUE, Sink
+from base.status cimport (
+    AFTER_FEATURE,
+    BAD_FEATURE,
+    BAD_NAMESPACE_START,
+    BAD_NAMESPACE_VALUE,
+    BAD_VALUE,
+    FULL,
+    NAN_FEATURE_VALUE,
+    NAN_NAMESPACE_VALUE,
+    NO_MEMORY,
+    NOT_FINITE,
+    OK,
+)
+
+
+cdef struct Reader:
+    const char *text          # start of the block
+    const char *end           # end of the current line, its line end excluded
+    const float *powers       # (256,) see text.number_parser
+    const uint64_t *affix     # (256,) packed affix specifications by namespace character
+    const uint8_t *spelling   # (256,) 1 where spelling features are wanted
+    const uint8_t *redefine   # (256,) namespace character -> the one it is filed under
+    uint32_t seed             # --hash_seed
+    bint hash_all             # --hash all
+    bint strict               # a line with any trouble is refused whole
+    bint makes_features       # any affix or spelling at all
+    bint words                # labels are names
+    bint lists                # or any number of words
+    bint lanes                # names may be hashed eight at a time
+    bint plain                # blocks may be read by text/fast_namespace_parser.pxd: no names to note, no features to make
+    uint32_t anonymous_hash   # of the anonymous namespace
+    uint32_t letter_hash[256] # of names of one byte
+
+
+cdef struct Space:            # the namespace block being read
+    uint32_t hash             # of its name
+    float value               # multiplies the block's features
+    uint8_t char              # first byte of its name, 32 when anonymous
+    const char *name
+    const char *name_end
+
+
+cdef inline size_t name_length(const char *p) noexcept nogil:
+    """Bytes up to the next space, tab, colon, bar or line end."""
+    cdef size_t length = 0
+    cdef uint32_t mask = delimiters(p)
+    while mask == 0:
+        length += 16
+        mask = delimiters(p + length)
+    return length + <size_t>first_bit(mask)
+
+
+cdef inline bint ends_block(char c) noexcept nogil:
+    return c == 124 or c == 13 or c == 10
+
+
+cdef inline bint is_blank(char c) noexcept nogil:
+    return c == 32 or c == 9
+
+
+cdef inline void note(Sink *out, const Reader *reader, const char *at, const char *bar, int code) noexcept nogil:
+    """Remember a remark on the current line; beyond the room only the count goes on."""
+    if out.bad < out.max_bad:
+        out.bad_line[out.bad] = <uint32_t>out.lines
+        out.bad_at[out.bad] = <uint32_t>(at - reader.text)
+        out.bad_from[out.bad] = <uint32_t>(bar - reader.text)
+        out.bad_code[out.bad] = <uint8_t>code
+    out.bad += 1
+
+
+cdef inline void open_segment(Sink *out, uint8_t char, uint32_t hash, const Space *space, const Reader *reader) noexcept nogil:
+    out.seg_char[out.segments] = char
+    out.seg_hash[out.segments] = hash
+    out.seg_start[out.segments] = <uint32_t>out.features
+    if out.seg_name != NULL:
+        out.seg_name[2 * out.segments] = <uint32_t>(space.name - reader.text)
+        out.seg_name[2 * out.segments + 1] = <uint32_t>(space.name_end - reader.text)
+
+
+cdef inline void close_segment(Sink *out) noexcept nogil:
+    """Keep the segment that was opened if it got a feature."""
+    if out.features > out.seg_start[out.segments]:
+        out.segments += 1
+
+
+cdef inline void emit(Sink *out, uint32_t hash, float value) noexcept nogil:
+    out.hash[out.features] = hash
+    out.value[out.features] = value
+    out.features += 1
+
+
+cdef inline void note_name(Sink *out, const Reader *reader, const char *name, size_t length, int kind) noexcept nogil:
+    """Names of the feature that is emitted next; the text value is set to nothing."""
+    cdef uint32_t *entry = out.name + 4 * out.features
+    entry[0] = <uint32_t>(name - reader.text)
+    entry[1] = <uint32_t>(name + length - reader.text)
+    entry[2] = entry[3] = 0
+    out.kind[2 * out.features] = <uint8_t>kind
+    out.kind[2 * out.features + 1] = 0
+
+
+cdef inline void make_affixes(const Reader *reader, const Space *space, const char *name, size_t length, float value,
+                              Sink *out) noexcept nogil:
+    """One feature per affix specification of the namespace, packed four bits each: ``2 * length + is_prefix``."""
+    cdef uint64_t packed = reader.affix[reader.redefine[space.char]]
+    cdef uint32_t hash, detail
+    cdef size_t affix
+    cdef const char *start
+    while packed:
+        detail = <uint32_t>(packed & 15)
+        affix = detail >> 1
+        affix = length if length < affix else affix
+        start = name if detail & 1 else name + length - affix
+        hash = hash_name(start, affix, space.hash, reader.hash_all) * (13903957 + detail * 27942141)
+        if out.name != NULL:
+            note_name(out, reader, start, affix, AFFIX)
+            out.kind[2 * out.features + 1] = <uint8_t>detail
+        emit(out, hash, value)
+        packed >>= 4
+
+
+cdef inline uint8_t spelled(uint8_t c) noexcept nogil:
+    """The class of a byte: digit ``0``, lower case ``a``, upper case ``A``, full stop, anything else ``#``."""
+    if 48 <= c <= 57:
+        return 48
+    if 97 <= c <= 122:
+        return 97
+    if 65 <= c <= 90:
+        return 65
+    return 46 if c == 46 else 35
+
+
+cdef inline int make_spelling(const Reader *reader, const Space *space, const char *name, size_t length, float value,
+                              Sink *out) noexcept nogil:
+    cdef char near[272]
+    cdef char *shape = near
+    cdef size_t i
+    if length > 256:
+        shape = <char *>malloc(length + 16)
+        if shape == NULL:
+            return NO_MEMORY
+    for i in range(length):
+        shape[i] = <char>spelled(<uint8_t>name[i])
+    memset(shape + length, 0, 16)
+    if out.name != NULL:
+        note_name(out, reader, name, length, SPELLING)
+    emit(out, hash_name(shape, length, space.hash, False), value)
+    if shape != near:
+        free(shape)
+    return OK
+
+
+cdef inline int deliver(const Reader *reader, const Space *space, const char *name, size_t length, uint32_t hash,
+                        float value, int what, Sink *out) noexcept nogil:
+    """Emit the feature just read, or what ``what`` makes of its name."""
+    if what == NAMED:
+        emit(out, hash, value)
+    elif what == AFFIX:
+        if length:
+            make_affixes(reader, space, name, length, value, out)
+    else:
+        return make_spelling(reader, space, name, length, value, out)
+    return OK
+
+
+cdef inline uint32_t hash_feature(const Reader *reader, const Space *space, const char *name, size_t length,
+                                  uint32_t *anonymous) noexcept nogil:
+    """The hash of a name; features without one are numbered within their block."""
+    if length:
+        return hash_name(name, length, space.hash, reader.hash_all)
+    anonymous[0] += 1
+    return space.hash + anonymous[0] - 1
+
+
+cdef inline const char *read_text_value(const Reader *reader, const Space *space, const char *name, size_t length,
+                                        const char *p, uint32_t *anonymous, Sink *out, uint32_t *hash) noexcept nogil:
+    """``name:text``: the hash of the text, seeded with the name's. The text runs to the next white space."""
+    cdef size_t text_length = 0
+    while p != reader.end and (is_blank(p[0]) or p[0] == 13):
+        p += 1
+    while p + text_length != reader.end and not is_blank(p[text_length]) and p[text_length] != 13:
+        text_length += 1
+    if text_length:
+        hash[0] = hash_name(name, length, space.hash, reader.hash_all)
+        hash[0] = hash_name(p, text_length, hash[0], reader.hash_all)
+    else:
+        hash[0] = hash_feature(reader, space, name, length, anonymous)
+    if out.name != NULL:
+        note_name(out, reader, name, length, TEXT_VALUE if text_length else (NAMED if length else ANONYMOUS))
+        out.name[4 * out.features + 2] = <uint32_t>(p - reader.text)
+        out.name[4 * out.features + 3] = <uint32_t>(p + text_length - reader.text)
+    return p + text_length
+
+
+cdef inline int trouble(const Reader *reader, const char *at, const char *bar, int code, Sink *out) noexcept nogil:
+    """A remark; in strict manners it condemns the line, whose parsing stops."""
+    note(out, reader, at, bar, code)
+    return code if reader.strict else OK
+
+
+cdef inline const char *read_value(const Reader *reader, const Space *space, const char *name, size_t length,
+                                   const char *p, const char *bar, Sink *out, uint32_t *hash, float *value,
+                                   uint32_t *anonymous, int *status) noexcept nogil:
+    """What follows a feature's colon: a number, or a text that becomes part of the hash."""
+    cdef float number = 0
+    cdef const char *stop = read_number(p, reader.end, reader.powers, &number)
+    if stop == p:
+        value[0] = 1
+        stop = read_text_value(reader, space, name, length, p, anonymous, out, hash)
+        if reader.strict and p != stop and memchr(p, 124, <size_t>(stop - p)) != NULL:
+            status[0] = trouble(reader, p, bar, BAD_FEATURE, out)
+        return stop
+    if isnan(number):
+        status[0] = trouble(reader, p, bar, NAN_FEATURE_VALUE, out)
+        number = 0
+    value[0] = space.value * number
+    if reader.strict and status[0] == OK:
+        if not isfinite(value[0]):
+            status[0] = trouble(reader, p, bar, NOT_FINITE, out)
+        elif not is_decimal(p, stop):
+            status[0] = trouble(reader, p, bar, BAD_VALUE, out)
+    hash[0] = hash_feature(reader, space, name, length, anonymous)
+    if out.name != NULL:
+        note_name(out, reader, name, length, NAMED if length else ANONYMOUS)
+    return stop
+
+
+cdef inline const char *read_features(const Reader *reader, const Space *space, const char *p, const char *bar,
+                                      int what, Sink *out, int *status) noexcept nogil:
+    """``{ (space|tab) feature }``: emits one block's features; returns where reading stopped."""
+    cdef const char *name
+    cdef size_t length
+    cdef uint32_t hash = 0, anonymous = 0
+    cdef float value
+    while is_blank(p[0]) and status[0] == OK:
+        p += 1
+        if is_blank(p[0]) or ends_block(p[0]):
+            continue
+        if out.max_features - out.features < 16:
+            status[0] = FULL
+            return p
+        name = p
+        length = name_length(p)
+        p += length
+        if p[0] != 58:
+            value = space.value
+            hash = hash_name(name, length, space.hash, reader.hash_all)
+            if out.name != NULL:
+                note_name(out, reader, name, length, NAMED)
+        else:
+            p = read_value(reader, space, name, length, p + 1, bar, out, &hash, &value, &anonymous, status)
+        if value != 0 and status[0] == OK:
+            status[0] = deliver(reader, space, name, length, hash, value, what, out)
+    return p
+
+
+cdef inline int make_features(const Reader *reader, const Space *space, const char *p, const char *bar, int what,
+                              Sink *out) noexcept nogil:
+    """Read the block at ``p`` ahead for its affixes or spellings; they form a segment of their own."""
+    cdef int status = OK
+    cdef size_t remarks = out.bad
+    open_segment(out, AFFIX_CHAR if what == AFFIX else SPELLING_CHAR, 0, space, reader)
+    read_features(reader, space, p, bar, what, out, &status)
+    close_segment(out)
+    out.bad = remarks
+    return status if status == FULL or status == NO_MEMORY else OK
+
+
+cdef inline bint begins_nameless(const Reader *reader, const char *p) noexcept nogil:
+    """Whether the first feature of the block that has a value is an anonymous one."""
+    cdef size_t length
+    cdef float number
+    cdef const char *stop
+    while is_blank(p[0]):
+        p += 1
+        length = name_length(p)
+        p += length
+        if p[0] != 58:
+            if length:
+                return False
+            continue
+        number = 1
+        stop = read_number(p + 1, reader.end, reader.powers, &number)
+        if stop == p + 1 or (number != 0 and not isnan(number)):
+            return length == 0
+        p = stop
+    return False
+
+
+cdef inline int make_both(const Reader *reader, const Space *space, const char *p, const char *bar, uint8_t filed,
+                          Sink *out) noexcept nogil:
+    """Affixes, then spellings; the other way round where the first feature kept has no name, and so no affix."""
+    cdef int status = OK, turn
+    cdef bint spelling_first = begins_nameless(reader, p)
+    for turn in range(2):
+        if turn == <int>spelling_first:
+            if status == OK and reader.affix[filed]:
+                status = make_features(reader, space, p, bar, AFFIX, out)
+        elif status == OK and reader.spelling[filed]:
+            status = make_features(reader, space, p, bar, SPELLING, out)
+    return status
+
+
+cdef inline const char *read_namespace_name(const Reader *reader, const char *p, const char *bar, Space *space,
+                                            Sink *out, int *status) noexcept nogil:
+    """``[name [":" value]]`` after a bar; an anonymous block leaves ``p`` where it is."""
+    cdef const char *stop
+    space.value = 1
+    space.name = p
+    space.char = ANONYMOUS_CHAR
+    space.hash = reader.anonymous_hash
+    if not (is_blank(p[0]) or ends_block(p[0])):
+        p += name_length(p)
+        space.char = <uint8_t>space.name[0]
+        space.hash = hash_name(space.name, <size_t>(p - space.name), reader.seed, reader.hash_all)
+    space.name_end = p
+    if p[0] != 58:
+        return p
+    p += 1
+    stop = read_number(p, reader.end, reader.powers, &space.value)
+    if stop == p:
+        space.value = 0
+    if stop == reader.end or (reader.strict and (stop == p or (isfinite(space.value) and not is_decimal(p, stop)))):
+        status[0] = trouble(reader, p, bar, BAD_NAMESPACE_VALUE, out)
+    if status[0] == OK and isnan(space.value):
+        status[0] = trouble(reader, p, bar, NAN_NAMESPACE_VALUE, out)
+        space.value = 1
+    elif status[0] == OK and reader.strict and not isfinite(space.value):
+        status[0] = trouble(reader, p, bar, NOT_FINITE, out)
+    return stop
+
+
+cdef inline int read_block(const Reader *reader, const char **at, const char *bar, Sink *out) noexcept nogil:
+    """One namespace block, ``at`` pointing behind its bar; moves ``at`` to where reading stopped."""
+    cdef Space space
+    cdef uint8_t filed
+    cdef int status = OK
+    cdef const char *p = at[0]
+    if out.max_segments - out.segments < 4:
+        return FULL
+    if p[0] == 58:
+        return trouble(reader, p, bar, BAD_NAMESPACE_START, out)
+    p = read_namespace_name(reader, p, bar, &space, out, &status)
+    at[0] = p
+    if status != OK:
+        return status
+    if reader.makes_features:
+        filed = reader.redefine[space.char]
+        status = make_both(reader, &space, p, bar, filed, out)
+        if status != OK:
+            return status
+    open_segment(out, space.char, space.hash, &space, reader)
+    at[0] = p = read_features(reader, &space, p, bar, NAMED, out, &status)
+    close_segment(out)
+    if status == OK and not ends_block(p[0]):
+        return trouble(reader, p, bar, AFTER_FEATURE, out)
+    return status

@@ -1,0 +1,50 @@
+"""Which query each row belongs to: a 64-bit number out of its tag or out of one namespace."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from learners.latent_vectors cimport mix64
+
+
+cdef inline uint64_t of_bytes(const uint8_t *text, size_t begin, size_t end) noexcept nogil:
+    """FNV-1a of 64 bits (Fowler, Noll and Vo), mixed."""
+    cdef uint64_t h = <uint64_t>0xcbf29ce484222325
+    cdef size_t i
+    for i in range(begin, end):
+        h = (h ^ text[i]) * <uint64_t>0x100000001b3
+    return mix64(h)
+
+
+def tag_numbers(batch, uint64_t[::1] out):
+    """Fill ``out`` with a number per row that is the same for equal tags."""
+    cdef const uint32_t[::1] start = batch.tag_start, end = batch.tag_end
+    cdef const uint8_t[::1] text = memoryview(batch.text).cast("B")
+    cdef const uint8_t *bytes = &text[0] if text.shape[0] else NULL
+    cdef Py_ssize_t i
+    if out.shape[0] > start.shape[0] or out.shape[0] > end.shape[0]:
+        raise ValueError("the batch has fewer rows")
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = of_bytes(bytes, start[i], end[i])
+
+
+def namespace_numbers(batch, uint32_t name_hash, uint8_t character, uint64_t[::1] out):
+    """Fill ``out`` with a number per row that is the same where a namespace holds the same features in the same order."""
+    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
+    cdef const uint32_t[::1] feature = batch.feature_hash
+    cdef const uint8_t[::1] seg_char = batch.seg_char
+    cdef const float[::1] value = batch.value
+    cdef Py_ssize_t i
+    cdef uint32_t j, k, bits
+    cdef uint64_t h
+    if out.shape[0] >= row_seg.shape[0]:
+        raise ValueError("the batch has fewer rows")
+    with nogil:
+        for i in range(out.shape[0]):
+            h = 0
+            for j in range(row_seg[i], row_seg[i + 1]):
+                if seg_hash[j] == name_hash and seg_char[j] == character:
+                    for k in range(seg_start[j], seg_start[j + 1]):
+                        memcpy(&bits, &value[k], 4)
+                        h = mix64(h + <uint64_t>0x9e3779b97f4a7c15 + (<uint64_t>feature[k] << 32 | bits))
+            out[i] = h
