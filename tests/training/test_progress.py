@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_tally import BLANK, NAN, SAVE, TAGGED, rows
+from training.test_counters import BLANK, NAN, SAVE, TAGGED, rows
 
 from vwlite.learners.losses import LossConfig, best_constant
 from vwlite.training import progress

@@ -215,7 +215,7 @@ def test_named_pipe_whose_reader_leaves(tmp_path):
 SCRIPT = """
 import sys
 import numpy as np
-from test_predictions import ROWS, VALUES
+from training.test_prediction_writer import ROWS, VALUES
 from vwlite.training.prediction_writer import PredictionWriter
 
 with PredictionWriter("-") as writer:

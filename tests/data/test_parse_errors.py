@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vwlite.data.parse_errors import SENTENCES, Code, excerpt, vw_message
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 
-STATUS = Path(__file__).resolve().parent.parent / "cython_ext" / "base" / "status.pxd"
+STATUS = Path(__file__).resolve().parent.parent.parent / "cython_ext" / "base" / "status.pxd"
 
 
 def logged(text):

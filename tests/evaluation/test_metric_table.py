@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from test_metrics import ALL_KINDS, measure, single
+from evaluation.test_metrics import ALL_KINDS, measure, single
 
 from vwlite.evaluation.metric_report import as_json, as_table, finite
 from vwlite.evaluation.metric_table import BY_NAME, LADDER, TABLE, canonical, chosen, names_of, row_of, sections
