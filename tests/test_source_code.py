@@ -35,8 +35,3 @@ def test_file_is_short_enough_to_read(path):
 def test_no_room_for_odds_and_ends():
     names = {path.stem for path in SOURCES}
     assert not names & {"utils", "util", "helpers", "helper", "misc", "common"}
-
-
-def test_only_the_command_line_knows_click():
-    library = [path for path in (PROJECT / "vwlite").rglob("*.py") if "cli" not in path.parts]
-    assert [path.name for path in library if "import click" in path.read_text()] == []

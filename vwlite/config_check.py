@@ -22,8 +22,8 @@ from typing import (
 )
 
 from vwlite.arrays import np
-from vwlite.learners.prediction_limits import LARGEST
 
+FLOAT32_MAX = (2 - 2**-23) * 2.0**127  # of float32, as which kernels take numbers: no option is beyond it
 DOUBLE = (2 - 2**-52) * 2.0**1023  # the largest finite number
 WIDEST = 1 << 64  # whole numbers from this on are nobody's
 MOST = 2**53  # of what is counted in float64
@@ -127,7 +127,7 @@ def is_one(value: Any, kind: Any) -> bool:
     if kind in (None, type(None)):
         return value is None
     if kind in (float, Double):
-        return type(value) in (int, float) and abs(value) <= (LARGEST if kind is float else DOUBLE)
+        return type(value) in (int, float) and abs(value) <= (FLOAT32_MAX if kind is float else DOUBLE)
     if kind is int:
         return type(value) is int and abs(value) < WIDEST
     if is_dataclass(kind):

@@ -3,6 +3,8 @@
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from base.splitmix64 cimport mix64
+
 cdef extern from "base/digest_simd.h" nogil:
     enum: VWL_SUMS
     enum: VWL_STRIPE
@@ -20,10 +22,7 @@ cdef uint64_t START[VWL_SUMS]
 
 cdef uint64_t draw(uint64_t number) noexcept nogil:
     """The number-th output of splitmix64 from the seed 0 (Steele, Lea, Flood 2014)."""
-    cdef uint64_t z = number * <uint64_t>0x9E3779B97F4A7C15
-    z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
-    z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
-    return z ^ (z >> 31)
+    return mix64(number * <uint64_t>0x9E3779B97F4A7C15)
 
 
 cdef int _i

@@ -4,7 +4,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
-from learners.cache_residency cimport are_near
+from features.cache_residency cimport are_near
 from features.plan cimport LETTERS, Plan
 from features.row_buffer cimport Scratch, close_scratch, open_scratch
 from base.status cimport OK, TOO_MANY

@@ -3,7 +3,7 @@
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
-from learners.cache_residency cimport are_near
+from features.cache_residency cimport are_near
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG, Scratch, close_scratch, give_back, hand_on, open_scratch

@@ -3,6 +3,8 @@
 from libc.math cimport cos, log, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 
+from base.splitmix64 cimport mix64, unit_interval
+
 
 cdef struct Latent:
     float *table          # (2^bits, stride): the vector, then how often it was updated (0: it has its start value)
@@ -20,18 +22,6 @@ cdef struct Side:
     size_t size
     double square         # sum of squared values
     double *vector        # (rank,) sum of value times vector
-
-
-cdef inline uint64_t mix64(uint64_t z) noexcept nogil:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
-    z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
-    z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
-    return z ^ (z >> 31)
-
-
-cdef inline double unit_interval(uint64_t bits) noexcept nogil:
-    """In (0, 1)."""
-    return (<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0)
 
 
 cdef inline float start_value(const Latent *latent, uint32_t slot, size_t dimension) noexcept nogil:

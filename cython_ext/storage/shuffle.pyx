@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch
-from learners.latent_vectors cimport mix64
+from base.splitmix64 cimport mix64
 from text.batch_builder cimport TAGGED, Sink
 from text.line_loop cimport open_sink
 from base.status cimport FULL, OK

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from learners.latent_vectors cimport mix64
+from base.splitmix64 cimport mix64
 
 
 cdef inline uint64_t of_bytes(const uint8_t *text, size_t begin, size_t end) noexcept nogil:

@@ -83,7 +83,7 @@ class Finder:
         if name == sys.argv[1]:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
-from vwlite.cli import program
+from vwlite.cli.program import program
 program()
 """
 

@@ -8,7 +8,8 @@ import pytest
 
 HOSTILE = ("click", "numpy", "json", "tqdm", "mmh3", "subprocess", "optuna", "sitecustomize")
 TUNE = "tune train.vw --test train.vw --vary '-l 0.1|0.2' --passes 1 --trials 1"
-CONSOLE = ("-P", "-c", "from vwlite.cli import program; program()")  # as the console script: the folder is not searched
+# As the console script: the folder is not searched.
+CONSOLE = ("-P", "-c", "from vwlite.cli.program import program; program()")
 
 
 @pytest.fixture

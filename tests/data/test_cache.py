@@ -209,7 +209,8 @@ def test_only_another_thread_asks_for_slots(path):
     for threads in (1, 2, 3):
         asked: list[int] = []
         with closing(Cache(path)) as cache:
-            sizes = [len(batch) for batch in cache.read(threads, lambda batch, asked=asked: asked.append(len(batch)))]
+            batches = cache.read(threads, lambda hashes, asked=asked: asked.append(len(hashes)))
+            sizes = [len(batch.feature_hash) for batch in batches]
         assert sorted(asked) == ([] if threads == 1 else sorted(sizes)) and len(sizes) == 4
 
 

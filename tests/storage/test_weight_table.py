@@ -2,7 +2,6 @@
 
 import os
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,7 +157,7 @@ def test_pages_get_memory_and_nothing_else(monkeypatch):
     pages = weight_table.pages_of(values)
     rows = len(values) // len(pages.seen)
     slots = np.array([5, 6, rows, (1 << 18) + 3 * rows + 1, 2**32 - 1], np.uint32)
-    pages(SimpleNamespace(feature_hash=slots))
+    pages(slots)
     assert np.flatnonzero(pages.seen).tolist() == [0, 1, 3, len(pages.seen) - 1]
     if sys.platform == "linux":  # before anybody reads
         stretched = weight_table.stretches(values, 1 << 18)
@@ -177,7 +176,7 @@ def test_huge_pages_are_touched_as_long_as_there_are_new_ones():
     assert len(pages.seen) == 8
     seen = []
     for slot in (1 << 17, 0, 1 << 19, 5, 1 << 18):  # the first batch is the learner's
-        pages(SimpleNamespace(feature_hash=np.array([slot], np.uint32)))
+        pages(np.array([slot], np.uint32))
         seen.append(np.flatnonzero(pages.seen).tolist())
     assert seen == [[], [0], [0, 4], [0, 4], [0, 4]]
 
@@ -212,16 +211,16 @@ def test_slots_asked_for_must_fit():
 
 def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
     values, asked = weight_table.zeros(1 << 18, 4), []
-    pages, batch = weight_table.pages_of(values), SimpleNamespace(feature_hash=np.array([5, 2**32 - 1], np.uint32))
+    pages, slots = weight_table.pages_of(values), np.array([5, 2**32 - 1], np.uint32)
     monkeypatch.setattr(weight_table, "ask_for", lambda *arguments: asked.append(arguments))
-    pages.ask(batch)
+    pages.ask(slots)
     assert not asked
     monkeypatch.setattr(weight_table, "FAR", values.nbytes)
-    pages.ask(batch)
+    pages.ask(slots)
     assert len(asked) == 1 and asked[0][0] is values
     monkeypatch.undo()
     monkeypatch.setattr(weight_table, "FAR", values.nbytes)
-    pages.ask(batch)
+    pages.ask(slots)
     assert not values.any()
 
 

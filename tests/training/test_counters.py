@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import BLANK, SAVE, TAGGED
 from vwlite.errors import ModelError, UsageError
-from vwlite.learners.prediction_limits import LARGEST
 from vwlite.training.counters import (
     COUNT,
     INDEX,
@@ -231,7 +231,7 @@ def test_reset_keeps_only_the_rule():
     assert counters.example_number == 9
     counters.reset()
     np.testing.assert_array_equal(counters.array, fresh)
-    assert (counters.dump_interval, counters.holdout_best_loss) == (5.0, LARGEST)
+    assert (counters.dump_interval, counters.holdout_best_loss) == (5.0, FLOAT32_MAX)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from training.test_counters import BLANK, NAN, SAVE, TAGGED, rows
 
 from vwlite.learners.losses import LossConfig, best_constant
+from vwlite.learners.row_results import value_text
 from vwlite.training import progress
 from vwlite.training.counters import Counters, ProgressRule
-from vwlite.training.progress import row, summary, value_text
+from vwlite.training.progress import row, summary
 
 # Printed by Vowpal Wabbit 9.11 with -P 1 for seven examples of which the labels are
 # -1, -0.25, none, 5, none, none, none.

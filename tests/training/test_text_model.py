@@ -12,8 +12,10 @@ from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.features.name_index import NameBook
 from vwlite.learners.gd import Gd, GdConfig
 from vwlite.learners.row_results import Results
+from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters, ProgressRule
-from vwlite.training.text_model import CHUNK, write_readable, write_readable_file
+from vwlite.training.model_writer import Saver
+from vwlite.training.text_model import CHUNK, write_readable
 
 
 def written(learner, features=None, counters=None, **options):
@@ -106,8 +108,7 @@ def test_file_of_a_run(tmp_path, predict_only):
     output = SimpleNamespace(predict_only_model=predict_only, hexfloat_weights=False)
     config = SimpleNamespace(features=FeatureConfig(), output=output)
     saver = SimpleNamespace(learner=learner, kept_counts=counters.state, config=config, passes=3)
-    with open(tmp_path / "m.txt", "wb") as file:
-        write_readable_file(file, saver, {77: "a^x"})
+    Saver.write_text(saver, str(tmp_path / "m.txt"), {77: "a^x"}, atomic_output)
     lines = (tmp_path / "m.txt").read_text().splitlines()
     assert lines[-1] == "a^x:77:2" + ("" if predict_only else " 0 0")
     assert ("current_pass 3" in lines) is not predict_only

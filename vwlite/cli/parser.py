@@ -9,9 +9,9 @@ import click
 
 from vwlite.cli.absent import what_instead
 from vwlite.cli.files import guard
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
-from vwlite.learners.prediction_limits import LARGEST
 from vwlite.numerals import read_decimal, read_whole
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -29,8 +29,8 @@ class Finite(click.ParamType):
             number = math.nan
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
-        if abs(number) > LARGEST:
-            self.fail(f"{value!r} is beyond the numbers of single precision, up to {LARGEST:.7g}", param, ctx)
+        if abs(number) > FLOAT32_MAX:
+            self.fail(f"{value!r} is beyond the numbers of single precision, up to {FLOAT32_MAX:.7g}", param, ctx)
         return number
 
 

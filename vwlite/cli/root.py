@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from vwlite.cli import stop
+from vwlite.cli.stopping import stop
 from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
 from vwlite.escapes import escaped, laid_out
 from vwlite.interrupts import Interrupted, listen

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
-from vwlite.arrays import np
+from vwlite.arrays import Array, np
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import BLOCK_SIZE, Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
@@ -69,7 +69,7 @@ class Parser:
         kind: str,
         buffers: Buffers | None = None,
         packs: bool = False,
-        touch: Callable[[Batch], None] | None = None,
+        touch: Callable[[Array], None] | None = None,
     ) -> None:
         self.format, self.native, self.buffers = format, parser_of(kind), buffers
         self.packs, self.touch = packs, touch
@@ -98,7 +98,7 @@ class Parser:
         batch.release = lambda: self.release(block, workspace)
         packed = pack_batch(batch) if self.packs else None
         if self.touch:
-            self.touch(batch)
+            self.touch(batch.feature_hash)
         return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks), packed)
 
     def release(self, block: Block, workspace: Workspace) -> None:
@@ -133,14 +133,14 @@ def read(
     threads: int = 1,
     block_size: int = BLOCK_SIZE,
     packs: bool = False,
-    touch: Callable[[Batch], None] | None = None,
+    touch: Callable[[Array], None] | None = None,
     marks: bool = False,
     begun: Begun | None = None,
 ) -> Iterator[Parsed]:
     """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them,
     with ``marks`` the texts are digested. ``begun``: the same inputs, of the same blocks, some of them read.
 
-    ``touch`` is called with each of them in the thread that parsed it.
+    ``touch`` is called with the hashes of each of them in the thread that parsed it.
 
     ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 4`` blocks are held at
     a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.

@@ -208,8 +208,10 @@ class Cache:
         path = now["path"]
         return then.get("settled") is True or (path in self.contents and is_still(path, self.contents[path]))
 
-    def read(self, threads: int = 1, ask: Callable[[Batch], None] | None = None) -> Iterator[Batch]:
-        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use, and then ``ask`` is told.
+    def read(self, threads: int = 1, ask: Callable[[Array], None] | None = None) -> Iterator[Batch]:
+        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use.
+
+        ``ask`` then gets the hashes of each: uint32[features].
 
         ``release`` each when it is used up: its arrays are filled again.
         """
@@ -217,7 +219,7 @@ class Cache:
         work = partial(self.reused, ask=ask if others else None)
         return in_order(iter(range(len(self.batches))), work, others, AHEAD)
 
-    def reused(self, number: int, ask: Callable[[Batch], None] | None = None) -> Batch:
+    def reused(self, number: int, ask: Callable[[Array], None] | None = None) -> Batch:
         need = room_for(self.batches[number])
         try:
             room = self.free.get_nowait()
@@ -228,7 +230,7 @@ class Cache:
         batch = self.unpacked(number, room)
         batch.release = lambda: self.free.put(room)
         if ask:
-            ask(batch)
+            ask(batch.feature_hash)
         return batch
 
     def whole(self) -> list[Batch]:

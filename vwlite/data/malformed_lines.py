@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, Protocol
 
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, Remark
 from vwlite.data.parse_errors import SENTENCES, excerpt, hint
 from vwlite.errors import DataError
-from vwlite.learners.label_check import LabelCheck
 from vwlite.storage.atomic_file import atomic_output
-
-if TYPE_CHECKING:
-    from vwlite.data.class_labels import ClassLabels
-    from vwlite.evaluation.label_report import Numbers
 
 SHOWN = 10  # malformed lines shown in full
 GRACE = 1000  # lines before the ratio is looked at
+
+
+class Labels(Protocol):
+    """What a learner's labels must be: ``vwlite.learners.label_check.LabelCheck`` or one of ``class_labels``."""
+
+    hints: dict[int, str]  # by the code of a remark: what may be meant where a label cannot be read
+
+    def check(self, batch: Batch) -> np.ndarray: ...
 
 
 class BadLines:
@@ -33,7 +36,7 @@ class BadLines:
 
     def __init__(
         self,
-        labels: LabelCheck | ClassLabels | Numbers | None,
+        labels: Labels | None,
         say: Callable[[str], None] | None,
         *,
         max_ratio: float = 0.01,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate, chain, compress
 
 from vwlite.arrays import Array, array, zeros
+from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.features.interactions import (
@@ -234,3 +236,16 @@ def _alike(interactions: list[tuple[int, ...]]) -> list[int]:
         more = found[-1] if found and following and following[0] == one[0] else 0
         found.append(more + 1 if len(one) == 2 else 0)
     return found[::-1]
+
+
+def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
+    """Row -> the namespaces it is the first to have."""
+    met = batch.seg_char[: batch.row_seg[-1]].tobytes()
+    firsts: dict[int, int] = {}  # segments, by their character as filed
+    for character in set(met.translate(None, plan.known)):
+        filed = plan.redefine[character]
+        firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
+    news: dict[int, list[int]] = {}
+    for filed, segment in sorted(firsts.items()):
+        news.setdefault(bisect_right(batch.row_seg, segment) - 1, []).append(filed)
+    return news

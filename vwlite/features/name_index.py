@@ -12,9 +12,8 @@ from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import term_names, with_all_linear
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import terms_of_row
-from vwlite.training.loop import new_namespaces
 
 MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
 

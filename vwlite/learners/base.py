@@ -13,9 +13,8 @@ from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.losses import link_code
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, value_text
 from vwlite.storage.weight_table import Pages, Table, values_of
-from vwlite.training.progress import value_text
 
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of base/status.pxd
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vwlite.arrays import np
-from vwlite.learners.quasi_newton import Pair, dot, two_loops
-
-if TYPE_CHECKING:
-    from vwlite.learners.bfgs import Bfgs
+from vwlite.learners.quasi_newton import Pair, Problem, dot, two_loops
 
 LEAST_DECREASE = 0.01  # of the loss, as a share of what the slope promises (Wolfe's first condition)
 LARGEST_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
@@ -20,7 +15,7 @@ class Halving:
 
     measured = True
 
-    def __init__(self, learner: Bfgs) -> None:
+    def __init__(self, learner: Problem) -> None:
         self.learner, self.config = learner, learner.config
         self.previous_loss, self.step = 0.0, 0.0
         self.last: Pair | None = None  # weights and gradient one step ago

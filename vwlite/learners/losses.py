@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import UsageError
-from vwlite.learners.prediction_limits import LARGEST
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,7 @@ class Loss(NamedTuple):
 
 OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True, "dyadic": False}
 ENDLESS: dict[str, Any] = {"initial_range": (-50.0, 50.0)}
-FREE = (-LARGEST, LARGEST)
+FREE = (-FLOAT32_MAX, FLOAT32_MAX)
 LOSSES = {
     loss.name: loss
     for loss in (

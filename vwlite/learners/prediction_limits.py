@@ -1,16 +1,15 @@
-"""The largest number; ``--min_prediction`` and ``--max_prediction`` in vwlite's manners, where either may be free."""
+"""``--min_prediction`` and ``--max_prediction`` in vwlite's manners, where either may be free."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import UsageError
 
 if TYPE_CHECKING:
     from vwlite.learners.losses import LossConfig
-
-LARGEST = (2 - 2**-23) * 2.0**127  # of float32, as which kernels take numbers: no option is beyond it
 
 
 def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, A
         return dict(options)
     first, last = loss.loss.initial_range
     if first == last:
-        first, last = -LARGEST, LARGEST
+        first, last = -FLOAT32_MAX, FLOAT32_MAX
     low, high = (first if low is None else low), (last if high is None else high)
     if not low < high:
         raise UsageError(f"--min_prediction must be below --max_prediction, not {low:g} and {high:g}")

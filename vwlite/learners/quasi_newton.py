@@ -1,10 +1,27 @@
 """The inverse Hessian's estimate from the last steps (Nocedal 1980, the recursion of section 3)."""
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 from vwlite.arrays import np
 
 Pair = tuple["np.ndarray", "np.ndarray"]  # differences of weights and of gradients
+
+
+class Problem(Protocol):
+    """What is optimised, as steps see it: ``vwlite.learners.bfgs.Bfgs``, where its members are described."""
+
+    config: Any
+    weights: "np.ndarray"
+    vectors: "np.ndarray"
+    sums: "np.ndarray"
+    gradient: bool
+    first: bool
+    line: str
+
+    def begin_row(self, loss: float, size: float, conditioned: float) -> None: ...
+    def tell(self, text: str) -> None: ...
+    def say(self, text: str) -> None: ...
 
 
 def dot(one: "np.ndarray", other: "np.ndarray", diagonal: "np.ndarray | None" = None) -> float:

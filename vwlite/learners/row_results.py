@@ -30,3 +30,8 @@ class Results:
 
     def __len__(self) -> int:
         return len(self.prediction)
+
+
+def value_text(value: float) -> str:
+    """A real label or prediction as the progress table shows it; NaN, an absent label, is ``unknown``."""
+    return "unknown" if value != value else f"{float(value):.4f}"

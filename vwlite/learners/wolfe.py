@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from vwlite.arrays import np
 from vwlite.errors import DataError, Diverged
 from vwlite.learners.line_search import LineSearch
-from vwlite.learners.quasi_newton import Pair, two_loops
-
-if TYPE_CHECKING:
-    from vwlite.learners.bfgs import Bfgs
+from vwlite.learners.quasi_newton import Pair, Problem, two_loops
 
 LARGEST_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
 STANDSTILL = 1e-12  # a gain, relative to the loss, that is none
@@ -25,7 +21,7 @@ class Wolfe:
     Between passes the weights are the best that were met. All arrays are of the features there are: ``slots``.
     """
 
-    def __init__(self, learner: Bfgs) -> None:
+    def __init__(self, learner: Problem) -> None:
         self.learner, self.config = learner, learner.config
         self.measured = True  # whether the last pass was one with the weights of now
         self.moving = False  # whether the next pass begins a step away

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, NamedTuple
 from vwlite import arrays
 from vwlite._native.weight_table import are_there, ask_for, touch_pages
 from vwlite.arrays import Array, np
-from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 
 SMALL = 1 << 20  # bytes; below this an ordinary array is as good
@@ -96,16 +95,17 @@ class Pages:
         self.seen = arrays.zeros("B", values.nbytes // size)
         self.begun, self.growing = size < HUGE_PAGE, True
 
-    def __call__(self, batch: Batch) -> None:
+    def __call__(self, hashes: Array) -> None:
+        """``hashes``: uint32[features] of the next batch."""
         if not self.begun:
             self.begun = True
         elif self.growing:
-            self.growing = touch_pages(self.bits, self.seen, batch.feature_hash) > 0
+            self.growing = touch_pages(self.bits, self.seen, hashes) > 0
 
-    def ask(self, batch: Batch) -> None:
+    def ask(self, hashes: Array) -> None:
         """Bring a batch's slots nearer shortly before it is learned: a large table is beyond a core's own caches."""
         if self.values.nbytes >= FAR:
-            ask_for(self.values, batch.feature_hash)
+            ask_for(self.values, hashes)
 
 
 def pages_of(values: Array) -> Pages | None:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from vwlite._native.counters import COUNT, INDEX, see_labels, tally
 from vwlite.arrays import np, to_float32, zeros
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.losses import LabelSummary
-from vwlite.learners.prediction_limits import LARGEST
 from vwlite.numerals import WHOLE
 
-NO_HOLDOUT = LARGEST / 2  # the average loss of a pass that held nothing out
+NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out
 
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
 _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
@@ -86,7 +86,7 @@ class Counters:
         for name in _SAVED:
             setattr(self, name, 0.0)
         self.first_label = self.second_label = _UNSET_LABEL
-        self.holdout_best_loss = LARGEST
+        self.holdout_best_loss = FLOAT32_MAX
         self.row_due = 0.0
         self.dump_interval = self.progress_step if self.progress_additive else 1.0
 

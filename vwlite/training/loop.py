@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from itertools import pairwise
@@ -10,7 +9,7 @@ from typing import Protocol
 
 from vwlite.arrays import np
 from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.interrupts import obey
 from vwlite.training.resume_position import Place
 
@@ -86,19 +85,6 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
         if begin in news:
             plan.see(news[begin])
         yield begin, end
-
-
-def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
-    """Row -> the namespaces it is the first to have."""
-    met = batch.seg_char[: batch.row_seg[-1]].tobytes()
-    firsts: dict[int, int] = {}  # segments, by their character as filed
-    for character in set(met.translate(None, plan.known)):
-        filed = plan.redefine[character]
-        firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
-    news: dict[int, list[int]] = {}
-    for filed, segment in sorted(firsts.items()):
-        news.setdefault(bisect_right(batch.row_seg, segment) - 1, []).append(filed)
-    return news
 
 
 def by_group(news: dict[int, list[int]], batch: Batch) -> dict[int, list[int]]:

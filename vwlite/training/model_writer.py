@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
-from vwlite.learners.prediction_limits import LARGEST
 from vwlite.learners.row_results import Results
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import Opened, atomic_output
@@ -59,7 +59,7 @@ class Saver:
 
     def begin_totals(self, counts: dict[str, Any]) -> None:
         """Count on from those of the runs before."""
-        self.totals = Counters(ProgressRule(True, LARGEST), self.counters.simple_labels)
+        self.totals = Counters(ProgressRule(True, FLOAT32_MAX), self.counters.simple_labels)
         self.totals.restore(counts)
 
     def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -149,7 +149,16 @@ class Saver:
         return (self.totals or self.counters).totals() if self.config.strict else self.counters.state()
 
     def write_text(self, path: str, names: dict[int, str] | None, opened: Opened) -> None:
-        from vwlite.training.text_model import write_readable_file
+        from vwlite.training.text_model import write_readable
 
+        output = self.config.output
         with opened(path) as file:
-            write_readable_file(file, self, names)
+            write_readable(
+                file,
+                self.learner,
+                self.config.features,
+                {**Counters().state(), **self.kept_counts(), "current_pass": self.passes},
+                predict_only=output.predict_only_model,
+                names=names,
+                hexfloat=output.hexfloat_weights,
+            )

@@ -18,11 +18,6 @@ HEADER = (
 _LOSS_WIDTH, _COUNTER_WIDTH, _WEIGHT_WIDTH, _VALUE_WIDTH, _FEATURES_WIDTH = 8, 12, 14, 14, 8
 
 
-def value_text(value: float) -> str:
-    """A real label or prediction as the table shows it; NaN, an absent label, is ``unknown``."""
-    return "unknown" if value != value else f"{float(value):.4f}"
-
-
 def row(
     counters: Counters, label: str, prediction: str, features: int, holdout: bool = False
 ) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import mmh3
 
@@ -15,24 +15,10 @@ from vwlite.learners import check_as_text
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.weight_table import stretches
-from vwlite.training.counters import Counters
 from vwlite.version import __version__
-
-if TYPE_CHECKING:
-    from vwlite.training.model_writer import Saver
 
 OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "log_multi", "ect", "error")
 CHUNK = 1 << 16  # slots at a time
-
-
-def write_readable_file(file: BinaryIO, saver: Saver, names: Mapping[int, str] | None) -> None:
-    """Write the model of a run; see ``write_readable``."""
-    config = saver.config
-    counters = {**Counters().state(), **saver.kept_counts(), "current_pass": saver.passes}
-    predict_only = config.output.predict_only_model
-    state = saver.learner, config.features, counters
-    options = {"predict_only": predict_only, "names": names, "hexfloat": config.output.hexfloat_weights}
-    write_readable(file, *state, **options)
 
 
 def write_readable(

@@ -21,9 +21,6 @@ NOT_FINITE = "1 prediction is not a finite number"
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
-    from vwlite.evaluation.class_metrics import ClassOutcomes
-    from vwlite.evaluation.metrics import Outcomes
-    from vwlite.evaluation.ranking_metrics import Rankings
     from vwlite.training.checkpoint import Checkpoints
     from vwlite.training.ledger import Ledger
 
@@ -164,36 +161,10 @@ def predict(
     return session
 
 
-def evaluate(
-    config: RunConfig,
-    model: Restored,
-    bad_lines: BadLinesConfig | None = None,
-    quiet: bool = False,
-    rankings: "Rankings | ClassOutcomes | None" = None,
-    grades: bool = False,
-) -> "tuple[Session, Outcomes]":
-    """Predict labelled examples; the outcomes are for ``vwlite.evaluation.metrics.evaluate``.
-
-    ``rankings`` collects them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
-    is made for.
-    """
-    from vwlite.evaluation.metrics import Outcomes
-
-    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=not grades)
-    outcomes = Outcomes()
-    if rankings:
-        session.observe_rows = rankings.observe
-    session.observe = outcomes.add
-    with session:
-        run(session)
-    if not quiet and len(outcomes):
-        tell_unmoved(session)
-    return session, outcomes
-
-
 def tell_unmoved(session: Session) -> None:
     """That the model knows nothing of these data, where that is so."""
-    complaint = session.unmoved and session.unmoved.complaint(session)
+    unmoved = session.unmoved
+    complaint = unmoved and unmoved.complaint(session.learner, session.plan, session.inputs.format)
     if complaint:
         say(f"note: {complaint}")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, Batch
+from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-
-if TYPE_CHECKING:
-    from vwlite.training.trainer import Session
 
 FEW = 64  # rows looked at one by one, which nearly always tell, before NumPy is needed
 
@@ -38,9 +36,9 @@ class Unmoved:
             self.so_far = bool((raw[few:end][told] == self.first).all())
             self.rows += int(told.sum())
 
-    def complaint(self, session: Session) -> str:
+    def complaint(self, learner: Learner, plan: Plan, text: TextFormat) -> str:
         """Empty unless all predictions were that of a line without features."""
-        if not (self.so_far and self.rows) or self.first != alone(session):
+        if not (self.so_far and self.rows) or self.first != alone(learner, plan, text):
             return ""
         several = f"all {self.rows} predictions are" if self.rows > 1 else "the prediction is"
         return (
@@ -49,11 +47,9 @@ class Unmoved:
         )
 
 
-def alone(session: Session) -> float:
+def alone(learner: Learner, plan: Plan, text: TextFormat) -> float:
     """What a line without features has, before clip and link."""
-    from vwlite.data.text_format import parse_text
-
-    batch, results = parse_text(b"|", session.inputs.format), Results()
+    batch, results = parse_text(b"|", text), Results()
     results.make_room(1)
-    session.learner.run(batch, session.plan, results, 0, 1)
+    learner.run(batch, plan, results, 0, 1)
     return results.raw[0]

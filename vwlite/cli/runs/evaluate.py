@@ -8,12 +8,12 @@ from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import metrics, ranking_metrics
+from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.evaluation.metric_table import ORDER, chosen, names_of
 from vwlite.features.query_ids import Queries, QueryConfig
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.train import evaluate
 
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
 NO_LABELS = "there is no labelled example to measure the model on"

@@ -8,14 +8,13 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.shuffle import Rows
 from vwlite.errors import DataError
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.name_index import NameBook
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.pair_sampling import Population, population
 from vwlite.solvers.crr.reservoir import PairBuffer
 from vwlite.training.counters import Counters
-from vwlite.training.loop import new_namespaces
 
 COLUMNS = ("label", "importance", "query", "batch", "row")
 

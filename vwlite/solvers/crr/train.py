@@ -13,6 +13,7 @@ from typing import Any
 
 from vwlite._native import crr as kernel
 from vwlite.arrays import np
+from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.features.query_ids import QueryConfig
@@ -21,7 +22,6 @@ from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.gd import Gd, GdConfig
 from vwlite.learners.losses import LOSSES, LossConfig
-from vwlite.learners.prediction_limits import LARGEST
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import BOTH
 from vwlite.storage import model_file
@@ -113,7 +113,7 @@ def train(
         raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
     learner.set(time=float(config.steps))
     if loss.name != "logistic":
-        learner.set(min_label=-LARGEST, max_label=LARGEST)  # to clip predictions would undo rankings
+        learner.set(min_label=-FLOAT32_MAX, max_label=FLOAT32_MAX)  # to clip predictions would undo rankings
     return learner, {**facts(config), "examples": len(people.row), "queries": data.queries, "pairs": people.candidates}
 
 

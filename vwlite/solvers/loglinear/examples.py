@@ -9,11 +9,10 @@ from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.label_vocabulary import LabelBook, tag_of
 from vwlite.data.text_format import FULL
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.feature_plan import FeatureConfig, Plan, new_namespaces
 from vwlite.features.row_terms import too_many
 from vwlite.interrupts import obey
 from vwlite.learners.base import TOO_MANY
-from vwlite.training.loop import new_namespaces
 
 LINE, EMPTY, BAD = 0, 1, 2  # what a line is
 

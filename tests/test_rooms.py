@@ -1,0 +1,66 @@
+"""The law of the rooms: a folder of ``vwlite/`` or ``cython_ext/`` imports from those before it, never in a circle."""
+
+import ast
+import re
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+ROOMS = ("", "storage", "data", "features", "learners", "training", "evaluation", "solvers", "cli")  # "": vwlite/*.py
+KERNEL_ROOMS = ("base", "losses", "text", "features", "learners", "solvers", "storage")
+MODULES = {
+    ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((PROJECT / "vwlite").rglob("*.py"))
+    if path.parent.name != "_native"
+}
+
+
+def room_of(module):
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and (PROJECT / "vwlite" / parts[1]).is_dir() else ""
+
+
+def imported(module):
+    """The modules of the project that a module names in its imports, wherever they stand."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                if (name := whole if whole in MODULES else node.module) in MODULES:
+                    yield name
+
+
+GRAPH = {module: {*imported(module)} - {module} for module in MODULES}
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "vwlite.__main__"])
+def test_a_module_imports_from_its_room_and_those_before_it(module):
+    room = ROOMS.index(room_of(module))
+    assert [name for name in GRAPH[module] if ROOMS.index(room_of(name)) > room] == []
+
+
+def test_no_import_leads_back():
+    try:
+        list(TopologicalSorter(GRAPH).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_few_modules_stand_in_no_room():
+    assert len([module for module in MODULES if room_of(module) == ""]) <= 10
+
+
+def test_only_the_command_line_knows_click():
+    library = {name: path.read_text() for name, path in MODULES.items() if room_of(name) != "cli"}
+    assert [name for name, text in library.items() if "import click" in text] == []
+
+
+@pytest.mark.parametrize("room", KERNEL_ROOMS)
+def test_a_kernel_takes_from_its_room_and_those_before_it(room):
+    later = KERNEL_ROOMS[KERNEL_ROOMS.index(room) + 1 :]
+    taken = re.compile(rf'^ *(?:from ({"|".join(later)})\.\w+ cimport|# *include "({"|".join(later)})/)', re.M)
+    sources = sorted((PROJECT / "cython_ext" / room).iterdir())
+    assert sources
+    assert [path.name for path in sources if later and taken.search(path.read_text())] == []
