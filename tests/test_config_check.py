@@ -4,8 +4,8 @@ import pytest
 
 from vwlite.config_check import check_types, fits
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.dyadic import DyadicConfig
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LOSSES, LossConfig
 
 

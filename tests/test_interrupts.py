@@ -10,12 +10,12 @@ from vwlite.data.text_format import parse_text
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.interrupts import SIGNALS, STOP, Interrupted, Interrupts, forget, listen, obey
 from vwlite.learners import learner_class
-from vwlite.learners.coin import CoinConfig
-from vwlite.learners.dyadic import DyadicConfig
-from vwlite.learners.ect import EctConfig
-from vwlite.learners.gd import GdConfig
-from vwlite.learners.lrq import LrqConfig
-from vwlite.learners.per_class import ManyConfig
+from vwlite.learners.configs.coin import CoinConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.ect import EctConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.lrq import LrqConfig
+from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.learners.row_results import Results
 
 

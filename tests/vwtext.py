@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from oracle.options import Options
 
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 
 MADE = b"\x80\x84\x85"  # numbers of the namespaces of the constant, affixes and spellings

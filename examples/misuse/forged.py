@@ -11,7 +11,7 @@ from typing import Any
 from tool import TEXT
 
 from vwlite.data.dataset import InputConfig
-from vwlite.learners.per_class import ManyConfig
+from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.storage import archive_writer, zip_layout
 from vwlite.storage.model_file import MODEL
 from vwlite.training.config import OutputConfig, RunConfig

@@ -8,19 +8,19 @@ from fuzz import named
 from fuzz.sealing import unsealed_model
 from vwlite.data.dataset import InputConfig
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.active import ActiveConfig
-from vwlite.learners.bfgs import BfgsConfig
-from vwlite.learners.coin import CoinConfig
-from vwlite.learners.dyadic import DyadicConfig
-from vwlite.learners.ect import EctConfig
-from vwlite.learners.filter_tree import FilterTreeConfig
-from vwlite.learners.gd import GdConfig
-from vwlite.learners.log_multi import LogMultiConfig
+from vwlite.learners.configs.active import ActiveConfig
+from vwlite.learners.configs.bfgs import BfgsConfig
+from vwlite.learners.configs.coin import CoinConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.ect import EctConfig
+from vwlite.learners.configs.filter_tree import FilterTreeConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.log_multi import LogMultiConfig
+from vwlite.learners.configs.lrq import LrqConfig
+from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.learners.lrq import LrqConfig
-from vwlite.learners.multiline import LdfConfig
-from vwlite.learners.per_class import ManyConfig
-from vwlite.learners.softmax import MulticlassConfig
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 

@@ -25,9 +25,12 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import VwliteError
 from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners.dyadic import Dyadic, DyadicConfig
-from vwlite.learners.gd import Gd, GdConfig
-from vwlite.learners.multiline import Ldf, LdfConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.dyadic import Dyadic
+from vwlite.learners.gd import Gd
+from vwlite.learners.multiline import Ldf
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import kind_of
 from vwlite.training.loop import stretches

@@ -14,7 +14,8 @@ from vwlite._native import loss_functions as native
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners.bfgs import Bfgs, BfgsConfig
+from vwlite.learners.bfgs import Bfgs
+from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.losses import LOSSES as TABLE
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results

@@ -8,10 +8,10 @@ from vwlite._native.expand import slots_are_near
 from vwlite.data.dataset import InputConfig
 from vwlite.data.text_format import parse_text
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners.coin import CoinConfig
-from vwlite.learners.gd import GdConfig
-from vwlite.learners.per_class import ManyConfig
-from vwlite.learners.softmax import MulticlassConfig
+from vwlite.learners.configs.coin import CoinConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 

@@ -15,7 +15,8 @@ from oracle.pipeline import expand
 from passes import run_passes
 from vwtext import gd_config
 
-from vwlite.learners.coin import NAMES, Coin, CoinConfig
+from vwlite.learners.coin import NAMES, Coin
+from vwlite.learners.configs.coin import CoinConfig
 
 from .test_gd import problems
 

@@ -8,7 +8,7 @@ from oracle.dyadic_case import LOSSES, Case
 from oracle.dyadic_updates import check_against_twin, check_invariance, updates
 
 from vwlite.errors import UsageError
-from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
 
 FEATURES = "|a x |b y"
 

@@ -13,7 +13,7 @@ from vwlite.data.dataset import InputConfig
 from vwlite.data.holdout import HoldoutConfig
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.dyadic import DyadicConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 from vwlite.training.config import OutputConfig, RunConfig

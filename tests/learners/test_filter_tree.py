@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners.dyadic import Dyadic, DyadicConfig
-from vwlite.learners.filter_tree import FilterTree, FilterTreeConfig
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.filter_tree import FilterTreeConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.dyadic import Dyadic
+from vwlite.learners.filter_tree import FilterTree
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 

@@ -12,7 +12,8 @@ from passes import run_passes
 from vwtext import gd_config
 
 from vwlite.errors import UsageError
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 
 from .test_coin import learn_like_twin
 from .test_gd import problems

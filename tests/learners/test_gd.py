@@ -19,7 +19,8 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.features.hashing import hash_name
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 
 FEATURES = [b" " + name for name in b"a b c d:2 a:-1.5 b:0.1 c:3 e:0.001 f:100 g:-1e-3 |y |y".split()]

@@ -14,7 +14,8 @@ from passes import run_passes
 from vwtext import gd_config, joined, sequences
 
 from vwlite.errors import Diverged
-from vwlite.learners.lrq import Lrq, LrqConfig, read_pairs
+from vwlite.learners.configs.lrq import LrqConfig, read_pairs
+from vwlite.learners.lrq import Lrq
 
 from .test_gd import FEATURES, problems, weights
 
@@ -137,7 +138,7 @@ def test_an_importance_of_0_begins_no_factor(strict):
 
 
 def test_the_letters_of_pairs_are_sorted_and_told_once():
-    assert read_pairs(("yx3", "xy10", "xy2", "yx3")).tolist() == [[120, 121, 10], [120, 121, 2], [121, 120, 3]]
+    assert read_pairs(("yx3", "xy10", "xy2", "yx3")) == [(120, 121, 10), (120, 121, 2), (121, 120, 3)]
 
 
 def test_it_stands_below_the_scorer_as_in_vw():

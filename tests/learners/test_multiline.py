@@ -15,7 +15,8 @@ from vwlite.data.batch import INNER
 from vwlite.data.dataset import InputConfig, Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.multiline import Ldf, LdfConfig
+from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.multiline import Ldf
 from vwlite.learners.row_results import Results
 
 from .test_gd import FEATURES, problems

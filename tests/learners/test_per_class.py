@@ -15,9 +15,10 @@ from vwtext import feature_config, gd_config, joined, sequences
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.configs.per_class import KINDS, ManyConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
-from vwlite.learners.per_class import KINDS, Many, ManyConfig
+from vwlite.learners.per_class import Many
 from vwlite.learners.row_results import Results
 
 from .test_gd import FEATURES, data, problems

@@ -16,8 +16,9 @@ from vwtext import feature_config, gd_config
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.active import Active, ActiveConfig
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.active import Active
+from vwlite.learners.configs.active import ActiveConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.row_results import Results
 
 from .test_gd import problems

@@ -14,9 +14,10 @@ from oracle.pipeline import expand
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
-from vwlite.learners.softmax import LOSSES, Multiclass, MulticlassConfig
+from vwlite.learners.softmax import Multiclass
 
 FEATURES = ["a", "b", "c:2", "d:-1.5", "f:0.5", "e:0.1"]
 lines = st.lists(

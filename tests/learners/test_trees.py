@@ -17,8 +17,10 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import log_multi
-from vwlite.learners.ect import Ect, EctConfig, draw
-from vwlite.learners.log_multi import LogMulti, LogMultiConfig, depth_of
+from vwlite.learners.configs.ect import EctConfig
+from vwlite.learners.configs.log_multi import LogMultiConfig
+from vwlite.learners.ect import Ect, draw
+from vwlite.learners.log_multi import LogMulti, depth_of
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 

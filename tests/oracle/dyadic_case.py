@@ -4,7 +4,8 @@ import numpy as np
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners.dyadic import Dyadic, DyadicConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 

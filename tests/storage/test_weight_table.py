@@ -20,7 +20,7 @@ from vwlite._native.weight_table import (
 from vwlite.data.dataset import InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.storage import table_codec, weight_table
 from vwlite.storage.weight_table import Table, stretches, zeros
 from vwlite.training.config import OutputConfig, RunConfig

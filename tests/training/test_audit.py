@@ -9,7 +9,8 @@ import pytest
 from vwlite.data.batch import BLANK, SAVE
 from vwlite.data.text_format import parse_text
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 from vwlite.training.audit import audit_line, audit_text

@@ -12,7 +12,7 @@ from vwlite.cli import build
 from vwlite.data.dataset import InputConfig
 from vwlite.data.holdout import HoldoutConfig
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import predict, start, train

@@ -10,7 +10,8 @@ import pytest
 from vwlite.data.text_format import parse_text
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.features.name_index import NameBook
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters, ProgressRule

@@ -22,8 +22,8 @@ from vwlite.training.model_loader import Restored
 from vwlite.training.train import BadLinesConfig, say, start
 
 if TYPE_CHECKING:
-    from vwlite.learners.dyadic import DyadicConfig
-    from vwlite.learners.gd import GdConfig
+    from vwlite.learners.configs.dyadic import DyadicConfig
+    from vwlite.learners.configs.gd import GdConfig
 
 LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale", "lp_power")
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from vwlite.cli.build import loss_changes, pick
 from vwlite.cli.options import HEADINGS, OF_CLASSES
 from vwlite.errors import UsageError
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 
 if TYPE_CHECKING:
-    from vwlite.learners.dyadic import DyadicConfig
-    from vwlite.learners.filter_tree import FilterTreeConfig
+    from vwlite.learners.configs.dyadic import DyadicConfig
+    from vwlite.learners.configs.filter_tree import FilterTreeConfig
 
 # Sections of --help.
 OWN_OPTIONS = (
@@ -28,15 +28,15 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
     """Kinds of learner beside the plain one, with the options that ask for each; none if no typed option is theirs."""
     if not any(HEADINGS.get(name) in OWN_OPTIONS or name in ("coin", "pistol") for name in options):
         return {}
-    from vwlite.learners.active import ActiveConfig
-    from vwlite.learners.bfgs import BfgsConfig
-    from vwlite.learners.coin import CoinConfig
-    from vwlite.learners.ect import EctConfig
-    from vwlite.learners.log_multi import LogMultiConfig
-    from vwlite.learners.lrq import LrqConfig
-    from vwlite.learners.multiline import LdfConfig
-    from vwlite.learners.per_class import KINDS, ManyConfig
-    from vwlite.learners.softmax import MulticlassConfig
+    from vwlite.learners.configs.active import ActiveConfig
+    from vwlite.learners.configs.bfgs import BfgsConfig
+    from vwlite.learners.configs.coin import CoinConfig
+    from vwlite.learners.configs.ect import EctConfig
+    from vwlite.learners.configs.log_multi import LogMultiConfig
+    from vwlite.learners.configs.lrq import LrqConfig
+    from vwlite.learners.configs.multiline import LdfConfig
+    from vwlite.learners.configs.per_class import KINDS, ManyConfig
+    from vwlite.learners.configs.softmax import MulticlassConfig
 
     return {
         ManyConfig: KINDS,
@@ -52,13 +52,13 @@ def linear_kinds(options: dict[str, Any]) -> Kinds:
 
 
 def dyadic_kind() -> type[DyadicConfig]:
-    from vwlite.learners.dyadic import DyadicConfig
+    from vwlite.learners.configs.dyadic import DyadicConfig
 
     return DyadicConfig
 
 
 def tree_kind() -> type[FilterTreeConfig]:
-    from vwlite.learners.filter_tree import FilterTreeConfig
+    from vwlite.learners.configs.filter_tree import FilterTreeConfig
 
     return FilterTreeConfig
 

@@ -10,8 +10,8 @@ from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.features.name_index import book_from_arrays
 from vwlite.learners.base import plain
-from vwlite.learners.gd import GdConfig
-from vwlite.learners.per_class import ManyConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.storage import model_file
 from vwlite.storage.weight_table import set_slots
 from vwlite.training.model_loader import Restored, restore

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 from vwlite._native import active as kernel
 from vwlite.arrays import np
 from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
-from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
-from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
+from vwlite.learners.configs.active import ActiveConfig
+from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results
 
 OWN_SCALARS = (
@@ -23,33 +23,6 @@ OWN_SCALARS = (
     "least_label",  # of those seen, and of 0 and 1
     "greatest_label",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveConfig(GdConfig):
-    """As ``GdConfig``, with ``active`` or ``confidence``."""
-
-    active: bool = False  # beside predictions without a label: the importance with which to ask for it
-    simulation: bool = False  # of active: ask for the labels there are, and learn no others
-    mellowness: float = 8.0  # of active: more asks for more labels
-    confidence: bool = False  # beside predictions: the importance that would flip their sign
-    confidence_after_training: bool = False  # the same for the weights after the example's update
-    random_seed: int = 0  # of the choice of labels
-
-    learner: ClassVar[str] = "active"
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        if self.active and self.confidence:
-            raise UsageError("--active and --confidence do not go together")
-        if self.confidence_after_training and not self.confidence:
-            raise UsageError("--confidence_after_training needs --confidence")
-        if self.simulation and not self.active:
-            raise UsageError("--simulation needs --active")
-        if not 0 <= self.mellowness < float("inf"):
-            raise UsageError(f"--mellowness takes a number of 0 or more, not {self.mellowness:g}")
-        if self.ftrl:
-            raise UsageError("--active and --confidence do not go with --ftrl")
 
 
 class ActiveKernelConfig(KernelConfig):

@@ -19,11 +19,6 @@ from vwlite.storage.weight_table import Pages, Table, values_of
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of base/status.pxd
 
 
-def given_range(low: float | None, high: float | None) -> tuple[float, float] | None:
-    """The label range when a bound of it is given; the one not given is 0."""
-    return None if low is None and high is None else (low or 0.0, high or 0.0)
-
-
 class CommonConfig:
     """What every kernel is told: loss, link, manners."""
 

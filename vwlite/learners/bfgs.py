@@ -6,8 +6,7 @@ How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, in vwlit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite._native import bfgs as kernel
 from vwlite._native import gd as predictor
@@ -16,7 +15,8 @@ from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
-from vwlite.learners.gd import OF_RATES, OF_UPDATES, Gd, GdConfig
+from vwlite.learners.configs.bfgs import BfgsConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.halving import Halving
 from vwlite.learners.row_results import Results
 from vwlite.learners.wolfe import Wolfe
@@ -25,46 +25,6 @@ from vwlite.storage.weight_table import Table, zeros
 COLUMNS = ("## avg. loss ", "der. mag. ", "d. m. cond.", " wolfe1    ", "wolfe2    ", "mix fraction", "curvature ")
 HEADER = "\t".join((*COLUMNS, "dir. magnitude", "step size"))
 END = "Maximum number of passes reached. To optimize further, increase the number of passes"
-
-
-@dataclass(frozen=True, slots=True)
-class BfgsConfig(GdConfig):
-    """As ``GdConfig``, of which the loss, ``l2``, start values and the bounds of predictions matter."""
-
-    bfgs: bool = True
-    conjugate_gradient: bool = False
-    hessian_on: bool = False  # a pass for the curvature before every step, not only the first
-    mem: int = 15  # pairs of steps and gradients remembered
-    termination: float = 0.001  # relative decrease of the loss below which the passes end
-
-    learner: ClassVar[str] = "bfgs"
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        if not 0 <= self.mem <= 1000:
-            raise UsageError(f"--mem takes 0 to 1000, not {self.mem}")
-        if not 0 <= self.termination < 1:
-            raise UsageError(f"--termination takes a number from 0 to 1, not {self.termination:g}")
-        for name in ("binary", "ftrl"):
-            if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --bfgs")
-
-    @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        names = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "shuffle", "shuffle_first")
-        return ("conjugate_gradient", (*names, "mem", "hessian_on")) if self.conjugate_gradient else ("bfgs", names)
-
-    @property
-    def modes(self) -> tuple[bool, bool, bool]:
-        return True, True, True  # a table with the same columns, whatever of the update was typed
-
-    @property
-    def memory(self) -> int:
-        return 0 if self.conjugate_gradient else self.mem
-
-    @property
-    def curved(self) -> bool:
-        return self.hessian_on or self.memory == 0
 
 
 class Bfgs(Gd):

@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite._native import ect as kernel
 from vwlite.arrays import np
 from vwlite.data.batch import Batch
-from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
+from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.per_class import ManyKernelConfig
 from vwlite.learners.row_results import Results
-from vwlite.learners.tree_base import Tree, TreeConfig
+from vwlite.learners.tree_base import Tree
 
 WINNER, LOSER, LEFT, RIGHT, LAST = range(5)  # columns of contests, as in the kernel
-
-
-@dataclass(frozen=True, slots=True)
-class EctConfig(TreeConfig):
-    """``ect`` is the number of classes; the one that is right may lose ``error`` contests."""
-
-    ect: int = 0
-    error: int = 0
-
-    learner: ClassVar[str] = "ect"
-    option: ClassVar[str] = "ect"
-
-    def __post_init__(self) -> None:
-        TreeConfig.__post_init__(self)
-        if not 0 <= self.error < 1024:
-            raise UsageError(f"--error takes 0 to 1023, not {self.error}")
-        if self.models >= 1 << 24:
-            raise UsageError(f"--ect {self.ect} --error {self.error} needs more than {1 << 24} contests")
-
-    @property
-    def models(self) -> int:
-        """A set of weights for each contest: those of error + 1 tournaments, and those between their winners."""
-        return max((self.ect - 1) * (self.error + 1) + self.error, 1)
 
 
 class EctKernelConfig(ManyKernelConfig):

@@ -10,63 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite.arrays import np
 from vwlite.config_check import built
 from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
-from vwlite.learners.gd import GdConfig
-from vwlite.learners.per_class import Many, ManyConfig
+from vwlite.learners.configs.filter_tree import NODES, FilterTreeConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.per_class import Many
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table
 
-NODES = ("gd", "dyadic", "coin", "lrq")
 SCALARS = ("rate", "first", "min_label", "max_label", "time")
 PIECE = 1e7  # of the sum of the rows' squared numbers of features, which is about what interactions come to
-
-
-@dataclass(frozen=True, slots=True)
-class FilterTreeConfig(ManyConfig):
-    """``base`` is the configuration of every node's learner; with ``costs`` labels are as those of ``csoaa``."""
-
-    filter_tree: int = 0
-    costs: bool = False
-    base: Any = None
-    pairs: int = 0  # of dot products, those of the base
-
-    learner: ClassVar[str] = "filter_tree"
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        object.__setattr__(self, "named_labels", tuple(self.named_labels))
-        if not 2 <= self.filter_tree <= 4096:
-            raise UsageError(f"--filter_tree takes 2 to 4096 classes, not {self.filter_tree}")
-        if self.probabilities or self.scores or self.oaa_subsample or self.binary:
-            raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
-        if self.base.learner not in NODES:
-            raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
-        if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
-            raise UsageError("--filter_tree needs a loss of two classes, or squared")
-        self.check_names()
-
-    @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        return getattr(self.base, "idle", ("", ()))
-
-    @property
-    def kind(self) -> str:
-        return "csoaa" if self.costs else "oaa"
-
-    @property
-    def count(self) -> int:
-        return self.filter_tree
 
 
 def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite._native import log_multi as kernel
 from vwlite.arrays import np
 from vwlite.config_check import numbers
 from vwlite.data.batch import Batch
-from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
+from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.per_class import ManyKernelConfig
 from vwlite.learners.row_results import Results
-from vwlite.learners.tree_base import Tree, TreeConfig
+from vwlite.learners.tree_base import Tree
 
 # columns of nodes and of entries, as in the kernel
 NODE = ("parent", "left", "right", "predictor", "inner", "least", "most", "answer", "examples", "labels")
@@ -26,33 +25,6 @@ PREDICTORS, ENTRIES, DEEPEST = range(3)  # of ``used``
 NONE = 2**32 - 1
 LEAST_ROOM = 1 << 12  # for new entries
 ARRAYS = ("nodes", "node_margins", "entries", "entry_margins")
-
-
-@dataclass(frozen=True, slots=True)
-class LogMultiConfig(TreeConfig):
-    """``log_multi`` is the number of classes.
-
-    A leaf that has met other labels than its answer more than ``swap_resistance`` times as often as anything came to
-    the emptiest leaf is given children at that leaf's cost.
-    """
-
-    log_multi: int = 0
-    swap_resistance: int = 4
-
-    learner: ClassVar[str] = "log_multi"
-    option: ClassVar[str] = "log_multi"
-    usual_loss: ClassVar[str] = "quantile"
-
-    def __post_init__(self) -> None:
-        TreeConfig.__post_init__(self)
-        if self.loss.name != "quantile" or self.loss.quantile_tau != 0.5:
-            raise UsageError("--log_multi has a loss of its own, quantile: drop --loss_function and --quantile_tau")
-        if not 0 <= self.swap_resistance < 1 << 32:
-            raise UsageError(f"--swap_resistance takes 0 to {(1 << 32) - 1}, not {self.swap_resistance}")
-
-    @property
-    def models(self) -> int:
-        return max(self.log_multi - 1, 1)
 
 
 class LogMultiKernelConfig(ManyKernelConfig):

@@ -2,56 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite._native import lrq as kernel
 from vwlite.arrays import np
 from vwlite.config_check import count_in
 from vwlite.errors import UsageError
-from vwlite.features.interactions import decode_letters
 from vwlite.learners.base import restored_config
-from vwlite.learners.gd import SCALARS, Gd, GdConfig, KernelConfig
+from vwlite.learners.configs.lrq import LrqConfig, read_pairs
+from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 
 SEED = 8675309  # of vw's dropout
-
-
-@dataclass(frozen=True, slots=True)
-class LrqConfig(GdConfig):
-    """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
-
-    lrq: tuple[str, ...] = ()
-    lrqdropout: bool = False  # leave half of the factors out of each step
-    random_seed: int = 0  # which
-
-    learner: ClassVar[str] = "lrq"
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        object.__setattr__(self, "lrq", tuple(self.lrq))
-        read_pairs(self.lrq)
-        if self.ftrl or self.binary:
-            raise UsageError("--lrq does not go with --ftrl and --binary")
-
-
-def read_pairs(values: tuple[str, ...]) -> np.ndarray:
-    """int32[pairs, 3]: two letters and a rank each, once, in the order of the bytes. Raises UsageError."""
-    pairs = {}
-    for value in values:
-        letters = decode_letters(value)
-        match = re.fullmatch(rb"(.)(.)([1-9][0-9]{0,3})", letters, re.S)
-        if not match:
-            raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
-        pairs[letters] = match[1][0], match[2][0], int(match[3])
-    return np.array([pairs[letters] for letters in sorted(pairs)], np.int32).reshape(-1, 3)
 
 
 class LrqKernelConfig(KernelConfig):
     def __init__(self, config: LrqConfig, *, strict: bool, frozen: bool) -> None:
         super().__init__(config, strict=strict, frozen=frozen)
-        self.pairs = read_pairs(config.lrq)
+        self.pairs = np.array(read_pairs(config.lrq), np.int32).reshape(-1, 3)
         self.dropout = config.lrqdropout
         self.shift = int(self.pairs[:, 2].max()).bit_length()
 

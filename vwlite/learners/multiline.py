@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite._native import multiline as kernel
 from vwlite._native.format_predictions import format_predictions
@@ -13,48 +12,13 @@ from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_o
 from vwlite.data.class_labels import Complain
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline_labels import LineLabels
-from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
-from vwlite.learners.gd import Gd, GdConfig, KernelConfig
+from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.learners.row_results import Results
 
-REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
 EXACT = 1 << 24  # beyond it float32 leaves whole numbers out
-
-
-@dataclass(frozen=True, slots=True)
-class LdfConfig(GdConfig):
-    """As ``GdConfig``; one of ``csoaa_ldf`` and ``wap_ldf`` is one of REGRESSION or CLASSIFIER, the other empty."""
-
-    csoaa_ldf: str = ""
-    wap_ldf: str = ""
-    ldf_override: str = ""  # in place of what these two say
-    csoaa_rank: bool = False  # predictions are all classes, the cheapest first, with their scores
-    probabilities: bool = False  # predictions are the lines' probabilities
-
-    learner: ClassVar[str] = "ldf"
-    label_words: ClassVar[bool] = True
-    kind: ClassVar[str] = "ldf"
-    count: ClassVar[int] = 1  # of sets of weights
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        if bool(self.csoaa_ldf) == bool(self.wap_ldf):
-            raise UsageError("--csoaa_ldf and --wap_ldf do not go together")
-        for name in ("csoaa_ldf", "wap_ldf", "ldf_override"):
-            if getattr(self, name) not in ("", *REGRESSION, *CLASSIFIER):
-                raise UsageError(f"--{name} takes {', '.join(REGRESSION + CLASSIFIER)}, not {getattr(self, name)!r}")
-        if self.binary:
-            raise UsageError("--binary does not go with groups of lines")
-
-    @property
-    def classifier(self) -> bool:
-        return (self.ldf_override or self.csoaa_ldf or self.wap_ldf) in CLASSIFIER
-
-    @property
-    def shows_probabilities(self) -> bool:
-        return self.probabilities and not self.csoaa_rank
 
 
 class LdfKernelConfig(KernelConfig):

@@ -1,4 +1,4 @@
-"""``--min_prediction`` and ``--max_prediction`` in vwlite's manners, where either may be free."""
+"""``--min_prediction`` and ``--max_prediction``, and the range of labels they give."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from vwlite.errors import UsageError
 
 if TYPE_CHECKING:
     from vwlite.learners.losses import LossConfig
+
+
+def given_range(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The label range when a bound of it is given; the one not given is 0."""
+    return None if low is None and high is None else (low or 0.0, high or 0.0)
 
 
 def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, Any]:

@@ -3,60 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from vwlite._native import softmax as kernel
 from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, restored_config
-from vwlite.learners.gd import GdConfig
-from vwlite.learners.per_class import Many, ManyConfig
+from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
+from vwlite.learners.per_class import Many
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, values_of, zeros
 
-LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 SCALARS = ("norm_sum", "norm_weight", "rate", "first", "min_label", "max_label", "time")
-REFUSED = (
-    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction"),
-    *("max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MulticlassConfig(ManyConfig):
-    """``multiclass`` is the number of classes. Labels, names, scores and probabilities are as with ``oaa``."""
-
-    multiclass: int = 0
-    class_loss: str = "multinomial"
-
-    learner: ClassVar[str] = "multiclass"
-    usual_loss: ClassVar[str] = "logistic"
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        object.__setattr__(self, "named_labels", tuple(self.named_labels))
-        if self.class_loss not in LOSSES:
-            raise UsageError(f"--multiclass goes with --loss_function {', '.join(LOSSES)}, not {self.class_loss}")
-        for name in REFUSED:
-            if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --multiclass")
-        if self.power_t != 0.5:
-            raise UsageError("--power_t does not go with --multiclass")
-        if not 1 <= self.multiclass < 1 << 24:
-            raise UsageError(f"--multiclass takes 1 to {(1 << 24) - 1} classes, not {self.multiclass}")
-        self.check_names()
-        if self.probabilities and self.class_loss != "multinomial":
-            raise UsageError("--probabilities needs --loss_function multinomial")
-
-    @property
-    def kind(self) -> str:
-        return "oaa"
-
-    @property
-    def count(self) -> int:
-        return self.multiclass
 
 
 class MulticlassKernelConfig:

@@ -10,12 +10,12 @@ from vwlite.data.holdout import HoldoutConfig
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners import check_as_text
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.training.counters import ProgressRule
 from vwlite.training.curriculum import CurriculumConfig
 
 if TYPE_CHECKING:
-    from vwlite.learners.dyadic import DyadicConfig
+    from vwlite.learners.configs.dyadic import DyadicConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from vwlite.evaluation.data_report import LARGEST, SMALLEST, Census
 from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
 from vwlite.evaluation.label_traps import Traps
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.learners.per_class import KINDS, ManyConfig
+from vwlite.learners.configs.per_class import KINDS, ManyConfig
 from vwlite.training.train import BadLinesConfig, say
 
 SHOWN = 20  # namespaces in the table

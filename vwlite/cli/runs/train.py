@@ -11,7 +11,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.interrupts import Interrupts
-from vwlite.learners.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.learners.prediction_limits import with_free_bound
 from vwlite.storage.atomic_file import atomic_copy, is_replaceable

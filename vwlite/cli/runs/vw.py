@@ -15,7 +15,7 @@ from vwlite.escapes import laid_out
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
-from vwlite.learners.gd import OF_UPDATES, GdConfig
+from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.config import OutputConfig, RunConfig

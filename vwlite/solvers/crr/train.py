@@ -20,7 +20,8 @@ from vwlite.features.query_ids import QueryConfig
 from vwlite.features.row_terms import ADVICE, MOST
 from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import BOTH

@@ -9,7 +9,8 @@ from vwlite.config_check import built, check_types, numbers, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.features.name_index import NameBook, book_from_arrays
-from vwlite.learners.gd import Gd, GdConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import Family, Pairs
