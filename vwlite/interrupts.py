@@ -1,19 +1,14 @@
-"""Signals that ask a run to stop: the first one lets the example at hand be learned, the second does not wait.
+"""A request to stop: ``STOP``, a byte in memory that kernels read between two examples, 0 until somebody sets it.
 
-Python's handlers wait until a kernel returns. So ``STOP``, a byte in memory that kernels look at, is set by the system:
-the number of every signal that Python hears is at once written to the file that ``listen`` names, and the file is this
-memory.
+The memory is a file of the system's, so that a signal can set it while a kernel runs: Python's own handlers wait until
+the kernel returns, but the system writes the signal's number to a file at once (see ``vwlite.cli.signals``).
 """
 
 import mmap
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGINT = 2  # the number of the signal of Ctrl-C
 
 
 def _shared_byte() -> tuple[mmap.mmap, int | None]:
@@ -33,78 +28,39 @@ def _shared_byte() -> tuple[mmap.mmap, int | None]:
     return memory, descriptor
 
 
-STOP, _DESCRIPTOR = _shared_byte()  # the number of the first signal since ``listen``, 0 before
-
-
-def listen() -> None:
-    """From now on, signals that Python hears set ``STOP``. For the main thread of a program; others change nothing."""
-    if _DESCRIPTOR is not None and threading.current_thread() is threading.main_thread():
-        signal.set_wakeup_fd(_DESCRIPTOR, warn_on_full_buffer=False)
-    forget()
+STOP, DESCRIPTOR = _shared_byte()  # what is written to the descriptor's file stands in ``STOP``
 
 
 def forget() -> None:
-    """What was heard has been obeyed."""
-    if _DESCRIPTOR is not None:
-        os.lseek(_DESCRIPTOR, 0, os.SEEK_SET)
+    """Clear the request."""
+    if DESCRIPTOR is not None:
+        os.lseek(DESCRIPTOR, 0, os.SEEK_SET)
     STOP[0] = 0
 
 
 def obey() -> None:
-    """Raises Interrupted once a signal has arrived, after which kernels stop midway."""
+    """Raises Interrupted once a stop is asked for, after which kernels end before their last row."""
     if STOP[0]:
         raise Interrupted(STOP[0])
 
 
 class Interrupted(BaseException):
-    """One of ``SIGNALS`` arrived. ``kept`` says what there is to go on from, if anything."""
+    """Signal ``number`` asked to stop. ``kept`` says what there is to go on from, if anything."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number, self.kept = number, ""
 
     def __str__(self) -> str:
-        return ("interrupted" if self.number == signal.SIGINT else "terminated") + self.kept
+        return ("interrupted" if self.number == SIGINT else "terminated") + self.kept
 
 
-class Interrupts:
-    """While entered, as a context manager, a signal raises Interrupted: at once where nothing is half done (the run
-    waits for input), otherwise at the next ``check``, which comes soon: kernels stop between two examples.
+class Guard:
+    """Keeps a run from being stopped where something is half done. This one never stops it."""
 
-    Signals that are ignored stay so. Not entered, or outside the main thread, it changes nothing.
-    """
-
-    def __init__(self) -> None:
-        self.pending = 0  # the signal that waits for ``check``
-        self.busy = False
-        self.before: dict[int, Any] = {}
-
-    def __enter__(self) -> "Interrupts":
-        if threading.current_thread() is threading.main_thread():
-            for number in SIGNALS:
-                if signal.getsignal(number) != signal.SIG_IGN:  # nohup
-                    self.before[number] = signal.signal(number, self.hear)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
-        forget()
-
-    def hear(self, number: int, frame: object = None) -> None:
-        if self.pending or not self.busy:
-            raise Interrupted(number)
-        self.pending = number
-
-    @contextmanager
-    def undisturbed(self) -> Iterator[None]:
-        """The first signal within is put off until ``check``."""
-        self.busy = True
-        try:
-            yield
-        finally:
-            self.busy = False
+    def undisturbed(self) -> AbstractContextManager[None]:
+        """Within, a request to stop waits for ``check``."""
+        return nullcontext()
 
     def check(self) -> None:
-        if self.pending:
-            raise Interrupted(self.pending)
+        """Raises Interrupted where a request to stop waits."""

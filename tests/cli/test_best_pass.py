@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from vwlite.interrupts import Interrupted, Interrupts
+from vwlite.cli.signals import Interrupts
+from vwlite.interrupts import Interrupted
 
 DRAW = random.Random(1)
 LABELS = [DRAW.choice((-1, 1)) for _ in range(60)]  # nothing to be learned but by heart

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from vwlite import interrupts
+from vwlite.cli.signals import Interrupts
 from vwlite.data.batch import INNER
-from vwlite.interrupts import Interrupted, Interrupts
+from vwlite.interrupts import Interrupted
 from vwlite.storage.model_file import load
 from vwlite.training import ledger
 from vwlite.training.trainer import Session

@@ -211,7 +211,8 @@ def test_skip_seen_needs_a_model_to_go_on_with(vwlite):
 
 
 def test_a_resumed_run_skips_what_the_stopped_one_skipped(vwlite, tmp_path, monkeypatch):
-    from vwlite.interrupts import Interrupted, Interrupts
+    from vwlite.cli.signals import Interrupts
+    from vwlite.interrupts import Interrupted
 
     vwlite("train", "mon.vw", "-f", "before")
     for name, stops in (("model", True), ("other", False)):

@@ -23,7 +23,8 @@ from fuzz.mutations import header_changed, json_changed
 from fuzz.sealing import sealed_model, unsealed_model
 from fuzz.seeds import made
 from fuzz.targets import folder
-from vwlite.interrupts import Interrupted, Interrupts
+from vwlite.cli.signals import Interrupts
+from vwlite.interrupts import Interrupted
 
 TEXT = b"1 |a b c:2 |b x |s d |user u\n-1 't |a x |b y z\n"
 CLASSES = TEXT.replace(b"-1", b"3")

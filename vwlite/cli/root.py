@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
+from vwlite.cli.signals import listen
 from vwlite.cli.stopping import stop
 from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
 from vwlite.escapes import escaped, laid_out
-from vwlite.interrupts import Interrupted, listen
+from vwlite.interrupts import Interrupted
 from vwlite.version import __version__
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: its threads cost start-up time

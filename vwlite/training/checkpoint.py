@@ -15,7 +15,7 @@ from typing import Any
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import is_still
 from vwlite.errors import ModelError, UsageError
-from vwlite.interrupts import Interrupts
+from vwlite.interrupts import Guard
 from vwlite.storage.atomic_file import beside_output
 from vwlite.storage.output_checks import CHECKPOINT
 from vwlite.training.best_pass import remove_kept
@@ -36,12 +36,12 @@ class Checkpoints:
         self,
         config: RunConfig,
         say: Callable[[str], None],
-        interrupts: Interrupts | None = None,
+        guard: Guard | None = None,
         *,
         every: float | None = None,
     ) -> None:
         self.path, self.say, self.every = checkpoint_path(config), say, every
-        self.interrupts = interrupts or Interrupts()
+        self.guard = guard or Guard()
         self.told = told(config)
         self.found = fingerprint(config.input.paths)
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
@@ -72,7 +72,7 @@ class Checkpoints:
     def attach(self, session: Session) -> None:
         """Look after a session that has been entered."""
         self.session, self.targets = session, session.saver.targets
-        session.undisturbed, session.between = self.interrupts.undisturbed, self.look
+        session.undisturbed, session.between = self.guard.undisturbed, self.look
         session.inputs.digested = True
         self.partials = [Partial(writer) for writer in (session.predictions, session.raw) if writer]
         if not self.run:
@@ -87,7 +87,7 @@ class Checkpoints:
 
     def look(self) -> None:
         """Between two batches: has a signal arrived, is it time to write?"""
-        self.interrupts.check()
+        self.guard.check()
         if self.every is not None and time.monotonic() - self.last >= self.every:
             self.save()
 

@@ -8,9 +8,9 @@ from typing import Any
 from vwlite.cli import build, learners
 from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
-from vwlite.interrupts import Interrupts
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.learners.prediction_limits import with_free_bound

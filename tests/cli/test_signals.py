@@ -1,0 +1,79 @@
+"""When signals are heard."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from vwlite.cli.signals import SIGNALS, Interrupts, listen
+from vwlite.interrupts import STOP, Interrupted, forget, obey
+
+
+@pytest.fixture(autouse=True)
+def usual_handlers():
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_at_once_where_nothing_is_half_done(number):
+    with Interrupts(), pytest.raises(Interrupted) as raised:
+        os.kill(os.getpid(), number)
+    assert raised.value.number == number
+
+
+def test_put_off_while_busy_the_second_not():
+    with Interrupts() as interrupts:
+        interrupts.check()
+        with interrupts.undisturbed():
+            os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Interrupted, match="terminated") as raised:
+            interrupts.check()
+        assert raised.value.number == signal.SIGTERM
+        with interrupts.undisturbed(), pytest.raises(Interrupted, match="interrupted"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ignored_signals_stay_ignored():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with Interrupts():
+        os.kill(os.getpid(), signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_other_threads_change_no_handlers():
+    def enter():
+        with Interrupts():
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    seen = []
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert seen == [signal.SIG_DFL]
+
+
+def test_a_byte_is_set_while_python_does_not_look():
+    """Which kernels read; here the handler has not had its turn either."""
+    signal.signal(signal.SIGTERM, lambda number, frame: seen.append(STOP[0]))
+    seen = []
+    listen()
+    try:
+        assert STOP[0] == 0
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert seen == [signal.SIGTERM]
+        with pytest.raises(Interrupted, match="terminated"):
+            obey()
+        forget()
+        obey()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert STOP[0] == signal.SIGTERM
+    finally:
+        signal.set_wakeup_fd(-1)
+        forget()
