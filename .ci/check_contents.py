@@ -43,5 +43,5 @@ def packed(source, sdist):
 
 if __name__ == "__main__":
     tree = Path(sys.argv[1])
-    complaints = [*installed(tree), *packed(tree, sys.argv[2])]
-    sys.exit("\n".join(complaints) or 0)
+    warnings = [*installed(tree), *packed(tree, sys.argv[2])]
+    sys.exit("\n".join(warnings) or 0)

@@ -139,13 +139,13 @@ def trials(command, kind, numbers):
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(start, folder)
             ended = run(folder, COMMANDS[command], kind, number)
-            faults = complaints(kind, ended, folder, start, whole)
+            faults = warnings(kind, ended, folder, start, whole)
             if faults:
                 wrong.append((command, kind, number, ended, faults))
         return wrong, len(numbers)
 
 
-def complaints(kind, ended, folder, start, whole):
+def warnings(kind, ended, folder, start, whole):
     status, said = ended["status"], ended["said"]
     found = [] if status in ENDS[kind] else [f"exit status {status}"]
     if "Traceback" in said or (status and "vwlite: " not in said and kind != "size"):  # to which what is said belongs

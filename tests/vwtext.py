@@ -70,7 +70,7 @@ lines = joined(
     sequences(FEATURES, FEATURES, FEATURES, BARS, ODDITIES),
     st.one_of(st.sampled_from([b"", b"", b"", b"\r", b"\r\r", b" ", b"\t"]), names, noise),
 )
-# What strict manners must take.
+# What the strict parser must take.
 clean_lines = joined(
     st.sampled_from(HEADS),
     st.sampled_from(BARS).map(bytes.lstrip),

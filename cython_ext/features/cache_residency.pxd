@@ -17,9 +17,9 @@ cdef inline bint are_near(const Rows *rows, const Plan *plan, size_t row, size_t
     not been met (the Good-Turing estimate; Good, 1953).
     """
     cdef uint8_t met[1 << PLACE_BITS]
-    cdef size_t first = rows.seg_start[rows.row_seg[row]], i
+    cdef size_t first = rows.namespace_start[rows.row_namespace[row]], i
     cdef uint32_t place, rare = 0
-    if not plan.plain or plan.interactions or rows.seg_start[rows.row_seg[end]] - first < SAMPLE:
+    if not plan.plain or plan.interactions or rows.namespace_start[rows.row_namespace[end]] - first < SAMPLE:
         return False
     memset(met, 0, sizeof(met))
     for i in range(first, first + SAMPLE):

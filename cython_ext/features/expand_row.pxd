@@ -178,7 +178,7 @@ cdef inline bint find_pieces(const Rows *rows, uint32_t first, uint32_t last, Sc
     """Cut the segments ``[first, last)`` into pieces to be copied one after the other: those of one letter follow the first
     of them. Kept for the rows behind, which mostly have the same letters. False when memory has run out.
     """
-    cdef const uint8_t *letters = rows.seg_char + first
+    cdef const uint8_t *letters = rows.namespace_char + first
     cdef uint64_t twice = find_repeats(rows, first, last)
     cdef uint64_t done[4]
     cdef uint32_t n = last - first, segment, other, run = 0
@@ -211,15 +211,15 @@ cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, con
     cdef uint32_t piece, n = last - first
     cdef int status
     s.terms = 0
-    status = ask_for_terms(s, rows.seg_start[last] - rows.seg_start[first] + 1)
+    status = ask_for_terms(s, rows.namespace_start[last] - rows.namespace_start[first] + 1)
     if status != OK:
         return status
-    if not s.cut or s.segments != n or (n and memcmp(s.letters, rows.seg_char + first, n) != 0):
+    if not s.cut or s.segments != n or (n and memcmp(s.letters, rows.namespace_char + first, n) != 0):
         if not find_pieces(rows, first, last, s):
             return NO_MEMORY
     for piece in range(s.pieces):
-        copy_features(rows, rows.seg_start[first + s.store_index[2 * piece]],
-                      rows.seg_start[first + s.store_index[2 * piece + 1]], plan.mask, s)
+        copy_features(rows, rows.namespace_start[first + s.store_index[2 * piece]],
+                      rows.namespace_start[first + s.store_index[2 * piece + 1]], plan.mask, s)
     add_constant(plan, s)
     s.count = s.linear
     return OK
@@ -243,7 +243,7 @@ cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *
     cdef int g, status
     cdef size_t total = 0
     if plan.flat:
-        return expand_flat(rows, rows.row_seg[row], rows.row_seg[row + 1], plan, s)
+        return expand_flat(rows, rows.row_namespace[row], rows.row_namespace[row + 1], plan, s)
     s.terms = 0
     status = make_groups(rows, row, plan, s)
     if status != OK:

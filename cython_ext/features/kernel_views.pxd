@@ -18,8 +18,8 @@ cdef struct Results:             # arrays a kernel fills, one entry per row
 cdef inline Rows open_rows(batch):
     cdef const float[::1] label = batch.label, importance = batch.importance, base = batch.base
     cdef const float[::1] value = batch.value
-    cdef const uint8_t[::1] flags = batch.flags, seg_char = batch.seg_char
-    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
+    cdef const uint8_t[::1] flags = batch.flags, namespace_char = batch.namespace_char
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
     cdef const uint32_t[::1] hash = batch.feature_hash
     cdef Rows rows
     rows.size = label.shape[0]
@@ -27,10 +27,10 @@ cdef inline Rows open_rows(batch):
     rows.importance = &importance[0] if rows.size else NULL
     rows.base = &base[0] if rows.size else NULL
     rows.flags = &flags[0] if rows.size else NULL
-    rows.row_seg = &row_seg[0]
-    rows.seg_char = &seg_char[0] if seg_char.shape[0] else NULL
-    rows.seg_hash = &seg_hash[0] if seg_hash.shape[0] else NULL
-    rows.seg_start = &seg_start[0]
+    rows.row_namespace = &row_namespace[0]
+    rows.namespace_char = &namespace_char[0] if namespace_char.shape[0] else NULL
+    rows.namespace_hash = &namespace_hash[0] if namespace_hash.shape[0] else NULL
+    rows.namespace_start = &namespace_start[0]
     rows.hash = &hash[0] if hash.shape[0] else NULL
     rows.value = &value[0] if value.shape[0] else NULL
     return rows

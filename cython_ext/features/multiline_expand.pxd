@@ -13,9 +13,9 @@ from base.status cimport NO_MEMORY, OK
 
 cdef struct Line:                # a line at work; its groups point into the arrays, which hold own and shared segments
     Scratch s
-    uint8_t *seg_char            # (max_segments,)
-    uint32_t *seg_hash
-    uint32_t *seg_start          # (max_segments + 1,)
+    uint8_t *namespace_char            # (max_segments,)
+    uint32_t *namespace_hash
+    uint32_t *namespace_start          # (max_segments + 1,)
     uint32_t *hash               # (max_features,)
     float *value
     size_t max_segments, max_features
@@ -28,9 +28,9 @@ cdef inline void open_line(Line *line) noexcept nogil:
 
 cdef inline void close_line(Line *line) noexcept nogil:
     close_scratch(&line.s)
-    free(line.seg_char)
-    free(line.seg_hash)
-    free(line.seg_start)
+    free(line.namespace_char)
+    free(line.namespace_hash)
+    free(line.namespace_start)
     free(line.hash)
     free(line.value)
 
@@ -44,10 +44,10 @@ cdef inline bint grow(void **array, size_t bytes) noexcept nogil:
 
 cdef inline bint make_room(Line *line, size_t segments, size_t features) noexcept nogil:
     """False when memory has run out."""
-    if segments > line.max_segments or line.seg_start == NULL:
+    if segments > line.max_segments or line.namespace_start == NULL:
         segments = 2 * segments + 8
-        if not (grow(<void **>&line.seg_char, segments) and grow(<void **>&line.seg_hash, 4 * segments)
-                and grow(<void **>&line.seg_start, 4 * (segments + 1))):
+        if not (grow(<void **>&line.namespace_char, segments) and grow(<void **>&line.namespace_hash, 4 * segments)
+                and grow(<void **>&line.namespace_start, 4 * (segments + 1))):
             return False
         line.max_segments = segments
     if features > line.max_features or line.hash == NULL:
@@ -60,12 +60,12 @@ cdef inline bint make_room(Line *line, size_t segments, size_t features) noexcep
 
 cdef inline void add_row(Line *line, const Rows *rows, size_t row, uint32_t *segments) noexcept nogil:
     """Append the segments of a row, for which there must be room."""
-    cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], j
-    cdef uint32_t begin = rows.seg_start[first], features = rows.seg_start[last] - begin, at = line.seg_start[segments[0]]
+    cdef uint32_t first = rows.row_namespace[row], last = rows.row_namespace[row + 1], j
+    cdef uint32_t begin = rows.namespace_start[first], features = rows.namespace_start[last] - begin, at = line.namespace_start[segments[0]]
     for j in range(last - first):
-        line.seg_char[segments[0] + j] = rows.seg_char[first + j]
-        line.seg_hash[segments[0] + j] = rows.seg_hash[first + j]
-        line.seg_start[segments[0] + j + 1] = rows.seg_start[first + j + 1] - begin + at
+        line.namespace_char[segments[0] + j] = rows.namespace_char[first + j]
+        line.namespace_hash[segments[0] + j] = rows.namespace_hash[first + j]
+        line.namespace_start[segments[0] + j + 1] = rows.namespace_start[first + j + 1] - begin + at
     if features:
         memcpy(line.hash + at, rows.hash + begin, features * sizeof(uint32_t))
         memcpy(line.value + at, rows.value + begin, features * sizeof(float))
@@ -73,7 +73,7 @@ cdef inline void add_row(Line *line, const Rows *rows, size_t row, uint32_t *seg
 
 
 cdef inline size_t features_of(const Rows *rows, size_t row) noexcept nogil:
-    return rows.seg_start[rows.row_seg[row + 1]] - rows.seg_start[rows.row_seg[row]]
+    return rows.namespace_start[rows.row_namespace[row + 1]] - rows.namespace_start[rows.row_namespace[row]]
 
 
 cdef inline bint holds(const uint64_t *letters, uint8_t letter) noexcept nogil:
@@ -89,8 +89,8 @@ cdef inline void place_constant(const Rows *rows, size_t row, const Plan *plan, 
     cdef float value
     cdef int g
     memset(own, 0, sizeof(own))
-    for segment in range(rows.row_seg[row], rows.row_seg[row + 1]):
-        letter = plan.redefine[rows.seg_char[segment]]
+    for segment in range(rows.row_namespace[row], rows.row_namespace[row + 1]):
+        letter = plan.redefine[rows.namespace_char[segment]]
         own[letter >> 6] |= <uint64_t>1 << (letter & 63)
     for g in range(s.groups):
         if s.group[g].number < LETTERS and holds(own, <uint8_t>s.group[g].number) and not plan.nonlinear[s.group[g].number]:
@@ -105,19 +105,19 @@ cdef inline void place_constant(const Rows *rows, size_t row, const Plan *plan, 
 cdef inline int expand_line(const Rows *rows, size_t row, const size_t *shared, const Plan *plan, Line *line) noexcept nogil:
     """Fill ``line.s`` with the terms of a row; ``shared`` is NULL or the row of the shared line."""
     cdef Rows one
-    cdef uint32_t row_seg[2]
+    cdef uint32_t row_namespace[2]
     cdef size_t segments
     cdef int status
     if shared == NULL:
         return expand(rows, row, plan, &line.s)
-    segments = rows.row_seg[row + 1] - rows.row_seg[row] + rows.row_seg[shared[0] + 1] - rows.row_seg[shared[0]]
+    segments = rows.row_namespace[row + 1] - rows.row_namespace[row] + rows.row_namespace[shared[0] + 1] - rows.row_namespace[shared[0]]
     if not make_room(line, segments, features_of(rows, row) + features_of(rows, shared[0])):
         return NO_MEMORY
-    row_seg[0] = row_seg[1] = line.seg_start[0] = 0
-    add_row(line, rows, row, &row_seg[1])
-    add_row(line, rows, shared[0], &row_seg[1])
+    row_namespace[0] = row_namespace[1] = line.namespace_start[0] = 0
+    add_row(line, rows, row, &row_namespace[1])
+    add_row(line, rows, shared[0], &row_namespace[1])
     one = rows[0]
-    one.row_seg, one.seg_char, one.seg_hash, one.seg_start = row_seg, line.seg_char, line.seg_hash, line.seg_start
+    one.row_namespace, one.namespace_char, one.namespace_hash, one.namespace_start = row_namespace, line.namespace_char, line.namespace_hash, line.namespace_start
     one.hash, one.value, one.size = line.hash, line.value, 1
     status = expand(&one, 0, plan, &line.s)
     if status == OK and plan.constant:

@@ -19,10 +19,10 @@ cdef struct Rows:                # a batch as the kernels see it; shapes in vwli
     const float *importance
     const float *base
     const uint8_t *flags
-    const uint32_t *row_seg
-    const uint8_t *seg_char
-    const uint32_t *seg_hash
-    const uint32_t *seg_start
+    const uint32_t *row_namespace
+    const uint8_t *namespace_char
+    const uint32_t *namespace_hash
+    const uint32_t *namespace_start
     const uint32_t *hash
     const float *value
     size_t size
@@ -46,7 +46,7 @@ cdef inline void add_group(Scratch *s, int number, const uint32_t *index, const 
 
 cdef inline bint store(Scratch *s, const Rows *rows, uint32_t segment) noexcept nogil:
     """Copy a segment's features behind the stored ones."""
-    cdef size_t begin = rows.seg_start[segment], size = rows.seg_start[segment + 1] - begin
+    cdef size_t begin = rows.namespace_start[segment], size = rows.namespace_start[segment + 1] - begin
     if size == 0:                # a cache may hold such segments
         return True
     if not room_to_store(s, size):
@@ -89,12 +89,12 @@ cdef inline int limit_group(Scratch *s, size_t first, size_t limit, const Plan *
 
 cdef inline int gather_letter(const Rows *rows, const Plan *plan, uint32_t segment, uint32_t last, Scratch *s) noexcept nogil:
     """Store all segments from ``segment`` on that are filed under its letter, their n-grams, cut to the limit."""
-    cdef uint8_t letter = plan.redefine[rows.seg_char[segment]]
+    cdef uint8_t letter = plan.redefine[rows.namespace_char[segment]]
     cdef size_t first = s.stored
     cdef uint32_t other
     cdef int status = OK
     for other in range(segment, last):
-        if plan.redefine[rows.seg_char[other]] == letter and not store(s, rows, other):
+        if plan.redefine[rows.namespace_char[other]] == letter and not store(s, rows, other):
             return NO_MEMORY
     if plan.ngram[letter] > 1:
         status = add_ngrams(first, s.stored - first, plan.ngram[letter], plan.skips[letter], s)
@@ -113,9 +113,9 @@ cdef inline bint gather_name(const Rows *rows, const Plan *plan, int name, uint3
     cdef size_t begin = s.stored
     cdef uint32_t segment
     for segment in range(first, last):
-        if rows.seg_char[segment] in (ANONYMOUS_CHAR, AFFIX_CHAR, SPELLING_CHAR):
+        if rows.namespace_char[segment] in (ANONYMOUS_CHAR, AFFIX_CHAR, SPELLING_CHAR):
             continue             # they have no name, and the hash 0 that the name "0" has too
-        if rows.seg_hash[segment] == plan.name_hash[name] and not plan.ignore[plan.redefine[rows.seg_char[segment]]]:
+        if rows.namespace_hash[segment] == plan.name_hash[name] and not plan.ignore[plan.redefine[rows.namespace_char[segment]]]:
             if not store(s, rows, segment):
                 return False
     if s.stored > begin:
@@ -155,7 +155,7 @@ cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t las
     cdef uint64_t met = 0, twice = 0, bit
     cdef uint32_t segment
     for segment in range(first, last):
-        bit = bit_of(rows.seg_char[segment])
+        bit = bit_of(rows.namespace_char[segment])
         twice |= met & bit
         met |= bit
     return twice
@@ -163,18 +163,18 @@ cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t las
 
 cdef inline int make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
     """Fill ``s.group``. OK, NO_MEMORY, TOO_MANY, STOPPED."""
-    cdef uint32_t first = rows.row_seg[row], last = rows.row_seg[row + 1], segment, begin
+    cdef uint32_t first = rows.row_namespace[row], last = rows.row_namespace[row + 1], segment, begin
     cdef uint64_t twice = find_repeats(rows, first, last)
     cdef uint8_t letter
     cdef int name, status
     forget_groups(s)
     for segment in range(first, last):
-        letter = plan.redefine[rows.seg_char[segment]]
+        letter = plan.redefine[rows.namespace_char[segment]]
         if s.where[letter] >= 0 or plan.ignore[letter]:
             continue
         if plan.plain and not twice & bit_of(letter):
-            begin = rows.seg_start[segment]
-            add_group(s, letter, rows.hash + begin, rows.value + begin, rows.seg_start[segment + 1] - begin)
+            begin = rows.namespace_start[segment]
+            add_group(s, letter, rows.hash + begin, rows.value + begin, rows.namespace_start[segment + 1] - begin)
             continue
         status = gather_letter(rows, plan, segment, last, s)
         if status != OK:

@@ -14,7 +14,7 @@ from learners.gd_update cimport (
 )
 from base.float32 cimport FOUR, ONE, TWO
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport Visit, check_fit, visit_in_order
+from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -80,7 +80,7 @@ cdef inline float ask(Active *a, float flip, float seen) noexcept nogil:
     return ONE / probability if random_next(a.chance) < probability else -1
 
 
-cdef inline int teach(Active *a, Scratch *s, float p, float y, float weight) noexcept nogil:
+cdef inline int learn_labeled(Active *a, Scratch *s, float p, float y, float weight) noexcept nogil:
     cdef int status = learn_row(&a.m, s, p, y, weight)
     sync_if_due(&a.m)
     return status
@@ -118,7 +118,7 @@ cdef inline bint is_learned(const Active *a, const Rows *rows, size_t row, const
     return learning and not isnan(rows.label[row]) and not (out.held != NULL and out.held[row])
 
 
-cdef int visit_simulated(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_simulated(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     """Learn the row if its label is one that would have been asked for; else it counts as unlabelled, without weight."""
     cdef Active *a = <Active *>learner
     cdef bint learn = is_learned(a, rows, row, out, learning)
@@ -130,14 +130,14 @@ cdef int visit_simulated(void *learner, const Rows *rows, size_t row, Scratch *s
         if importance > 0:
             a.m.scalars[QUERIES] += 1
             weight *= importance
-            status |= teach(a, s, p, y, weight)
+            status |= learn_labeled(a, s, p, y, weight)
         else:
             y, weight = <float>NAN, 0
     book(a, out, row, p, y, weight)
     return status
 
 
-cdef int visit_asking(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_asking(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     """Learn the row if it has a label; else tell with what importance to ask for it."""
     cdef Active *a = <Active *>learner
     cdef bint learn = is_learned(a, rows, row, out, learning)
@@ -145,7 +145,7 @@ cdef int visit_asking(void *learner, const Rows *rows, size_t row, Scratch *s, R
     cdef float p = predicted(a, rows, row, s, out, learn)
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
     if learn and weight > 0 and not (a.m.strict and status != OK):
-        status |= teach(a, s, p, y, weight)
+        status |= learn_labeled(a, s, p, y, weight)
     a.told[row] = -1
     if isnan(y):
         middle = (a.m.params.max_label + a.m.params.min_label) * HALF
@@ -160,7 +160,7 @@ cdef int visit_asking(void *learner, const Rows *rows, size_t row, Scratch *s, R
     return status
 
 
-cdef int visit_confident(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_confident(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     """Tell the importance that would flip the prediction's sign, of a label against it where there is none.
 
     vw has not predicted yet when it looks at a label, and looks for none at all after training.
@@ -177,7 +177,7 @@ cdef int visit_confident(void *learner, const Rows *rows, size_t row, Scratch *s
     if not a.after:
         moved = sensitivity(&a.m, s, known, other, weight)
     if learn and weight > 0 and not (a.m.strict and status != OK):
-        status |= teach(a, s, p, y, weight)
+        status |= learn_labeled(a, s, p, y, weight)
     if a.after:
         moved = sensitivity(&a.m, s, known, other, weight)
     a.told[row] = fabsf(p) / moved
@@ -202,7 +202,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Visit visit = visit_simulated if config.simulation else visit_asking if config.active else visit_confident
+    cdef ProcessExample process_example = process_simulated if config.simulation else process_asking if config.active else process_confident
     cdef Active a
     cdef int status
     check_fit(state, &native_plan, &rows, end, learning)
@@ -217,5 +217,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     a.mellowness, a.after, a.binary, a.middle = config.mellowness, config.after, config.binary, config.middle
     a.label, a.weight, a.told, a.chance = &taken[0, 0], &taken[1, 0], &told[0], &chance[0]
     with nogil:
-        status = visit_in_order(&a, prepare, visit, a.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&a, prepare, process_example, a.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin

@@ -1,7 +1,7 @@
 """Gradient descent's per-coordinate rates: adaptive (AdaGrad) and normalised (NAG), as Vowpal Wabbit combines them.
 
 A slot of the table holds ``w, G, N, r``: the weight, the sum of squared gradients, the largest |x| seen, and scratch: the rate of
-the last visit, or a row's tag (``learners/slot_cache.pxd``). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and Langford (2013).
+the last process_example, or a row's tag (``learners/slot_cache.pxd``). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and Langford (2013).
 """
 
 from libc.math cimport fabsf, isfinite, powf, sqrtf

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 
 from learners.gd_update cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
 from losses.loss_types cimport LossParams
 from losses.losses cimport LOSS_POISSON
@@ -15,7 +15,7 @@ from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 cdef enum:
-    GRADIENT = 1             # columns of the table in vw's manners; one less in the vectors of vwlite's
+    GRADIENT = 1             # columns of the table under ``vwlite vw``; one less in the vectors of vwlite's
     DIRECTION = 2
     DIAGONAL = 3
     VECTORS = 3
@@ -28,7 +28,7 @@ cdef enum:
 cdef struct Pass:
     Learner m
     double *sums             # (SUMS,)
-    double *vectors          # (2^bits, VECTORS) in vwlite's manners, where the table has the weights alone; else NULL
+    double *vectors          # (2^bits, VECTORS) outside of ``vwlite vw``, where the table has the weights alone; else NULL
     LossParams boundless     # the loss's parameters, but for the range of labels
     double share             # of the loss's value whose derivative is its slope
     bint gradient            # this pass takes the gradient, else the curvature
@@ -100,7 +100,7 @@ cdef inline double bend(const Pass *q, float p, float y, double value, double sl
 
 
 cdef inline void learn_exactly(Pass *q, const Scratch *s, float p, float y, double weight) noexcept nogil:
-    """``learn`` in vwlite's manners: the loss is that of the prediction before it is clipped, sums are float64."""
+    """``learn`` outside of ``vwlite vw``: the loss is that of the prediction before it is clipped, sums are float64."""
     cdef double value = q.m.loss.value(&q.boundless, p, y) * q.share, slope = q.m.loss.slope(&q.boundless, p, y), d
     if q.first:
         q.sums[WEIGHT_SUM] += weight
@@ -118,7 +118,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     prefetch_slots(&(<Pass *>learner).m, s)
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Pass *q = <Pass *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
@@ -145,7 +145,7 @@ cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Take the rows ``[begin, end)`` into the sums of this pass; as ``run_rows`` of ``gd.pyx``.
 
-    ``state.sums`` float64[3]. In vw's manners ``state.vectors`` is None and ``state.weights`` float32[2^bits, 4] has weight,
+    ``state.sums`` float64[3]. Under ``vwlite vw`` ``state.vectors`` is None and ``state.weights`` float32[2^bits, 4] has weight,
     gradient, direction, diagonal; else it has the weight, and ``state.vectors`` float64[2^bits, 3] the others.
     """
     cdef size_t end = end_and_mode[0]
@@ -170,5 +170,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         q.boundless.min_label, q.boundless.max_label = -INFINITY, INFINITY
         q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # deviance is twice the likelihood's part
     with nogil:
-        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, True)
+        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, True)
     return status, begin

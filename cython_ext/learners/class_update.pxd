@@ -74,7 +74,7 @@ cdef inline int predict_class(Many *q, const Scratch *s, uint32_t c, float base,
     return OK if isfinite(raw[c]) else UNSTABLE
 
 
-cdef inline int teach(Many *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
+cdef inline int update_class(Many *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
     """One update of class ``c``, its prediction known."""
     cdef int status
     take(q, c)
@@ -95,7 +95,7 @@ cdef inline uint32_t first_class(const Many *q) noexcept nogil:
 
 
 cdef inline uint32_t place(const Many *q, uint32_t number) noexcept nogil:
-    """The set of weights of a class number; in vw's manners one out of range is the first or the last."""
+    """The set of weights of a class number; under ``vwlite vw`` one out of range is the first or the last."""
     cdef uint32_t first = first_class(q)
     return number - first if number - first < q.classes else (q.classes - 1 if first else 0)
 
@@ -144,7 +144,7 @@ cdef inline int teach_anew(Many *q, const Rows *rows, size_t row, Scratch *s, ui
     if not q.m.frozen:
         widen_range(&q.m, sign)
     status = predict_class(q, s, c, rows.base[row], raw, score)
-    return status | (teach(q, s, c, score[c], sign, weight) if weight > 0 else OK)
+    return status | (update_class(q, s, c, score[c], sign, weight) if weight > 0 else OK)
 
 
 cdef inline int teach_sample(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
@@ -181,7 +181,7 @@ cdef inline int teach_all(Many *q, const Rows *rows, size_t row, Scratch *s, flo
         if not q.m.frozen:
             widen_range(&q.m, sign)
         if weight > 0:
-            status |= teach(q, s, c, score[c], sign, weight)
+            status |= update_class(q, s, c, score[c], sign, weight)
     return status
 
 

@@ -10,7 +10,7 @@ from learners.gd_update cimport (
     NORM_SUM, NORM_WEIGHT, Learner, clip, count_time, open_learner, prefetch_slots, widen_range
 )
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -112,7 +112,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     prefetch_slots(&(<Better *>learner).m, s)
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Better *q = <Better *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], start = rows.base[row], p, slope
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
@@ -159,5 +159,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if q.m.stride != (STRIDE if learning else 1) or state.mask is not None:
         raise ValueError("the table has other columns")
     with nogil:
-        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin

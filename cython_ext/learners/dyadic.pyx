@@ -16,7 +16,7 @@ from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG, Group, Scratch, give_back
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
-from learners.dyadic_scratch cimport Work, close_work, make_room, open_work
+from learners.dyadic_scratch cimport DyadicScratch, close_work, make_room, open_work
 
 
 cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learners/dyadic.py
@@ -55,7 +55,7 @@ cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const
     return &s.group[where]
 
 
-cdef inline void add_side(Learner *m, Work *work, size_t pair, int which, const uint32_t *index, const float *value,
+cdef inline void add_side(Learner *m, DyadicScratch *work, size_t pair, int which, const uint32_t *index, const float *value,
                           size_t size, size_t *used, uint32_t mask) noexcept nogil:
     """One side of the component that is being made; its features are copied so that each slot stands once."""
     cdef size_t i, rank = m.latent[pair][which].rank
@@ -73,7 +73,7 @@ cdef inline void add_side(Learner *m, Work *work, size_t pair, int which, const 
         side.vector[i] += m.offset
 
 
-cdef inline void close_component(Work *work, size_t rank) noexcept nogil:
+cdef inline void close_component(DyadicScratch *work, size_t rank) noexcept nogil:
     """Keep the component unless a side is all zeros: then it never changes and adds nothing but a constant."""
     cdef Side *a = &work.side[2 * work.components]
     cdef Side *b = a + 1
@@ -94,7 +94,7 @@ cdef inline void close_component(Work *work, size_t rank) noexcept nogil:
     work.components += 1
 
 
-cdef inline bint repeats_slot(const Group *group, Work *work, uint32_t mask) noexcept nogil:
+cdef inline bint repeats_slot(const Group *group, DyadicScratch *work, uint32_t mask) noexcept nogil:
     """Whether two features of the side share a slot; uses the arrays of the sides, which must not be in use."""
     cdef size_t i
     for i in range(group.size):
@@ -102,7 +102,7 @@ cdef inline bint repeats_slot(const Group *group, Work *work, uint32_t mask) noe
     return merge_slots(work.index, work.value, group.size) < group.size
 
 
-cdef inline int make_components(Learner *m, Work *work, uint32_t mask) noexcept nogil:
+cdef inline int make_components(Learner *m, DyadicScratch *work, uint32_t mask) noexcept nogil:
     """All components of the row; OK, NO_MEMORY, or -1 when the sides of a positional pair differ in length."""
     cdef const Group *a
     cdef const Group *b
@@ -134,7 +134,7 @@ cdef inline int make_components(Learner *m, Work *work, uint32_t mask) noexcept 
     return OK
 
 
-cdef inline double dot_products(const Work *work) noexcept nogil:
+cdef inline double dot_products(const DyadicScratch *work) noexcept nogil:
     cdef size_t i
     cdef double total = 0
     for i in range(work.components):
@@ -154,7 +154,7 @@ cdef inline double moved(double way, double fade) noexcept nogil:
     return exp(-fade) * expm1(way) if way < 1 else safe_exp(way - fade) - exp(-fade)
 
 
-cdef inline void move_components(const Learner *m, Work *work, const Flow *flow, const Step *step) noexcept nogil:
+cdef inline void move_components(const Learner *m, DyadicScratch *work, const Flow *flow, const Step *step) noexcept nogil:
     """Both sides of every component to where the flow has come."""
     cdef size_t i, d, rank = m.latent[0][0].rank
     cdef double grow, fall, root, sum, difference, way
@@ -175,7 +175,7 @@ cdef inline void move_components(const Learner *m, Work *work, const Flow *flow,
         move_vector(right, work.change, decay, (decay - 1) * m.offset / right.square)
 
 
-cdef inline Flow open_flow(Learner *m, Work *work, double linear, float y) noexcept nogil:
+cdef inline Flow open_flow(Learner *m, DyadicScratch *work, double linear, float y) noexcept nogil:
     """The row's flow; its terms are merged so that each slot stands once."""
     cdef Flow flow
     cdef size_t i
@@ -191,7 +191,7 @@ cdef inline Flow open_flow(Learner *m, Work *work, double linear, float y) noexc
     return flow
 
 
-cdef inline int learn(Learner *m, Work *work, double p, double linear, float y, float weight) noexcept nogil:
+cdef inline int learn(Learner *m, DyadicScratch *work, double p, double linear, float y, float weight) noexcept nogil:
     cdef Flow flow
     cdef Step step
     cdef size_t i
@@ -236,7 +236,7 @@ cdef inline void set_flip(Results *out, size_t row, double importance) noexcept 
         out.flip[row] = <float>importance
 
 
-cdef inline int visit(Learner *m, const Rows *rows, size_t row, Work *work, Results *out, bint learning,
+cdef inline int process_example(Learner *m, const Rows *rows, size_t row, DyadicScratch *work, Results *out, bint learning,
                       uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
     cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.held != NULL and out.held[row])
@@ -291,7 +291,7 @@ cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask)
 
 
 cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
-             Work *work) noexcept nogil:
+             DyadicScratch *work) noexcept nogil:
     """Rows ``[row, end)`` in order; the next row's lines are fetched while one is worked on."""
     cdef size_t next = row[0]
     cdef int status = OK
@@ -313,7 +313,7 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
             out.features[row[0]] = 0
             set_flip(out, row[0], INFINITY)
         else:
-            status = visit(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
+            status = process_example(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
             if status == UNSTABLE and not m.strict:
                 status = OK
         if work[row[0] & 1].row.max_terms > LONG:
@@ -359,7 +359,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef Work work[2]
+    cdef DyadicScratch work[2]
     cdef int status = NO_MEMORY
     if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
         raise ValueError("table, plan and batch do not belong together")

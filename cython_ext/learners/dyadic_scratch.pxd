@@ -8,7 +8,7 @@ from learners.latent_vectors cimport Side
 from features.row_buffer cimport Scratch, close_scratch, open_scratch
 
 
-cdef struct Work:                 # what one row needs, grown as rows ask for it
+cdef struct DyadicScratch:                 # what one row needs, grown as rows ask for it
     Scratch row
     uint32_t *index               # (room,) slots of all sides, one after the other
     float *value                  # (room,)
@@ -21,7 +21,7 @@ cdef struct Work:                 # what one row needs, grown as rows ask for it
     bint repeats                  # rank 0: a slot stands twice on a side, so that the components are not independent
 
 
-cdef inline bint open_work(Work *work, size_t rank) noexcept nogil:
+cdef inline bint open_work(DyadicScratch *work, size_t rank) noexcept nogil:
     open_scratch(&work.row)
     work.room = work.components = 0
     work.index = NULL
@@ -33,7 +33,7 @@ cdef inline bint open_work(Work *work, size_t rank) noexcept nogil:
     return work.change != NULL
 
 
-cdef inline void drop_arrays(Work *work) noexcept nogil:
+cdef inline void drop_arrays(DyadicScratch *work) noexcept nogil:
     free(work.index)
     free(work.value)
     free(work.vector)
@@ -41,13 +41,13 @@ cdef inline void drop_arrays(Work *work) noexcept nogil:
     free(work.component)
 
 
-cdef inline void close_work(Work *work) noexcept nogil:
+cdef inline void close_work(DyadicScratch *work) noexcept nogil:
     close_scratch(&work.row)
     drop_arrays(work)
     free(work.change)
 
 
-cdef inline bint make_room(Work *work, size_t room, size_t rank) noexcept nogil:
+cdef inline bint make_room(DyadicScratch *work, size_t room, size_t rank) noexcept nogil:
     """Room for as many sides and features; what the arrays held is lost. False when memory has run out."""
     if room <= work.room:
         return True

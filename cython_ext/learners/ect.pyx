@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport Many, first_class, move_slots, open_sets, predict_class, teach_anew, tell_first
 from features.plan cimport Plan
@@ -107,7 +107,7 @@ cdef inline int train_winners(Tournaments *t, const Rows *rows, size_t row, Scra
     """Contests between a tournament the label won and one it did not, level by level.
 
     As in vw each weighs more the earlier it is, whatever the example weighs, and a level ends as soon as half of it is
-    left. In vwlite's own manners the example's importance counts.
+    left. Outside of ``vwlite vw`` the example's importance counts.
     """
     cdef float scale = rows.importance[row] if t.q.m.strict else 1, sign, prediction = 0
     cdef uint32_t j
@@ -140,7 +140,7 @@ cdef inline int train(Tournaments *t, const Rows *rows, size_t row, Scratch *s, 
     return status | train_winners(t, rows, row, s, size, counted)
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Tournaments *t = <Tournaments *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
@@ -202,6 +202,6 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     open_tournaments(&t, state, config, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = visit_in_order(&t, prepare, visit, t.q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&t, prepare, process_example, t.q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     state.trace_size = t.trace.size
     return status, begin

@@ -14,7 +14,7 @@ from features.kernel_views cimport Results
 # slots, and to send for the table's lines. What it remembers of the row before it must not be read later.
 ctypedef void (*Prepare)(void *learner, Scratch *s) noexcept nogil
 # Predicts the row and learns it; UNSTABLE where a number is not finite.
-ctypedef int (*Visit)(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil
+ctypedef int (*ProcessExample)(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil
 
 
 cdef enum:
@@ -26,17 +26,17 @@ cdef enum:
 
 cdef inline void ask_for_rows(const Rows *rows, size_t row) noexcept nogil:
     """As many lines of the batch as this row has, some rows ahead: they come from the core that has just written them."""
-    cdef size_t first = rows.row_seg[row], last = rows.row_seg[row + 1], i
+    cdef size_t first = rows.row_namespace[row], last = rows.row_namespace[row + 1], i
     if row & 15 == 0:                          # numbers in a line
-        prefetch(rows.row_seg + row + ROWS_FAR)
+        prefetch(rows.row_namespace + row + ROWS_FAR)
         prefetch(rows.label + row + ROWS_FAR)
         prefetch(rows.importance + row + ROWS_FAR)
         prefetch(rows.base + row + ROWS_FAR)
         prefetch(rows.flags + row + ROWS_FAR)
-    prefetch(rows.seg_char + first + FAR)
+    prefetch(rows.namespace_char + first + FAR)
     for i in range(first, last, 16):
-        prefetch(rows.seg_start + i + FAR)
-    for i in range(rows.seg_start[first], rows.seg_start[last], 16):
+        prefetch(rows.namespace_start + i + FAR)
+    for i in range(rows.namespace_start[first], rows.namespace_start[last], 16):
         prefetch(rows.hash + i + FAR)
         prefetch(rows.value + i + FAR)
 
@@ -51,7 +51,7 @@ cdef inline void clear_long(void *learner, Prepare prepare, Scratch *s, Scratch 
         give_back(s)
 
 
-cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
+cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample process_example, bint strict, const Rows *rows, const Plan *plan,
                            Results *out, size_t *row, size_t end, bint learning, Scratch *scratch) noexcept nogil:
     cdef size_t next = row[0]
     cdef int status = OK
@@ -73,7 +73,7 @@ cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint str
             out.raw[row[0]] = out.prediction[row[0]] = out.loss[row[0]] = 0
             out.features[row[0]] = 0
         else:
-            status = visit(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
+            status = process_example(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
             if status == UNSTABLE and not strict:
                 status = OK
         if unlikely(scratch[row[0] & (RING - 1)].max_terms > LONG):
@@ -83,7 +83,7 @@ cdef inline int visit_rows(void *learner, Prepare prepare, Visit visit, bint str
     return status
 
 
-cdef inline int visit_in_order(void *learner, Prepare prepare, Visit visit, bint strict, const Rows *rows, const Plan *plan,
+cdef inline int process_in_order(void *learner, Prepare prepare, ProcessExample process_example, bint strict, const Rows *rows, const Plan *plan,
                                Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
     """Rows ``[row, end)``; ``row`` ends behind the last one. Answers OK, STOPPED, or of that one NO_MEMORY, TOO_MANY or, if
     ``strict``, UNSTABLE.
@@ -94,7 +94,7 @@ cdef inline int visit_in_order(void *learner, Prepare prepare, Visit visit, bint
     for i in range(RING):
         open_scratch(&scratch[i])
         scratch[i].near = near
-    status = visit_rows(learner, prepare, visit, strict, rows, plan, out, row, end, learning, scratch)
+    status = process_rows(learner, prepare, process_example, strict, rows, plan, out, row, end, learning, scratch)
     for i in range(RING):
         close_scratch(&scratch[i])
     return status

@@ -9,7 +9,7 @@ from learners.gd_update cimport (
     prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport Visit, check_fit, visit_in_order
+from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -54,14 +54,14 @@ cdef inline int visit_as(Learner *m, const Rows *rows, size_t row, Scratch *s, R
     return status
 
 
-cdef int visit_long(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_long(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     return visit_as(<Learner *>learner, rows, row, s, out, learning, True)
 
 
-cdef Visit LONG = visit_long        # by its address, so that it stays a function of its own and short rows keep their registers
+cdef ProcessExample LONG = process_long        # by its address, so that it stays a function of its own and short rows keep their registers
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Learner *m = <Learner *>learner
     if learning and can_be_copied(m, s):
         return LONG(learner, rows, row, s, out, learning)
@@ -85,7 +85,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     native_plan.flat = plan.flat and (m.stride == 4 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = visit_in_order(&m, prepare, visit, m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&m, prepare, process_example, m.strict, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin
 
 

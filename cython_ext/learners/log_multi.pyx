@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
 from learners.class_update cimport Many, move_slots, open_sets, predict_class, teach_anew, tell_first
 from features.plan cimport Plan
@@ -236,7 +236,7 @@ cdef inline int answer(Tree *t, const Rows *rows, size_t row, Scratch *s, uint32
     return status
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Tree *t = <Tree *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
@@ -317,6 +317,6 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     open_tree(&tree, state, config)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = visit_in_order(&tree, prepare, visit, tree.q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&tree, prepare, process_example, tree.q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     state.trace_size = tree.trace.size
     return status, begin

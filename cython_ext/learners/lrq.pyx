@@ -11,7 +11,7 @@ from learners.gd_update cimport (
     SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync_if_due, widen_range
 )
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
 from features.plan cimport Plan
 from features.row_buffer cimport Group, Scratch, ask_for_terms
@@ -82,7 +82,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     prefetch_slots(&q.m, s)
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Lrq *q = <Lrq *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p, raw
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
@@ -132,6 +132,6 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if pairs.shape[1] != 3 or state.mask is not None or state.scalars.shape[0] != SCALARS + 1:
         raise ValueError("pairs are two letters and a rank, and go with no mask")
     with nogil:
-        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     q.m.scalars[SEEN] += begin - q.begin
     return status, begin

@@ -10,10 +10,10 @@ from learners.class_blocks cimport (
 )
 from learners.gd_update cimport count_time, widen_range
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class, teach,
+    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class, update_class,
     teach_all, tell_first
 )
 from features.plan cimport Plan
@@ -88,7 +88,7 @@ cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, R
         if raw[c] < least or (raw[c] == least and c < best):
             least, best = raw[c], c
         if learn and known and not (q.m.strict and status != OK):
-            status |= teach(q, s, c, score[c], cost, 1)
+            status |= update_class(q, s, c, score[c], cost, 1)
     out.prediction[row] = best + first_class(q)
     out.raw[row] = first_class(q)
     for i in range(begin, end):
@@ -120,7 +120,7 @@ cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Res
             widen_range(&q.m, sign)
         status |= predict_class(q, s, c, rows.base[row], raw, score)
         if learn and weight > 0 and not (q.m.strict and status != OK):
-            status |= teach(q, s, c, score[c], sign, weight)
+            status |= update_class(q, s, c, score[c], sign, weight)
         score[c] = apply_link(q.m.link, score[c])
         size += score[c] > q.bound
         wrong += (score[c] > q.bound) != (sign > 0)
@@ -130,7 +130,7 @@ cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Res
     return status
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Many *q = <Many *>learner
     cdef bint labeled = not isnan(rows.label[row]), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
@@ -216,7 +216,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if learning and learns_turned(&q, config):
         open_turned(&q.turned, state, q.m.slots >> q.shift, q.classes, config.lanes)
     with nogil:
-        status = visit_in_order(&q, prepare, visit, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
         turn_all_back(&q.turned, q.table, q.shift, q.classes)
     close_rates(&q.rates)
     free(q.turned.met_in)

@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, visit_in_order
+from learners.example_loop cimport check_fit, process_in_order
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
@@ -291,7 +291,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
             prefetch(q.w + q.width * s.index[i])
 
 
-cdef int visit(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Many *q = <Many *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
@@ -373,7 +373,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if learning and state.squares.shape[0] != state.weights.shape[0]:
         raise ValueError("these tables cannot learn")
     with nogil:
-        status = visit_in_order(&q, prepare, visit, q.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, q.strict, &rows, &native_plan, &out, &begin, end, learning)
     free(q.inverse)
     free(q.r)
     return status, begin

@@ -2,12 +2,12 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from solvers.pair_draws cimport Example, Population, draw_pair, open_population
+from solvers.pair_draws cimport Example, PairIndex, draw_pair, open_population
 
 
 def draw(population, uint64_t seed, uint64_t first, int64_t[:, ::1] out):
     """The pairs that the steps from ``first`` on would draw: fills ``out`` with places among the population's rows."""
-    cdef Population of = open_population(population)
+    cdef PairIndex of = open_population(population)
     cdef Example a, b
     cdef Py_ssize_t i
     if out.shape[1] != 2 or not of.queries:

@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
-from solvers.pair_draws cimport Example, Population, draw_pair, draw_row, open_population, uniform
+from solvers.pair_draws cimport Example, PairIndex, draw_pair, draw_row, open_population, uniform
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
 from learners.latent_vectors cimport merge_slots
@@ -61,7 +61,7 @@ cdef struct Model:
 
 cdef struct Data:
     const uint64_t *address   # (batches, ADDRESSES) where the arrays of each batch begin
-    Population population
+    PairIndex population
     Plan plan
 
 
@@ -121,9 +121,9 @@ cdef inline int read_terms(const Data *data, size_t place, Scratch *s, double *b
     cdef size_t row = data.population.row[place]
     cdef Rows rows
     rows.label, rows.importance, rows.base = <const float *>at[0], <const float *>at[1], <const float *>at[2]
-    rows.flags, rows.row_seg = <const uint8_t *>at[3], <const uint32_t *>at[4]
-    rows.seg_char, rows.seg_hash = <const uint8_t *>at[5], <const uint32_t *>at[6]
-    rows.seg_start, rows.hash, rows.value = <const uint32_t *>at[7], <const uint32_t *>at[8], <const float *>at[9]
+    rows.flags, rows.row_namespace = <const uint8_t *>at[3], <const uint32_t *>at[4]
+    rows.namespace_char, rows.namespace_hash = <const uint8_t *>at[5], <const uint32_t *>at[6]
+    rows.namespace_start, rows.hash, rows.value = <const uint32_t *>at[7], <const uint32_t *>at[8], <const float *>at[9]
     rows.size = row + 1
     base[0], label[0] = rows.base[row], rows.label[row]
     return expand(&rows, row, &data.plan, s)
@@ -147,23 +147,23 @@ cdef inline void draw_step(const Model *m, const Data *data, uint64_t i, Drawn *
 cdef inline void fetch(const Data *data, const Drawn *drawn, int stage) noexcept nogil:
     """Rows lie anywhere in memory: what leads to their features is fetched in three stages."""
     cdef const uint64_t *at
-    cdef const uint32_t *row_seg
-    cdef const uint32_t *seg_start
+    cdef const uint32_t *row_namespace
+    cdef const uint32_t *namespace_start
     cdef size_t row, first, last, line
     cdef int k
     for k in range(1 + drawn.pair):
         at = data.address + ADDRESSES * <size_t>data.population.batch[drawn.place[k]]
         row = data.population.row[drawn.place[k]]
-        row_seg, seg_start = <const uint32_t *>at[4], <const uint32_t *>at[7]
+        row_namespace, namespace_start = <const uint32_t *>at[4], <const uint32_t *>at[7]
         if stage == 0:
             prefetch(<const float *>at[0] + row)
             prefetch(<const float *>at[2] + row)
-            prefetch(row_seg + row)
+            prefetch(row_namespace + row)
         elif stage == 1:
-            prefetch(<const uint8_t *>at[5] + row_seg[row])
-            prefetch(seg_start + row_seg[row])
+            prefetch(<const uint8_t *>at[5] + row_namespace[row])
+            prefetch(namespace_start + row_namespace[row])
         else:
-            first, last = seg_start[row_seg[row]], seg_start[row_seg[row + 1]]
+            first, last = namespace_start[row_namespace[row]], namespace_start[row_namespace[row + 1]]
             for line in range(min((last - first + LINE - 1) // LINE, <size_t>8)):
                 prefetch(<const uint32_t *>at[8] + first + LINE * line)
                 prefetch(<const float *>at[9] + first + LINE * line)

@@ -126,7 +126,7 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
     cdef const uint8_t[::1] stop = weights.stop
     cdef const volatile uint8_t *stopped = &stop[0]
     cdef int loss = rates.loss
-    cdef double penalty = rates.penalty, start_rate = rates.start, scale = 1.0, rate
+    cdef double penalty = rates.penalty, initial_learning_rate = rates.start, scale = 1.0, rate
     cdef float bias_rate = rates.bias, shared_rate = rates.shared, factor
     cdef Py_ssize_t stride = w.shape[1], m = last - first, i, j, k, row, begin, count
     cdef float *score
@@ -147,7 +147,7 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
             if count == 0:
                 continue
             step += 1
-            rate = start_rate / (1.0 + 2.0 * start_rate * penalty * step)
+            rate = initial_learning_rate / (1.0 + 2.0 * initial_learning_rate * penalty * step)
             for k in range(m):
                 score[k] = 0.0
             add_scores(&index[begin], &value[begin], count, &w[0, first], stride, score, m)

@@ -8,7 +8,7 @@ cdef enum:
     DRAWS_PER_STEP = 8   # random numbers set aside for a step, so that every step has its own
 
 
-cdef struct Population:          # rows sorted by query, then label; a group is one label of one query
+cdef struct PairIndex:          # rows sorted by query, then label; a group is one label of one query
     size_t rows
     const uint32_t *batch        # (rows,) the batch a row stands in
     const uint32_t *row          # (rows,) its number there
@@ -47,7 +47,7 @@ cdef inline size_t above(const double *values, size_t begin, size_t end, double 
     return begin
 
 
-cdef inline size_t draw_row(const Population *of, size_t begin, size_t end, double u) noexcept nogil:
+cdef inline size_t draw_row(const PairIndex *of, size_t begin, size_t end, double u) noexcept nogil:
     """A row among the sorted rows ``[begin, end)``, each as likely as it is important."""
     cdef size_t row
     cdef double x
@@ -58,7 +58,7 @@ cdef inline size_t draw_row(const Population *of, size_t begin, size_t end, doub
     return above(of.reached + 1, begin, end, x)
 
 
-cdef inline size_t draw_query(const Population *of, double u) noexcept nogil:
+cdef inline size_t draw_query(const PairIndex *of, double u) noexcept nogil:
     cdef double x = u * <double>of.queries
     cdef size_t query = <size_t>x
     if query >= of.queries:
@@ -66,7 +66,7 @@ cdef inline size_t draw_query(const Population *of, double u) noexcept nogil:
     return query if x - <double>query < of.chance[query] else <size_t>of.other[query]
 
 
-cdef inline void draw_pair(const Population *of, uint64_t seed, uint64_t step, Example *a, Example *b) noexcept nogil:
+cdef inline void draw_pair(const PairIndex *of, uint64_t seed, uint64_t step, Example *a, Example *b) noexcept nogil:
     """A candidate pair: a query by its number of pairs, two labels by how many pairs they make, an example of each."""
     cdef size_t query = draw_query(of, uniform(seed, step, 1))
     cdef size_t begin = <size_t>of.query_start[query], end = <size_t>of.query_end[query]
@@ -83,13 +83,13 @@ cdef inline void draw_pair(const Population *of, uint64_t seed, uint64_t step, E
     b.place = draw_row(of, <size_t>of.group_start[b.group], <size_t>of.group_start[b.group + 1], uniform(seed, step, 5))
 
 
-cdef inline Population open_population(source):
-    """From a ``vwlite.solvers.crr.pair_sampling.Population``, whose arrays must outlive the call."""
+cdef inline PairIndex open_population(source):
+    """From a ``vwlite.solvers.crr.pair_sampling.PairIndex``, whose arrays must outlive the call."""
     cdef const uint32_t[::1] batch = source.batch, row = source.row
     cdef const double[::1] mass = source.mass, pairs = source.pairs, chance = source.chance, reached
     cdef const int64_t[::1] group_start = source.group_start, other = source.other
     cdef const int64_t[::1] query_start = source.query_start, query_end = source.query_end
-    cdef Population of
+    cdef PairIndex of
     of.rows, of.queries = batch.shape[0], query_start.shape[0]
     if not of.rows or row.shape[0] != batch.shape[0] or group_start.shape[0] != mass.shape[0]:
         raise ValueError("the population is empty or its arrays do not fit")

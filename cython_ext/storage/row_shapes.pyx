@@ -9,7 +9,7 @@ cdef enum:
 
 
 cdef struct Segments:        # of a batch; shapes in vwlite/data/batch.py
-    const uint32_t *row_seg
+    const uint32_t *row_namespace
     const uint32_t *hash
     const uint32_t *start
     const uint8_t *letter
@@ -19,7 +19,7 @@ cdef inline uint64_t hash_row(const Segments *all, size_t row) noexcept nogil:
     """A sum in which each place has a factor of its own: no product waits for another."""
     cdef uint64_t h = 0, size, factor = <uint64_t>0x9E3779B97F4A7C15
     cdef size_t i
-    for i in range(all.row_seg[row], all.row_seg[row + 1]):
+    for i in range(all.row_namespace[row], all.row_namespace[row + 1]):
         size = all.start[i + 1] - all.start[i]
         h += (all.hash[i] ^ size << 32 ^ <uint64_t>all.letter[i] << 56) * factor
         factor += <uint64_t>0xD1B54A32D192ED02
@@ -27,8 +27,8 @@ cdef inline uint64_t hash_row(const Segments *all, size_t row) noexcept nogil:
 
 
 cdef inline bint are_alike(const Segments *all, size_t row, size_t other) noexcept nogil:
-    cdef size_t a = all.row_seg[row], b = all.row_seg[other], n = all.row_seg[row + 1] - a, i
-    if all.row_seg[other + 1] - b != n:
+    cdef size_t a = all.row_namespace[row], b = all.row_namespace[other], n = all.row_namespace[row + 1] - a, i
+    if all.row_namespace[other + 1] - b != n:
         return False
     if n and (memcmp(all.letter + a, all.letter + b, n) != 0 or memcmp(all.hash + a, all.hash + b, 4 * n) != 0):
         return False
@@ -59,20 +59,20 @@ def find_shapes(batch, uint32_t[::1] shape, uint32_t[::1] first):
 
     ``shape``, uint32[rows], takes each row's number, ``first``, uint32[rows], each shape's first row. Raises MemoryError.
     """
-    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
-    cdef const uint8_t[::1] seg_char = batch.seg_char
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
+    cdef const uint8_t[::1] namespace_char = batch.namespace_char
     cdef size_t rows = shape.shape[0], slots = 64, row
     cdef uint32_t shapes = 0
     cdef uint32_t *place
     cdef Segments all
     if not rows:
         return 0
-    if <size_t>row_seg.shape[0] <= rows or <size_t>first.shape[0] < rows or seg_start.shape[0] <= row_seg[rows] \
-            or seg_hash.shape[0] < row_seg[rows] or seg_char.shape[0] < row_seg[rows]:
+    if <size_t>row_namespace.shape[0] <= rows or <size_t>first.shape[0] < rows or namespace_start.shape[0] <= row_namespace[rows] \
+            or namespace_hash.shape[0] < row_namespace[rows] or namespace_char.shape[0] < row_namespace[rows]:
         raise IndexError("the rows lie outside the batch")
-    all = Segments(&row_seg[0], NULL, &seg_start[0], NULL)
-    if row_seg[rows]:
-        all.hash, all.letter = &seg_hash[0], &seg_char[0]
+    all = Segments(&row_namespace[0], NULL, &namespace_start[0], NULL)
+    if row_namespace[rows]:
+        all.hash, all.letter = &namespace_hash[0], &namespace_char[0]
     while slots < 2 * rows:
         slots *= 2
     place = <uint32_t *>calloc(slots, sizeof(uint32_t))
@@ -86,7 +86,7 @@ def find_shapes(batch, uint32_t[::1] shape, uint32_t[::1] first):
     return shapes
 
 
-def place_parts(const uint32_t[::1] row_seg, const uint32_t[::1] first, uint32_t[::1] start):
+def place_parts(const uint32_t[::1] row_namespace, const uint32_t[::1] first, uint32_t[::1] start):
     """Fill ``start``, uint32[shapes + 1], with where each shape's segments begin, of those of all; returns their number.
 
     ``first``, uint32[shapes], as ``find_shapes`` fills it.
@@ -96,32 +96,32 @@ def place_parts(const uint32_t[::1] row_seg, const uint32_t[::1] first, uint32_t
         raise IndexError("there are not as many places as shapes")
     for shape in range(<size_t>first.shape[0]):
         start[shape] = <uint32_t>total
-        if first[shape] + <size_t>1 >= <size_t>row_seg.shape[0]:
+        if first[shape] + <size_t>1 >= <size_t>row_namespace.shape[0]:
             raise IndexError("the rows lie outside the batch")
-        total += row_seg[first[shape] + 1] - row_seg[first[shape]]
+        total += row_namespace[first[shape] + 1] - row_namespace[first[shape]]
     start[first.shape[0]] = <uint32_t>total
     return total
 
 
 def take_parts(batch, const uint32_t[::1] first, parts):
     """Fill ``parts``, as ``spread_shapes`` takes them, but for their starts, from the first row of each shape."""
-    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
-    cdef const uint8_t[::1] seg_char = batch.seg_char
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
+    cdef const uint8_t[::1] namespace_char = batch.namespace_char
     cdef const uint32_t[::1] start = parts[0]
     cdef uint32_t[::1] part_hash = parts[1], part_size = parts[2]
     cdef uint8_t[::1] part_char = parts[3]
-    cdef size_t shape, i, at, most = min(seg_hash.shape[0], seg_char.shape[0], max(seg_start.shape[0] - 1, 0))
+    cdef size_t shape, i, at, most = min(namespace_hash.shape[0], namespace_char.shape[0], max(namespace_start.shape[0] - 1, 0))
     cdef size_t room = min(part_hash.shape[0], part_size.shape[0], part_char.shape[0])
     if start.shape[0] <= first.shape[0]:
         raise IndexError("there are not as many places as shapes")
     for shape in range(<size_t>first.shape[0]):
         at = start[shape]
-        if first[shape] + <size_t>1 >= <size_t>row_seg.shape[0]:
+        if first[shape] + <size_t>1 >= <size_t>row_namespace.shape[0]:
             raise IndexError("the rows lie outside the batch")
-        for i in range(row_seg[first[shape]], row_seg[first[shape] + 1]):
+        for i in range(row_namespace[first[shape]], row_namespace[first[shape] + 1]):
             if at >= room or i >= most:
                 raise IndexError("the segments lie outside the batch")
-            part_hash[at], part_size[at], part_char[at] = seg_hash[i], seg_start[i + 1] - seg_start[i], seg_char[i]
+            part_hash[at], part_size[at], part_char[at] = namespace_hash[i], namespace_start[i + 1] - namespace_start[i], namespace_char[i]
             at += 1
 
 
@@ -133,46 +133,46 @@ def number_rows(uint32_t[::1] line):
 
 
 cdef inline bint spread_rows(const uint32_t[::1] shape, const uint32_t[::1] part, const uint32_t[::1] part_hash,
-                             const uint32_t[::1] part_size, const uint8_t[::1] part_char, uint32_t[::1] row_seg,
-                             uint32_t[::1] seg_hash, uint32_t[::1] seg_start, uint8_t[::1] seg_char,
+                             const uint32_t[::1] part_size, const uint8_t[::1] part_char, uint32_t[::1] row_namespace,
+                             uint32_t[::1] namespace_hash, uint32_t[::1] namespace_start, uint8_t[::1] namespace_char,
                              uint64_t features) noexcept nogil:
     cdef uint64_t feature = 0
-    cdef size_t row, i, at = 0, room = seg_hash.shape[0], begin, n
+    cdef size_t row, i, at = 0, room = namespace_hash.shape[0], begin, n
     for row in range(<size_t>shape.shape[0]):
-        row_seg[row] = <uint32_t>at
+        row_namespace[row] = <uint32_t>at
         if shape[row] >= <size_t>part.shape[0] - 1:
             return False
         begin, n = part[shape[row]], part[shape[row] + 1] - part[shape[row]]
         if n > room - at:
             return False
         if n:
-            memcpy(&seg_hash[at], &part_hash[begin], 4 * n)
-            memcpy(&seg_char[at], &part_char[begin], n)
+            memcpy(&namespace_hash[at], &part_hash[begin], 4 * n)
+            memcpy(&namespace_char[at], &part_char[begin], n)
         for i in range(n):
-            seg_start[at + i] = <uint32_t>feature
+            namespace_start[at + i] = <uint32_t>feature
             feature += part_size[begin + i]
         at += n
-    row_seg[shape.shape[0]] = <uint32_t>at
-    seg_start[at] = <uint32_t>feature
+    row_namespace[shape.shape[0]] = <uint32_t>at
+    namespace_start[at] = <uint32_t>feature
     return at == room and feature == features
 
 
 def spread_shapes(parts, const uint32_t[::1] shape, batch, uint64_t features):
-    """Fill a batch's ``row_seg``, ``seg_hash``, ``seg_start`` and ``seg_char`` from its rows' shapes, uint32[rows].
+    """Fill a batch's ``row_namespace``, ``namespace_hash``, ``namespace_start`` and ``namespace_char`` from its rows' shapes, uint32[rows].
 
     ``parts`` are the shapes' segments: where each shape's begin, uint32[shapes + 1] and ascending to their number, their
     hashes, sizes and letters. Raises ValueError where shapes, segments and ``features`` do not fit together.
     """
     cdef const uint32_t[::1] start = parts[0], part_hash = parts[1], part_size = parts[2]
     cdef const uint8_t[::1] part_char = parts[3]
-    cdef uint32_t[::1] row_seg = batch[0], seg_hash = batch[1], seg_start = batch[2]
-    cdef uint8_t[::1] seg_char = batch[3]
+    cdef uint32_t[::1] row_namespace = batch[0], namespace_hash = batch[1], namespace_start = batch[2]
+    cdef uint8_t[::1] namespace_char = batch[3]
     cdef bint fits = start.shape[0] > 0 and start[start.shape[0] - 1] == part_hash.shape[0]
     fits = fits and part_hash.shape[0] == part_size.shape[0] == part_char.shape[0]
-    fits = fits and row_seg.shape[0] == shape.shape[0] + 1 and seg_start.shape[0] == seg_hash.shape[0] + 1
-    fits = fits and seg_char.shape[0] == seg_hash.shape[0] and features < <uint64_t>1 << 32
+    fits = fits and row_namespace.shape[0] == shape.shape[0] + 1 and namespace_start.shape[0] == namespace_hash.shape[0] + 1
+    fits = fits and namespace_char.shape[0] == namespace_hash.shape[0] and features < <uint64_t>1 << 32
     if fits:
         with nogil:
-            fits = spread_rows(shape, start, part_hash, part_size, part_char, row_seg, seg_hash, seg_start, seg_char, features)
+            fits = spread_rows(shape, start, part_hash, part_size, part_char, row_namespace, namespace_hash, namespace_start, namespace_char, features)
     if not fits:
         raise ValueError("rows do not fit their shapes")

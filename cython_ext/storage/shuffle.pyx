@@ -5,20 +5,20 @@ from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch
 from base.splitmix64 cimport mix64
-from text.batch_builder cimport TAGGED, Sink
-from text.line_loop cimport open_sink
+from text.batch_builder cimport TAGGED, BatchBuilder
+from text.line_loop cimport open_builder
 from base.status cimport FULL, OK
 
 # Columns of the address table, in order.
-COLUMNS = ("label", "importance", "base", "flags", "row_seg", "seg_char", "seg_hash", "seg_start", "feature_hash", "value")
+COLUMNS = ("label", "importance", "base", "flags", "row_namespace", "namespace_char", "namespace_hash", "namespace_start", "feature_hash", "value")
 
 
-cdef inline bint copy_row(const uint64_t *address, size_t row, Sink *out) noexcept nogil:
+cdef inline bint copy_row(const uint64_t *address, size_t row, BatchBuilder *out) noexcept nogil:
     """Append a row of the batch whose arrays stand at ``address``; False when there is no room."""
-    cdef const uint32_t *row_seg = <const uint32_t *>address[4]
-    cdef const uint32_t *seg_start = <const uint32_t *>address[7]
-    cdef size_t first = row_seg[row], segments = row_seg[row + 1] - first
-    cdef size_t begin = seg_start[first], features = seg_start[first + segments] - begin, j
+    cdef const uint32_t *row_namespace = <const uint32_t *>address[4]
+    cdef const uint32_t *namespace_start = <const uint32_t *>address[7]
+    cdef size_t first = row_namespace[row], segments = row_namespace[row + 1] - first
+    cdef size_t begin = namespace_start[first], features = namespace_start[first + segments] - begin, j
     if out.segments + segments > out.max_segments or out.features + features > out.max_features:
         return False
     out.label[out.rows] = (<const float *>address[0])[row]
@@ -27,11 +27,11 @@ cdef inline bint copy_row(const uint64_t *address, size_t row, Sink *out) noexce
     out.flags[out.rows] = (<const uint8_t *>address[3])[row] & ~TAGGED      # the text is not at hand
     out.line[out.rows] = 0
     out.tag_start[out.rows] = out.tag_end[out.rows] = 0
-    out.row_seg[out.rows] = <uint32_t>out.segments
-    memcpy(out.seg_char + out.segments, (<const uint8_t *>address[5]) + first, segments)
-    memcpy(out.seg_hash + out.segments, (<const uint32_t *>address[6]) + first, segments * sizeof(uint32_t))
+    out.row_namespace[out.rows] = <uint32_t>out.segments
+    memcpy(out.namespace_char + out.segments, (<const uint8_t *>address[5]) + first, segments)
+    memcpy(out.namespace_hash + out.segments, (<const uint32_t *>address[6]) + first, segments * sizeof(uint32_t))
     for j in range(segments):
-        out.seg_start[out.segments + j] = <uint32_t>(seg_start[first + j] - begin + out.features)
+        out.namespace_start[out.segments + j] = <uint32_t>(namespace_start[first + j] - begin + out.features)
     memcpy(out.hash + out.features, (<const uint32_t *>address[8]) + begin, features * sizeof(uint32_t))
     memcpy(out.value + out.features, (<const float *>address[9]) + begin, features * sizeof(float))
     out.segments += segments
@@ -44,8 +44,8 @@ cdef inline void fetch_ahead(const uint64_t[:, ::1] address, const int64_t[::1] 
                              Py_ssize_t i) noexcept nogil:
     """Rows lie anywhere in memory: what leads to row i is fetched in three stages, 24, 16 and 8 rows before its turn."""
     cdef const uint64_t *at
-    cdef const uint32_t *row_seg
-    cdef const uint32_t *seg_start
+    cdef const uint32_t *row_namespace
+    cdef const uint32_t *namespace_start
     cdef uint32_t segment, feature
     if i + 24 < row.shape[0]:
         at = &address[batch[i + 24], 0]
@@ -56,16 +56,16 @@ cdef inline void fetch_ahead(const uint64_t[:, ::1] address, const int64_t[::1] 
         prefetch(<const uint32_t *>at[4] + row[i + 24])
     if i + 16 < row.shape[0]:
         at = &address[batch[i + 16], 0]
-        row_seg = <const uint32_t *>at[4]
-        segment = row_seg[row[i + 16]]
+        row_namespace = <const uint32_t *>at[4]
+        segment = row_namespace[row[i + 16]]
         prefetch(<const uint8_t *>at[5] + segment)
         prefetch(<const uint32_t *>at[6] + segment)
         prefetch(<const uint32_t *>at[7] + segment)
     if i + 8 < row.shape[0]:
         at = &address[batch[i + 8], 0]
-        row_seg = <const uint32_t *>at[4]
-        seg_start = <const uint32_t *>at[7]
-        feature = seg_start[row_seg[row[i + 8]]]
+        row_namespace = <const uint32_t *>at[4]
+        namespace_start = <const uint32_t *>at[7]
+        feature = namespace_start[row_namespace[row[i + 8]]]
         prefetch(<const uint32_t *>at[8] + feature)
         prefetch(<const float *>at[9] + feature)
 
@@ -75,7 +75,7 @@ def gather(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64
 
     ``address`` holds, per batch, where the arrays of ``COLUMNS`` begin. Returns ``(status, rows, segments, features)``.
     """
-    cdef Sink out = open_sink(workspace)
+    cdef BatchBuilder out = open_builder(workspace)
     cdef Py_ssize_t i
     cdef int status = OK
     if address.shape[1] != len(COLUMNS) or batch.shape[0] != row.shape[0]:
@@ -88,8 +88,8 @@ def gather(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64
             if not copy_row(&address[batch[i], 0], <size_t>row[i], &out):
                 status = FULL
                 break
-        out.row_seg[out.rows] = <uint32_t>out.segments
-        out.seg_start[out.segments] = <uint32_t>out.features
+        out.row_namespace[out.rows] = <uint32_t>out.segments
+        out.namespace_start[out.segments] = <uint32_t>out.features
     return status, out.rows, out.segments, out.features
 
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from text.batched_hash cimport Names
 
 
-cdef struct Sink:
+cdef struct BatchBuilder:
     # one entry per row
     float *label          # NaN = unlabelled
     float *importance
@@ -14,12 +14,12 @@ cdef struct Sink:
     uint32_t *line        # line number within the block
     uint32_t *tag_start   # byte offsets into the block
     uint32_t *tag_end
-    uint32_t *row_seg     # (rows + 1,)
+    uint32_t *row_namespace     # (rows + 1,)
     # one entry per segment
-    uint8_t *seg_char
-    uint32_t *seg_hash
-    uint32_t *seg_start   # (segments + 1,)
-    uint32_t *seg_name    # (2, segments) first and last byte of the namespace's name; NULL without names
+    uint8_t *namespace_char
+    uint32_t *namespace_hash
+    uint32_t *namespace_start   # (segments + 1,)
+    uint32_t *namespace_name    # (2, segments) first and last byte of the namespace's name; NULL without names
     # one entry per feature
     uint32_t *hash
     Names names           # of features whose hashes are still to come

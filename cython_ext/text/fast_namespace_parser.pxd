@@ -9,7 +9,7 @@ from base.byte_scan cimport POWER, breaks, digits, first_bit, likely, nondigits,
 from text.murmur3 cimport murmur3
 from text.batched_hash cimport MOST, can_wait, forget_names, hash_names, is_number, wait
 from text.namespace_parser cimport Reader, name_length
-from text.batch_builder cimport ANONYMOUS_CHAR, Sink
+from text.batch_builder cimport ANONYMOUS_CHAR, BatchBuilder
 
 cdef extern from "text/decimals.h" nogil:
     const char *read_decimals "vwl_read_decimals"(const char *p, const char *end, uint32_t seed, const float *powers,
@@ -50,7 +50,7 @@ cdef inline uint32_t name_hash(const char *p, size_t length, uint32_t seed, bint
 
 
 cdef inline bint put_hash(const Reader *reader, const char *p, size_t length, uint32_t seed, bint first, size_t n,
-                          Sink *out) noexcept nogil:
+                          BatchBuilder *out) noexcept nogil:
     """The hash of feature ``n``'s name, now or, then True, when others are there to be hashed with it."""
     if reader.lanes and can_wait(p, length, first):
         wait(&out.names, p, length, seed, reader.hash_all, first, out.hash + n)
@@ -127,7 +127,7 @@ cdef inline bint read_short(const char *p, size_t length, const float *powers, f
 
 
 cdef inline const char *read_plain_features(const Reader *reader, const char *p, uint32_t seed,
-                                             Sink *out) noexcept nogil:
+                                             BatchBuilder *out) noexcept nogil:
     """Features from ``p``, behind the namespace's name, to the block's end; NULL, nothing emitted, when any is not plain.
 
     The ends of several names are found at once, in a window of 32 bytes: the next name need not wait for this one.
@@ -199,7 +199,7 @@ cdef inline uint32_t behind(uint32_t ends, Py_ssize_t place) noexcept nogil:
     return ends & <uint32_t>(<uint64_t>0xfffffffe << place) if place < 32 else 0
 
 
-cdef inline const char *read_single(const Reader *reader, const char *p, uint32_t seed, Sink *out) noexcept nogil:
+cdef inline const char *read_single(const Reader *reader, const char *p, uint32_t seed, BatchBuilder *out) noexcept nogil:
     """``read_plain_features`` where there is one name of up to 15 bytes, without a value, and then a bar or the line's end;
     NULL, nothing emitted, where there is anything else. Categorical data have little but such blocks.
     """
@@ -223,7 +223,7 @@ cdef inline const char *read_single(const Reader *reader, const char *p, uint32_
     return p + (p != reader.end)
 
 
-cdef inline const char *read_plain_block(const Reader *reader, const char *p, Sink *out) noexcept nogil:
+cdef inline const char *read_plain_block(const Reader *reader, const char *p, BatchBuilder *out) noexcept nogil:
     """A block behind its bar; returns its end, or NULL when it is not plain and nothing has been read.
 
     Hashes that wait in ``out.names`` are still to come.
@@ -245,8 +245,8 @@ cdef inline const char *read_plain_block(const Reader *reader, const char *p, Si
     if unlikely(p == NULL):
         forget_names(&out.names, out.hash + first)
     elif out.features > first:
-        out.seg_char[segment] = char
-        out.seg_hash[segment] = seed
-        out.seg_start[segment] = <uint32_t>first
+        out.namespace_char[segment] = char
+        out.namespace_hash[segment] = seed
+        out.namespace_start[segment] = <uint32_t>first
         out.segments = segment + 1
     return p

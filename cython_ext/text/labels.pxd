@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memcmp
 
 from text.number_parser cimport is_decimal, read_number
-from text.batch_builder cimport SAVE, TAGGED, Sink
+from text.batch_builder cimport SAVE, TAGGED, BatchBuilder
 from base.status cimport BAD_IMPORTANCE, BAD_LABEL_NUMBER, BAD_LABEL_WORDS, NOT_FINITE, OK
 
 
@@ -63,7 +63,7 @@ cdef inline int read_word(const char *p, const char *end, const float *powers, b
     return OK if is_decimal(p, stop) else BAD_LABEL_NUMBER
 
 
-cdef inline int read_simple_label(const Words *words, const float *powers, bint strict, Sink *out,
+cdef inline int read_simple_label(const Words *words, const float *powers, bint strict, BatchBuilder *out,
                                   const char **where) noexcept nogil:
     """``[label [importance [base]]]`` into row ``out.rows``; on trouble ``where`` is the word."""
     cdef size_t row = out.rows
@@ -92,7 +92,7 @@ cdef inline int read_simple_label(const Words *words, const float *powers, bint 
     return status
 
 
-cdef inline void note_tag(const Words *words, const char *text, bint featureless, Sink *out) noexcept nogil:
+cdef inline void note_tag(const Words *words, const char *text, bint featureless, BatchBuilder *out) noexcept nogil:
     cdef size_t row = out.rows, length = <size_t>(words.tag_end - words.tag)
     cdef uint8_t flags = TAGGED if length else 0
     if featureless and length >= 4 and memcmp(words.tag, b"save", 4) == 0:

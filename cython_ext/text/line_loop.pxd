@@ -7,15 +7,15 @@ from libc.string cimport memchr, memset
 from text.murmur3 cimport hash_name, murmur3
 from text.batched_hash cimport forget_names, hash_names, open_names
 from text.namespace_parser cimport Reader
-from text.batch_builder cimport BLANK, Sink
+from text.batch_builder cimport BLANK, BatchBuilder
 from base.status cimport FULL, NO_MEMORY, OK
 
 
 # Parses [start, reader.end) into row out.rows; any status but OK means the row must not be kept.
-ctypedef int (*LineParser)(const Reader *reader, const char *start, Sink *out) noexcept nogil
+ctypedef int (*LineParser)(const Reader *reader, const char *start, BatchBuilder *out) noexcept nogil
 
 
-cdef inline void fill_blank(Sink *out) noexcept nogil:
+cdef inline void fill_blank(BatchBuilder *out) noexcept nogil:
     """Row ``out.rows`` stands for a blank line."""
     out.label[out.rows] = NAN
     out.importance[out.rows] = 1
@@ -24,7 +24,7 @@ cdef inline void fill_blank(Sink *out) noexcept nogil:
     out.tag_start[out.rows] = out.tag_end[out.rows] = 0
 
 
-cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, Sink *out) noexcept nogil:
+cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, BatchBuilder *out) noexcept nogil:
     """Parse whole lines; FULL when the arrays are too small, and then all must be parsed again with more room.
 
     A carriage return before the newline and a UTF-8 byte order mark before the line are no part of it.
@@ -44,7 +44,7 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
         segments = out.segments
         features = out.features
         out.line[out.rows] = <uint32_t>out.lines
-        out.row_seg[out.rows] = <uint32_t>segments
+        out.row_namespace[out.rows] = <uint32_t>segments
         status = parse_line(reader, p, out)
         if status == FULL or status == NO_MEMORY:
             return status
@@ -58,38 +58,38 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
         p = newline + 1
     if out.names.count:
         hash_names(&out.names)
-    out.row_seg[out.rows] = <uint32_t>out.segments
-    out.seg_start[out.segments] = <uint32_t>out.features
+    out.row_namespace[out.rows] = <uint32_t>out.segments
+    out.namespace_start[out.segments] = <uint32_t>out.features
     return FULL if out.bad > out.max_bad else OK
 
 
-cdef inline Sink open_sink(workspace):
+cdef inline BatchBuilder open_builder(workspace):
     """Pointers into the arrays of a ``vwlite.data.text_format.Workspace``; NULL for the names nobody wants."""
-    cdef Sink out
+    cdef BatchBuilder out
     cdef float[::1] label = workspace.label, importance = workspace.importance, base = workspace.base
     cdef float[::1] value = workspace.value
-    cdef uint8_t[::1] flags = workspace.flags, seg_char = workspace.seg_char, bad_code = workspace.bad_code
+    cdef uint8_t[::1] flags = workspace.flags, namespace_char = workspace.namespace_char, bad_code = workspace.bad_code
     cdef uint32_t[::1] line = workspace.line, tag_start = workspace.tag_start, tag_end = workspace.tag_end
-    cdef uint32_t[::1] row_seg = workspace.row_seg, seg_hash = workspace.seg_hash, seg_start = workspace.seg_start
+    cdef uint32_t[::1] row_namespace = workspace.row_namespace, namespace_hash = workspace.namespace_hash, namespace_start = workspace.namespace_start
     cdef uint32_t[::1] hash = workspace.feature_hash, bad_line = workspace.bad_line
     cdef uint32_t[::1] bad_at = workspace.bad_at, bad_from = workspace.bad_from
-    cdef uint32_t[:, ::1] seg_name, name
+    cdef uint32_t[:, ::1] namespace_name, name
     cdef uint8_t[:, ::1] kind
     out.max_rows = label.shape[0] - 1
-    out.max_segments = seg_char.shape[0] - 1
+    out.max_segments = namespace_char.shape[0] - 1
     out.max_features = hash.shape[0]
     out.max_bad = bad_line.shape[0]
     out.rows = out.segments = out.features = out.bad = out.lines = 0
     out.label, out.importance, out.base, out.flags = &label[0], &importance[0], &base[0], &flags[0]
-    out.line, out.tag_start, out.tag_end, out.row_seg = &line[0], &tag_start[0], &tag_end[0], &row_seg[0]
-    out.seg_char, out.seg_hash, out.seg_start = &seg_char[0], &seg_hash[0], &seg_start[0]
+    out.line, out.tag_start, out.tag_end, out.row_namespace = &line[0], &tag_start[0], &tag_end[0], &row_namespace[0]
+    out.namespace_char, out.namespace_hash, out.namespace_start = &namespace_char[0], &namespace_hash[0], &namespace_start[0]
     out.hash, out.value = &hash[0], &value[0]
     out.bad_line, out.bad_at, out.bad_from, out.bad_code = &bad_line[0], &bad_at[0], &bad_from[0], &bad_code[0]
-    out.seg_name = out.name = NULL
+    out.namespace_name = out.name = NULL
     out.kind = NULL
     if workspace.name is not None:
-        seg_name, name, kind = workspace.seg_name, workspace.name, workspace.kind
-        out.seg_name, out.name, out.kind = &seg_name[0, 0], &name[0, 0], &kind[0, 0]
+        namespace_name, name, kind = workspace.namespace_name, workspace.name, workspace.kind
+        out.namespace_name, out.name, out.kind = &namespace_name[0, 0], &name[0, 0], &kind[0, 0]
     return out
 
 

@@ -5,11 +5,11 @@ from libc.stdint cimport uint32_t
 
 from text.labels cimport Words, read_word
 from text.namespace_parser cimport Reader
-from text.batch_builder cimport Sink
+from text.batch_builder cimport BatchBuilder
 from base.status cimport BAD_IMPORTANCE, BAD_LABEL_WORDS, OK
 
 
-cdef inline int read_name_label(const Words *words, const Reader *reader, Sink *out, const char **where) noexcept nogil:
+cdef inline int read_name_label(const Words *words, const Reader *reader, BatchBuilder *out, const char **where) noexcept nogil:
     """Importance of row ``out.rows``; its label is 1, or NaN without a name. On trouble ``where`` is the word."""
     cdef size_t row = out.rows
     cdef int status
@@ -25,7 +25,7 @@ cdef inline int read_name_label(const Words *words, const Reader *reader, Sink *
     return status
 
 
-cdef inline void note_name(const Words *words, const Reader *reader, Sink *out) noexcept nogil:
+cdef inline void note_name(const Words *words, const Reader *reader, BatchBuilder *out) noexcept nogil:
     """The span of the row's tag begins with its label, and is just its name, or its words, where there is no tag."""
     cdef const char *text = reader.text
     cdef size_t row = out.rows

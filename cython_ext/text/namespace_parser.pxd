@@ -8,7 +8,7 @@ from libc.string cimport memchr, memset
 from base.byte_scan cimport delimiters, first_bit
 from text.murmur3 cimport hash_name
 from text.number_parser cimport is_decimal, read_number
-from text.batch_builder cimport AFFIX, AFFIX_CHAR, ANONYMOUS, ANONYMOUS_CHAR, NAMED, SPELLING, SPELLING_CHAR, TEXT_VALUE, Sink
+from text.batch_builder cimport AFFIX, AFFIX_CHAR, ANONYMOUS, ANONYMOUS_CHAR, NAMED, SPELLING, SPELLING_CHAR, TEXT_VALUE, BatchBuilder
 from base.status cimport (
     AFTER_FEATURE,
     BAD_FEATURE,
@@ -69,7 +69,7 @@ cdef inline bint is_blank(char c) noexcept nogil:
     return c == 32 or c == 9
 
 
-cdef inline void note(Sink *out, const Reader *reader, const char *at, const char *bar, int code) noexcept nogil:
+cdef inline void note(BatchBuilder *out, const Reader *reader, const char *at, const char *bar, int code) noexcept nogil:
     """Remember a remark on the current line; beyond the room only the count goes on."""
     if out.bad < out.max_bad:
         out.bad_line[out.bad] = <uint32_t>out.lines
@@ -79,28 +79,28 @@ cdef inline void note(Sink *out, const Reader *reader, const char *at, const cha
     out.bad += 1
 
 
-cdef inline void open_segment(Sink *out, uint8_t char, uint32_t hash, const Space *space, const Reader *reader) noexcept nogil:
-    out.seg_char[out.segments] = char
-    out.seg_hash[out.segments] = hash
-    out.seg_start[out.segments] = <uint32_t>out.features
-    if out.seg_name != NULL:
-        out.seg_name[2 * out.segments] = <uint32_t>(space.name - reader.text)
-        out.seg_name[2 * out.segments + 1] = <uint32_t>(space.name_end - reader.text)
+cdef inline void open_segment(BatchBuilder *out, uint8_t char, uint32_t hash, const Space *space, const Reader *reader) noexcept nogil:
+    out.namespace_char[out.segments] = char
+    out.namespace_hash[out.segments] = hash
+    out.namespace_start[out.segments] = <uint32_t>out.features
+    if out.namespace_name != NULL:
+        out.namespace_name[2 * out.segments] = <uint32_t>(space.name - reader.text)
+        out.namespace_name[2 * out.segments + 1] = <uint32_t>(space.name_end - reader.text)
 
 
-cdef inline void close_segment(Sink *out) noexcept nogil:
+cdef inline void close_segment(BatchBuilder *out) noexcept nogil:
     """Keep the segment that was opened if it got a feature."""
-    if out.features > out.seg_start[out.segments]:
+    if out.features > out.namespace_start[out.segments]:
         out.segments += 1
 
 
-cdef inline void emit(Sink *out, uint32_t hash, float value) noexcept nogil:
+cdef inline void emit(BatchBuilder *out, uint32_t hash, float value) noexcept nogil:
     out.hash[out.features] = hash
     out.value[out.features] = value
     out.features += 1
 
 
-cdef inline void note_name(Sink *out, const Reader *reader, const char *name, size_t length, int kind) noexcept nogil:
+cdef inline void note_name(BatchBuilder *out, const Reader *reader, const char *name, size_t length, int kind) noexcept nogil:
     """Names of the feature that is emitted next; the text value is set to nothing."""
     cdef uint32_t *entry = out.name + 4 * out.features
     entry[0] = <uint32_t>(name - reader.text)
@@ -111,7 +111,7 @@ cdef inline void note_name(Sink *out, const Reader *reader, const char *name, si
 
 
 cdef inline void make_affixes(const Reader *reader, const Space *space, const char *name, size_t length, float value,
-                              Sink *out) noexcept nogil:
+                              BatchBuilder *out) noexcept nogil:
     """One feature per affix specification of the namespace, packed four bits each: ``2 * length + is_prefix``."""
     cdef uint64_t packed = reader.affix[reader.redefine[space.char]]
     cdef uint32_t hash, detail
@@ -142,7 +142,7 @@ cdef inline uint8_t spelled(uint8_t c) noexcept nogil:
 
 
 cdef inline int make_spelling(const Reader *reader, const Space *space, const char *name, size_t length, float value,
-                              Sink *out) noexcept nogil:
+                              BatchBuilder *out) noexcept nogil:
     cdef char near[272]
     cdef char *shape = near
     cdef size_t i
@@ -162,7 +162,7 @@ cdef inline int make_spelling(const Reader *reader, const Space *space, const ch
 
 
 cdef inline int deliver(const Reader *reader, const Space *space, const char *name, size_t length, uint32_t hash,
-                        float value, int what, Sink *out) noexcept nogil:
+                        float value, int what, BatchBuilder *out) noexcept nogil:
     """Emit the feature just read, or what ``what`` makes of its name."""
     if what == NAMED:
         emit(out, hash, value)
@@ -184,7 +184,7 @@ cdef inline uint32_t hash_feature(const Reader *reader, const Space *space, cons
 
 
 cdef inline const char *read_text_value(const Reader *reader, const Space *space, const char *name, size_t length,
-                                        const char *p, uint32_t *anonymous, Sink *out, uint32_t *hash) noexcept nogil:
+                                        const char *p, uint32_t *anonymous, BatchBuilder *out, uint32_t *hash) noexcept nogil:
     """``name:text``: the hash of the text, seeded with the name's. The text runs to the next white space."""
     cdef size_t text_length = 0
     while p != reader.end and (is_blank(p[0]) or p[0] == 13):
@@ -203,14 +203,14 @@ cdef inline const char *read_text_value(const Reader *reader, const Space *space
     return p + text_length
 
 
-cdef inline int trouble(const Reader *reader, const char *at, const char *bar, int code, Sink *out) noexcept nogil:
-    """A remark; in strict manners it condemns the line, whose parsing stops."""
+cdef inline int trouble(const Reader *reader, const char *at, const char *bar, int code, BatchBuilder *out) noexcept nogil:
+    """A remark; in strict parsing it condemns the line, whose parsing stops."""
     note(out, reader, at, bar, code)
     return code if reader.strict else OK
 
 
 cdef inline const char *read_value(const Reader *reader, const Space *space, const char *name, size_t length,
-                                   const char *p, const char *bar, Sink *out, uint32_t *hash, float *value,
+                                   const char *p, const char *bar, BatchBuilder *out, uint32_t *hash, float *value,
                                    uint32_t *anonymous, int *status) noexcept nogil:
     """What follows a feature's colon: a number, or a text that becomes part of the hash."""
     cdef float number = 0
@@ -237,7 +237,7 @@ cdef inline const char *read_value(const Reader *reader, const Space *space, con
 
 
 cdef inline const char *read_features(const Reader *reader, const Space *space, const char *p, const char *bar,
-                                      int what, Sink *out, int *status) noexcept nogil:
+                                      int what, BatchBuilder *out, int *status) noexcept nogil:
     """``{ (space|tab) feature }``: emits one block's features; returns where reading stopped."""
     cdef const char *name
     cdef size_t length
@@ -266,7 +266,7 @@ cdef inline const char *read_features(const Reader *reader, const Space *space, 
 
 
 cdef inline int make_features(const Reader *reader, const Space *space, const char *p, const char *bar, int what,
-                              Sink *out) noexcept nogil:
+                              BatchBuilder *out) noexcept nogil:
     """Read the block at ``p`` ahead for its affixes or spellings; they form a segment of their own."""
     cdef int status = OK
     cdef size_t remarks = out.bad
@@ -299,7 +299,7 @@ cdef inline bint begins_nameless(const Reader *reader, const char *p) noexcept n
 
 
 cdef inline int make_both(const Reader *reader, const Space *space, const char *p, const char *bar, uint8_t filed,
-                          Sink *out) noexcept nogil:
+                          BatchBuilder *out) noexcept nogil:
     """Affixes, then spellings; the other way round where the first feature kept has no name, and so no affix."""
     cdef int status = OK, turn
     cdef bint spelling_first = begins_nameless(reader, p)
@@ -313,7 +313,7 @@ cdef inline int make_both(const Reader *reader, const Space *space, const char *
 
 
 cdef inline const char *read_namespace_name(const Reader *reader, const char *p, const char *bar, Space *space,
-                                            Sink *out, int *status) noexcept nogil:
+                                            BatchBuilder *out, int *status) noexcept nogil:
     """``[name [":" value]]`` after a bar; an anonymous block leaves ``p`` where it is."""
     cdef const char *stop
     space.value = 1
@@ -341,7 +341,7 @@ cdef inline const char *read_namespace_name(const Reader *reader, const char *p,
     return stop
 
 
-cdef inline int read_block(const Reader *reader, const char **at, const char *bar, Sink *out) noexcept nogil:
+cdef inline int read_block(const Reader *reader, const char **at, const char *bar, BatchBuilder *out) noexcept nogil:
     """One namespace block, ``at`` pointing behind its bar; moves ``at`` to where reading stopped."""
     cdef Space space
     cdef uint8_t filed

@@ -30,21 +30,21 @@ def tag_numbers(batch, uint64_t[::1] out):
 
 def namespace_numbers(batch, uint32_t name_hash, uint8_t character, uint64_t[::1] out):
     """Fill ``out`` with a number per row that is the same where a namespace holds the same features in the same order."""
-    cdef const uint32_t[::1] row_seg = batch.row_seg, seg_hash = batch.seg_hash, seg_start = batch.seg_start
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
     cdef const uint32_t[::1] feature = batch.feature_hash
-    cdef const uint8_t[::1] seg_char = batch.seg_char
+    cdef const uint8_t[::1] namespace_char = batch.namespace_char
     cdef const float[::1] value = batch.value
     cdef Py_ssize_t i
     cdef uint32_t j, k, bits
     cdef uint64_t h
-    if out.shape[0] >= row_seg.shape[0]:
+    if out.shape[0] >= row_namespace.shape[0]:
         raise ValueError("the batch has fewer rows")
     with nogil:
         for i in range(out.shape[0]):
             h = 0
-            for j in range(row_seg[i], row_seg[i + 1]):
-                if seg_hash[j] == name_hash and seg_char[j] == character:
-                    for k in range(seg_start[j], seg_start[j + 1]):
+            for j in range(row_namespace[i], row_namespace[i + 1]):
+                if namespace_hash[j] == name_hash and namespace_char[j] == character:
+                    for k in range(namespace_start[j], namespace_start[j + 1]):
                         memcpy(&bits, &value[k], 4)
                         h = mix64(h + <uint64_t>0x9e3779b97f4a7c15 + (<uint64_t>feature[k] << 32 | bits))
             out[i] = h

@@ -8,8 +8,8 @@ from text.murmur3 cimport murmur3
 from text.labels cimport read_word
 from text.namespace_parser cimport Reader, Space, close_segment, emit, is_blank, note, note_name, open_segment
 from text.number_parser cimport POWERS, fill_powers, is_decimal, is_digit, read_number
-from text.batch_builder cimport ANONYMOUS_CHAR, NAMED, TAGGED, Sink
-from text.line_loop cimport fill_blank, open_reader, open_sink, parse_lines
+from text.batch_builder cimport ANONYMOUS_CHAR, NAMED, TAGGED, BatchBuilder
+from text.line_loop cimport fill_blank, open_reader, open_builder, parse_lines
 from base.status cimport BAD_INDEX, BAD_LABEL_NUMBER, BAD_VALUE, COMMENT, EXPECTED_COLON, FULL, NOT_FINITE, OK
 
 from vwlite.errors import UsageError
@@ -30,7 +30,7 @@ cdef inline const char *word_end(const char *p, const char *end) noexcept nogil:
     return p
 
 
-cdef inline const char *read_label(const Reader *reader, const char *p, const char *end, Sink *out,
+cdef inline const char *read_label(const Reader *reader, const char *p, const char *end, BatchBuilder *out,
                                    int *status) noexcept nogil:
     cdef const char *stop = word_end(p, end)
     cdef size_t row = out.rows
@@ -44,7 +44,7 @@ cdef inline const char *read_label(const Reader *reader, const char *p, const ch
     return stop
 
 
-cdef inline const char *read_query(const Reader *reader, const char *p, const char *end, Sink *out,
+cdef inline const char *read_query(const Reader *reader, const char *p, const char *end, BatchBuilder *out,
                                    int *status) noexcept nogil:
     """``qid:query`` becomes the row's tag; anything else leaves ``p`` where it is."""
     cdef const char *tag = p
@@ -93,7 +93,7 @@ cdef inline const char *read_value(const Reader *reader, const char *p, const ch
 
 
 cdef inline const char *read_features(const Reader *reader, const Space *space, const char *p, const char *end,
-                                      Sink *out, int *status) noexcept nogil:
+                                      BatchBuilder *out, int *status) noexcept nogil:
     """``{ index:value }`` up to ``end``; values of 0 are dropped. Returns where the trouble is, if any."""
     cdef const char *name
     cdef uint32_t hash = 0
@@ -117,7 +117,7 @@ cdef inline const char *read_features(const Reader *reader, const Space *space, 
             emit(out, hash, value)
 
 
-cdef inline int read_row(const Reader *reader, const char *p, const char *end, Sink *out) noexcept nogil:
+cdef inline int read_row(const Reader *reader, const char *p, const char *end, BatchBuilder *out) noexcept nogil:
     """Label, query and features; the features form one anonymous namespace block."""
     cdef Space space
     cdef const char *start = p
@@ -145,7 +145,7 @@ cdef inline int read_row(const Reader *reader, const char *p, const char *end, S
     return status
 
 
-cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexcept nogil:
+cdef inline int parse_line(const Reader *reader, const char *p, BatchBuilder *out) noexcept nogil:
     """A line of nothing but a comment is no row, one of nothing but white space a blank row."""
     cdef const char *comment = <const char *>memchr(p, 35, <size_t>(reader.end - p))
     cdef const char *end = reader.end if comment == NULL else comment
@@ -167,7 +167,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace):
     for a format with affixes or spellings, which need names.
     """
     cdef Reader reader = open_reader(text, size, format, POWERS_OF_TEN)
-    cdef Sink out = open_sink(workspace)
+    cdef BatchBuilder out = open_builder(workspace)
     cdef int status
     if reader.makes_features:
         raise UsageError("--affix and --spelling need names: SVMlight features have only numbers")

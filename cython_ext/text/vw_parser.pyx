@@ -8,15 +8,15 @@ from text.batched_hash cimport has_names
 from text.namespace_parser cimport Reader, note, read_block, trouble
 from text.number_parser cimport POWERS, fill_powers
 from text.fast_namespace_parser cimport read_plain_block
-from text.batch_builder cimport Sink
-from text.line_loop cimport fill_blank, open_reader, open_sink, parse_lines
+from text.batch_builder cimport BatchBuilder
+from text.line_loop cimport fill_blank, open_reader, open_builder, parse_lines
 from base.status cimport AFTER_NAMESPACES, NO_BAR, OK
 
 cdef float POWERS_OF_TEN[POWERS]
 fill_powers(POWERS_OF_TEN)
 
 
-cdef inline int read_namespaces(const Reader *reader, const char *bar, Sink *out) noexcept nogil:
+cdef inline int read_namespaces(const Reader *reader, const char *bar, BatchBuilder *out) noexcept nogil:
     """``{ "|" namespace }`` up to the line's end."""
     cdef const char *p = bar
     cdef const char *stop
@@ -35,7 +35,7 @@ cdef inline int read_namespaces(const Reader *reader, const char *bar, Sink *out
     return OK
 
 
-cdef inline int parse_line(const Reader *reader, const char *p, Sink *out) noexcept nogil:
+cdef inline int parse_line(const Reader *reader, const char *p, BatchBuilder *out) noexcept nogil:
     """Parse ``[p, reader.end)`` into row ``out.rows``; any status but OK means the row must not be kept."""
     cdef Words words
     cdef const char *bar
@@ -74,7 +74,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace):
     remarks)``; with status FULL (100) the workspace was too small and holds nothing of use.
     """
     cdef Reader reader = open_reader(text, size, format, POWERS_OF_TEN)
-    cdef Sink out = open_sink(workspace)
+    cdef BatchBuilder out = open_builder(workspace)
     cdef int status
     reader.plain = out.name == NULL and not reader.makes_features
     reader.lanes = has_names()

@@ -193,7 +193,7 @@ def test_labels_may_be_any_bytes_and_numbers_any_length(vwlite, write):
 
 
 def test_a_class_that_is_none_is_shown_with_the_score_it_is_given(vwlite, write, tmp_path):
-    """In vw's manners that of the first class, counted from 0, and of the last from 1; whatever was scored before."""
+    """``vwlite vw`` takes the first class counting from 0, the last from 1, whatever was scored before."""
     for first, shown in ((0, 0), (1, 3)):
         costs = " ".join(f"{first + place}:{place * place + 1}" for place in range(4))
         write("d", f"{costs} |a x\n" * 20)

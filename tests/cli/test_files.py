@@ -77,7 +77,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_no_output_takes_the_place_of_an_input_or_another_output(name, vwlite, folder):
-    """Every output against every input, in all manners to name a file; these are looked at before anything is read."""
+    """Every output against every input, in all ways to name a file; these are looked at before anything is read."""
     params, tried = files_of(name), 0
     spellings = itertools.cycle(SPELLINGS.values())
     for written, other in itertools.product((param for param in params if isinstance(param.type, Writes)), params):

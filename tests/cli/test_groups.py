@@ -1,4 +1,4 @@
-"""--csoaa_ldf and --wap_ldf: groups of lines in files, in vw's manners and in vwlite's own."""
+"""--csoaa_ldf and --wap_ldf: groups of lines in files, under ``vwlite vw`` and outside of it."""
 
 import json
 

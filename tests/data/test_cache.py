@@ -31,7 +31,7 @@ WORDS = st.one_of(
     st.lists(st.sampled_from([7] * 20 + [*range(20)]), min_size=64, max_size=300),
     st.integers(0, 40).flatmap(lambda bits: st.lists(st.integers(0, min(2**bits, 2**32 - 1)), max_size=300)),
 )
-SEGMENTS = ("row_seg", "seg_hash", "seg_start", "seg_char")
+SEGMENTS = ("row_namespace", "namespace_hash", "namespace_start", "namespace_char")
 COLUMN_NAMES = ("label", "importance", "base", "flags", *SEGMENTS, "feature_hash", "value")
 
 
@@ -144,7 +144,7 @@ def test_batches_come_back(texts, strict):
 def rows_of(hashes):
     """One segment of one feature a row, its namespace's hash given."""
     batch = parse_text(b"1 |w a\n" * len(hashes), TextFormat())
-    batch.seg_hash = np.array(hashes, np.uint32)
+    batch.namespace_hash = np.array(hashes, np.uint32)
     return batch
 
 
@@ -157,7 +157,7 @@ def test_rows_made_to_collide_come_back():
     packed = pack_batch(rows_of(chosen))
     assert packed.counts["shapes"] == 64 + 36 * 2
     again = unpack_batch(packed.data, packed.counts, np.empty(room_for(packed.counts), np.uint8))
-    assert again.seg_hash.tolist() == chosen
+    assert again.namespace_hash.tolist() == chosen
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,8 @@ LINES = st.tuples(LABELS, st.lists(BLOCKS, max_size=4), ENDS)
 
 
 def columns(batch):
-    names = ("label", "flags", "row_seg", "seg_char", "seg_hash", "seg_start", "feature_hash", "value", "line")
+    segments = ("row_namespace", "namespace_char", "namespace_hash", "namespace_start")
+    names = ("label", "flags", *segments, "feature_hash", "value", "line")
     return {name: np.asarray(getattr(batch, name)).tobytes() for name in names}
 
 
@@ -147,4 +148,4 @@ def test_decimals_of_every_length(digits, fraction):
     batch = parse_text(text, TextFormat())
     assert columns(batch) == columns(parse_text(text, TextFormat(names=True)))
     np.testing.assert_allclose(batch.value, [float(value)] * 9, rtol=1e-6)
-    assert (batch.feature_hash - batch.seg_hash[0]).tolist() == [int(number)] * 9
+    assert (batch.feature_hash - batch.namespace_hash[0]).tolist() == [int(number)] * 9

@@ -47,10 +47,10 @@ def rows_of(batch: Batch):
     made = []
     for i in range(len(batch)):
         segments = []
-        for j in range(batch.row_seg[i], batch.row_seg[i + 1]):
-            cut = slice(batch.seg_start[j], batch.seg_start[j + 1])
+        for j in range(batch.row_namespace[i], batch.row_namespace[i + 1]):
+            cut = slice(batch.namespace_start[j], batch.namespace_start[j + 1])
             features = list(zip(batch.feature_hash[cut].tolist(), batch.value[cut].tolist(), strict=True))
-            segments.append((int(batch.seg_char[j]), int(batch.seg_hash[j]), features))
+            segments.append((int(batch.namespace_char[j]), int(batch.namespace_hash[j]), features))
         numbers = (float(batch.importance[i]), float(batch.base[i]), int(batch.flags[i]))
         made.append((repr(float(batch.label[i])), *numbers, segments))
     return made

@@ -44,12 +44,12 @@ def row_of(batch, i):
     """Everything a row holds, as plain numbers and bytes."""
     segments = [
         (
-            int(batch.seg_char[j]),
-            int(batch.seg_hash[j]),
-            batch.feature_hash[batch.seg_start[j] : batch.seg_start[j + 1]].tolist(),
-            batch.value[batch.seg_start[j] : batch.seg_start[j + 1]].view(np.uint32).tolist(),
+            int(batch.namespace_char[j]),
+            int(batch.namespace_hash[j]),
+            batch.feature_hash[batch.namespace_start[j] : batch.namespace_start[j + 1]].tolist(),
+            batch.value[batch.namespace_start[j] : batch.namespace_start[j + 1]].view(np.uint32).tolist(),
         )
-        for j in range(batch.row_seg[i], batch.row_seg[i + 1])
+        for j in range(batch.row_namespace[i], batch.row_namespace[i + 1])
     ]
     numbers = bits(batch.label[i]), bits(batch.importance[i]), bits(batch.base[i])
     return (*numbers, int(batch.flags[i]), batch.tag(i), segments)
@@ -221,7 +221,7 @@ def test_names_of_features_are_kept_on_request():
     assert typed == [b"007", b"9"]
     assert batch.feature_hash.tolist() == [7, 9]
     assert names.kind.tolist() == names.detail.tolist() == [0, 0]
-    assert names.seg_start.tolist() == names.seg_end.tolist()
+    assert names.namespace_start.tolist() == names.namespace_end.tolist()
     assert parse(b"1 1:1")[0].names is None
 
 

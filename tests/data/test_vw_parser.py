@@ -55,12 +55,12 @@ def bits(values):
 def row_of(batch, row):
     """Everything a batch says of a row, comparable."""
     segments = []
-    for segment in range(batch.row_seg[row], batch.row_seg[row + 1]):
-        part = slice(batch.seg_start[segment], batch.seg_start[segment + 1])
+    for segment in range(batch.row_namespace[row], batch.row_namespace[row + 1]):
+        part = slice(batch.namespace_start[segment], batch.namespace_start[segment + 1])
         segments.append(
             (
-                int(batch.seg_char[segment]),
-                int(batch.seg_hash[segment]),
+                int(batch.namespace_char[segment]),
+                int(batch.namespace_hash[segment]),
                 batch.feature_hash[part].tolist(),
                 bits(batch.value[part]),
             )
@@ -86,7 +86,7 @@ def kinds(example):
 
 
 def is_bad(example, line):
-    """Whether strict manners must leave the line out."""
+    """Whether the strict parser must leave the line out."""
     values = [value for segment in example.segments for _, value in segment.features]
     numbers = [example.importance, example.base, *values]
     unlabeled = np.isnan(example.label)
@@ -154,8 +154,8 @@ def test_arbitrary_bytes_are_rows_or_bad_lines(noise, strict, names):
     batch, remarks = parse(text, feature_config(Options()).text_format(strict=strict, names=names))
     bad = {line for line, _ in remarks} if strict else set()
     assert len(batch) + len(bad) == text.count(b"\n")
-    assert batch.row_seg[-1] == len(batch.seg_char)
-    assert batch.seg_start[-1] == len(batch.value) == len(batch.feature_hash)
+    assert batch.row_namespace[-1] == len(batch.namespace_char)
+    assert batch.namespace_start[-1] == len(batch.value) == len(batch.feature_hash)
 
 
 def test_a_line_of_many_features_and_many_lines():
@@ -163,7 +163,7 @@ def test_a_line_of_many_features_and_many_lines():
     batch, remarks = parse(text, text_format(Options(), strict=True), size=0)
     assert len(batch) == 3001
     assert remarks == [(line, Code.AFTER_FEATURE) for line in range(3001, 3501)]
-    assert batch.seg_start[1] == 5000
+    assert batch.namespace_start[1] == 5000
 
 
 BOTH = Options(affix="+1a", spelling=b"a")

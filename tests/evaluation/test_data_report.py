@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from vwlite._native.hash_set import insert
 
 from vwlite.evaluation import data_report
-from vwlite.evaluation.data_report import Distinct
+from vwlite.evaluation.data_report import HashSet
 
 HASHES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, 2**32 - 1)), max_size=200)
 
 
 @given(st.lists(HASHES, max_size=4))
 def test_as_a_set_does(batches):
-    distinct = Distinct()
+    distinct = HashSet()
     for batch in batches:
         distinct.add(np.array(batch, np.uint32))
     known = {hash for batch in batches for hash in batch}
@@ -27,7 +27,7 @@ def test_as_a_set_does(batches):
 
 def test_the_table_grows():
     hashes = np.arange(1, 300_001, dtype=np.uint32)
-    distinct = Distinct()
+    distinct = HashSet()
     for begin in range(0, len(hashes), 70_000):
         distinct.add(hashes[begin : begin + 100_000])
     assert len(distinct) == len(hashes)
@@ -36,7 +36,7 @@ def test_the_table_grows():
 
 def test_from_some_number_on_only_at_least_so_many_are_known(monkeypatch):
     monkeypatch.setattr(data_report, "MOST", 1000)
-    distinct = Distinct()
+    distinct = HashSet()
     distinct.add(np.arange(1, 200_000, dtype=np.uint32))
     assert distinct.full and 1000 <= len(distinct) < 200_000
 

@@ -23,7 +23,7 @@ def read(text, config, names=True):
     """The batch of ``text`` and a plan that has seen it."""
     text, plan = text.removesuffix(b"\n") + b"\n", Plan(config)
     batch = parse_text(text, config.text_format(strict=False, names=names))
-    plan.see(plan.redefine[batch.seg_char].tolist())
+    plan.see(plan.redefine[batch.namespace_char].tolist())
     return batch, plan
 
 

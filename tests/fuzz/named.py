@@ -19,7 +19,7 @@ from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagger, texts
-from vwlite.solvers.loglinear.train import Job, fit
+from vwlite.solvers.loglinear.train import TrainJob, fit
 from vwlite.training.train import BadLinesConfig
 
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
@@ -78,9 +78,9 @@ def learn_named(data: bytes, path: str) -> None:
         tag(f"{path}.model", path)
 
 
-def job_of(config: L1Config, path: str, names: bool) -> Job:
+def job_of(config: L1Config, path: str, names: bool) -> TrainJob:
     bad, input = BadLinesConfig(max_ratio=1), InputConfig((path,))
-    return Job(config, FeatureConfig(), input, bad, read_holdout(None), 3, names, None, None)
+    return TrainJob(config, FeatureConfig(), input, bad, read_holdout(None), 3, names, None, None)
 
 
 def models(folder: str) -> Iterator[bytes]:

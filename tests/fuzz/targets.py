@@ -113,7 +113,7 @@ def text(data: bytes, kind: str) -> None:
         any(tag_of(part.batch, row) for row in range(len(part.batch)))
     plan = Plan(features)
     for row in range(min(len(part.batch), 3)) if names else ():
-        plan.see(part.batch.seg_char.tolist())
+        plan.see(part.batch.namespace_char.tolist())
         term_names(part.batch, plan, row)
     learn(part.batch, features, strict)
 
@@ -140,7 +140,7 @@ def load_model(data: bytes) -> None:
     for learning in (True, False):
         model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
         format, block = model.features.text_format(strict=True), Block(bytearray(LINES + SLACK), len(LINES), "", 0)
-        if model.learner.grouped:
+        if model.learner.multiline:
             for part in whole_groups(iter([Parser(format.of_words(True, True), "vw")(block)]), True):
                 learn_groups(part.batch, model.features, True, model.learner)
             continue

@@ -1,4 +1,4 @@
-"""Batch optimisation: its sums against a plain twin, the minimum against closed forms, its steps in both manners."""
+"""Batch optimisation: its sums against a plain twin, the minimum against closed forms, its steps in both modes."""
 
 import numpy as np
 import pytest

@@ -56,7 +56,7 @@ def learn_like_twin(case, strict=False, of=None):
         for _ in range(passes):
             for number, (example, (terms, count, _)) in enumerate(zip(examples, expanded, strict=True)):
                 learns = not (held and held[number])
-                shown = twin.visit(terms, example.label, example.importance, example.base, learns)
+                shown = twin.process_example(terms, example.label, example.importance, example.base, learns)
                 rows.append([*shown, np.float32(count)])
     return np.array(rows, np.float32), twin
 

@@ -174,7 +174,7 @@ def test_rank_0_predicts_a_line_that_repeats_a_feature_and_learns_nothing_of_it(
     assert case.learner.get("mismatched") == 1
     assert all(np.array_equal(*tables) for tables in zip(old, case.learner.latent[0], strict=True))
     assert results.raw[0] == pytest.approx(case.twin().predict(case.row(line)), rel=1e-6)
-    assert "1 examples so far" in case.learner.complaints()[0]
+    assert "1 examples so far" in case.learner.warnings()[0]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

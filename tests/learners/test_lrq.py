@@ -65,7 +65,7 @@ def learn_like_twin(case, strict=True):
         expanded = [expand(example, options, seen) for example in examples]
         for _ in range(passes):
             for number, item in enumerate(zip(examples, expanded, strict=True)):
-                rows.append([*twin.visit(*item, bool(held and held[number])), np.float32(item[1].count)])
+                rows.append([*twin.process_example(*item, bool(held and held[number])), np.float32(item[1].count)])
             twin.gd.rate *= np.float32(options.decay_learning_rate)
             twin.number += not strict  # to vw the end of a pass is an example too
     return np.array(rows, np.float32), twin

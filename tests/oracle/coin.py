@@ -58,7 +58,7 @@ class Parameterless(Gd):
     def gradient_at(self, p, label, weight) -> np.float32:
         return self.current_loss().dl(p, label) * weight
 
-    def visit(self, terms: list, label, weight, base, learns: bool) -> list[np.float32]:
+    def process_example(self, terms: list, label, weight, base, learns: bool) -> list[np.float32]:
         """Prediction, raw prediction and loss of an example; NaN is no label."""
         labeled = not np.isnan(label)
         _, before = self.predict(terms, base)

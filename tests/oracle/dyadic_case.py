@@ -77,10 +77,10 @@ class Case:
         """The twin's view of one line, read from the batch."""
         batch = parse(text)
         found = {}
-        for j in range(batch.row_seg[0], batch.row_seg[1]):
-            cut = slice(batch.seg_start[j], batch.seg_start[j + 1])
+        for j in range(batch.row_namespace[0], batch.row_namespace[1]):
+            cut = slice(batch.namespace_start[j], batch.namespace_start[j + 1])
             slots = (batch.feature_hash[cut] & self.mask).tolist()
-            name = (chr(batch.seg_char[j]), int(batch.seg_hash[j]))
+            name = (chr(batch.namespace_char[j]), int(batch.namespace_hash[j]))
             found.setdefault(name, []).extend(zip(slots, batch.value[cut].tolist(), strict=True))
         linear = [one for name, features in found.items() if not self.dropped(name) for one in features]
         if self.constant:
@@ -90,7 +90,7 @@ class Case:
     def side(self, found, which, pair):
         if "," not in pair:
             return [one for name, features in found.items() if name[0] == pair[which] for one in features]
-        wanted = int(parse(f"|{pair.split(',')[which]} x").seg_hash[0])
+        wanted = int(parse(f"|{pair.split(',')[which]} x").namespace_hash[0])
         return [one for name, features in found.items() if name[1] == wanted for one in features]
 
     def dropped(self, name):
@@ -99,7 +99,7 @@ class Case:
     def twin(self):
         """The twin with the numbers the learner has now (of slots that were ever updated)."""
         config, learner = self.learner.config, self.learner
-        twin = Twin(config.rank, LOSSES[self.loss], None, config.start_rate, config.decay, config.dot_offset)
+        twin = Twin(config.rank, LOSSES[self.loss], None, config.initial_learning_rate, config.decay, config.dot_offset)
         twin.w = dict(enumerate(learner.weights[:, 0].astype(float).tolist()))
         for pair in range(len(self.pairs)):
             for side in range(2):

@@ -67,7 +67,7 @@ class Lrq:
                     made += [(self.slot(other, n), share * a * x * z) for other, z, *_ in spaces[moving]]
         return made
 
-    def visit(self, example, expanded, held: bool) -> list[np.float32]:
+    def process_example(self, example, expanded, held: bool) -> list[np.float32]:
         """Prediction, raw prediction and loss before anything was learned; Vowpal Wabbit's raw one is the last."""
         label, weight = example.label, example.importance
         labeled = not np.isnan(label)

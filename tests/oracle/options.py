@@ -45,7 +45,7 @@ class Options:
     min_prediction: float | None = None
     max_prediction: float | None = None
     test_only: bool = False  # -t
-    own: bool = False  # vwlite's manners, in which hinge is not clipped
+    own: bool = False  # vwlite's own mode, in which hinge is not clipped
     # run
     passes: int = 1
     holdout_off: bool = False

@@ -23,7 +23,7 @@ def audit(text, features=None, config=None, learner=None, cached=False, learning
     batch = parse_text(text, features.text_format(strict=False, names=not cached))
     plan, results, lines = Plan(features), Results(), []
     results.make_room(len(batch))
-    plan.see(batch.seg_char.tolist())
+    plan.see(batch.namespace_char.tolist())
     for row in range(len(batch)):
         line_now = partial(audit_line, batch, plan, learner, row)
         items = {0: line_now()}

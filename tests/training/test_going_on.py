@@ -116,7 +116,7 @@ OF_SHAPE = {
 
 @pytest.mark.parametrize("options", OF_SHAPE)
 def test_a_model_keeps_its_shape(options, run_here, files):
-    """In vw's manners, too."""
+    """Under ``vwlite vw``, too."""
     (files / "c.vw").write_text("".join(f"{n % 3 + 1} |user u{n % 5} |item i{n % 3}\n" for n in range(12)))
     run_here("train", "c.vw", "-f", "model", *options.split())
     other, message = OF_SHAPE[options]

@@ -78,7 +78,7 @@ def test_lines_show_what_the_update_keeps(config, expected):
     learner = Gd(config, 4)
     learner.weights[1], learner.weights[2] = (1 / 3, 2, 1, 9), (0, 3, 0, 9)
     learner.weights[3], learner.weights[15] = (0, 0, 4, 9), (-1e-9, 0, 0, 0)
-    learner.weights[7, 3] = 1  # the rate of the last visit is not part of the model
+    learner.weights[7, 3] = 1  # the rate of the last process_example is not part of the model
     assert weight_lines(learner) == expected
     assert weight_lines(learner, predict_only=True) == ["1:0.333333", "15:-1e-09"]
 
@@ -153,7 +153,7 @@ def trained(text, features, config, step=None, passes=1):
     batch = parse_text(text, features.text_format(strict=False, names=True))
     plan, results, book = Plan(features), Results(), NameBook()
     results.make_room(len(batch))
-    plan.see(plan.redefine[batch.seg_char].tolist())
+    plan.see(plan.redefine[batch.namespace_char].tolist())
     book.add(batch, plan)
     for _ in range(passes):
         learner.run(batch, plan, results, 0, len(batch))

@@ -1,4 +1,4 @@
-"""Options that would do nothing are refused, with what they lack (vwlite's manners)."""
+"""Options that would do nothing are refused, with what they lack (outside of ``vwlite vw``)."""
 
 from collections.abc import Mapping
 from typing import Any

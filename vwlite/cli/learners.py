@@ -89,7 +89,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     if kind.learner != "multiclass" and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
-        loss = replace(loss, name=kind.usual_loss)
+        loss = replace(loss, name=kind.default_loss)
     changes = learner_changes(options)
     if options.get("costs"):
         raise UsageError("--costs needs --filter_tree")

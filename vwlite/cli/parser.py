@@ -151,7 +151,7 @@ class Command(click.Command):
 
 
 class VwCommand(Command):
-    """Vowpal Wabbit's manners: a failure is one ``[critical]`` line on standard output and exit status 1."""
+    """As Vowpal Wabbit: a failure is one ``[critical]`` line on standard output and exit status 1."""
 
     lenient = True
 

@@ -1,4 +1,4 @@
-"""``vwlite vw``: Vowpal Wabbit's command line, defaults and manners."""
+"""``vwlite vw``: Vowpal Wabbit's command line, defaults and behaviour."""
 
 from typing import Any
 

@@ -28,16 +28,16 @@ class Names:
     detail: np.ndarray  # uint8[nnz]
     value_start: np.ndarray  # uint32[nnz] text value (kind 2)
     value_end: np.ndarray  # uint32[nnz]
-    seg_start: np.ndarray  # uint32[nseg] namespace name of each segment (the source's, for affixes)
-    seg_end: np.ndarray  # uint32[nseg]
+    namespace_start: np.ndarray  # uint32[nseg] namespace name of each segment (the source's, for affixes)
+    namespace_end: np.ndarray  # uint32[nseg]
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Batch:
     """``n`` examples in compressed sparse rows. The constant feature is not stored; the expander adds it.
 
-    Row ``i`` owns the segments ``row_seg[i]:row_seg[i + 1]``, one per non-empty namespace block, in order of
-    appearance; segment ``j`` owns the features ``seg_start[j]:seg_start[j + 1]``.
+    Row ``i`` owns the segments ``row_namespace[i]:row_namespace[i + 1]``, one per non-empty namespace block, in
+    order of appearance; segment ``j`` owns the features ``namespace_start[j]:namespace_start[j + 1]``.
     """
 
     label: np.ndarray  # float32[n], NaN where unlabelled
@@ -47,10 +47,10 @@ class Batch:
     line: np.ndarray  # uint32[n], line number within the block, from 0
     tag_start: np.ndarray  # uint32[n], byte offsets into text
     tag_end: np.ndarray  # uint32[n]
-    row_seg: np.ndarray  # uint32[n + 1]
-    seg_char: np.ndarray  # uint8[nseg], first byte of the namespace's name, 32 when anonymous
-    seg_hash: np.ndarray  # uint32[nseg], hash of the whole name
-    seg_start: np.ndarray  # uint32[nseg + 1]
+    row_namespace: np.ndarray  # uint32[n + 1]
+    namespace_char: np.ndarray  # uint8[nseg], first byte of the namespace's name, 32 when anonymous
+    namespace_hash: np.ndarray  # uint32[nseg], hash of the whole name
+    namespace_start: np.ndarray  # uint32[nseg + 1]
     feature_hash: np.ndarray  # uint32[nnz], unmasked
     value: np.ndarray  # float32[nnz], already times the namespace's value
     text: Any = b""  # the bytes tags and names point into
@@ -76,7 +76,7 @@ class Batch:
             return self
         columns = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end")
         cut = {name: getattr(self, name)[:rows] for name in columns}
-        return replace(self, **cut, row_seg=self.row_seg[: rows + 1])
+        return replace(self, **cut, row_namespace=self.row_namespace[: rows + 1])
 
     def place(self, row: int) -> str:
         """Where ``row`` came from, for messages."""

@@ -18,7 +18,7 @@ from vwlite.storage.ordered_pool import in_order
 LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
 
 
-class Remark(NamedTuple):
+class ParseIssue(NamedTuple):
     """Something the parser had to say about a line; offsets count from the block's first byte."""
 
     line: int  # number of the line within its block, from 0
@@ -36,7 +36,7 @@ class Parsed:
     block: Block
     first_line: int  # number of the block's first line within its file, from 0
     lines: int
-    remarks: list[Remark]
+    remarks: list[ParseIssue]
     packed: Packed | None = None  # the same for a cache, if somebody has packed it
     gaps: tuple[int, ...] | None = None  # rows in front of which a line was left out; None: the remarks' rows
 
@@ -107,12 +107,12 @@ class Parser:
             self.buffers.give(block.data)
 
 
-def _remarks(workspace: Workspace, batch: Batch, count: int) -> list[Remark]:
+def _remarks(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
     if not count:
         return []
     lines = workspace.bad_line[:count]
     columns = (lines, workspace.bad_code, workspace.bad_at, workspace.bad_from, np.searchsorted(batch.line, lines))
-    return [Remark(*map(int, entry)) for entry in islice(zip(*columns, strict=False), count)]
+    return [ParseIssue(*map(int, entry)) for entry in islice(zip(*columns, strict=False), count)]
 
 
 def _number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:

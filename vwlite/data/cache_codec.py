@@ -31,8 +31,13 @@ COLUMNS = (
 )
 TOTALS = {"part_start": "parts", "tags": "text"}  # what the lengths sum to
 COUNTS = ("rows", "segments", "features", "text", "shapes", "parts")
-# the arrays of uint32 made of these columns, how many numbers they have, and how many more; beside them seg_char
-MADE = (("line", "rows", 0), ("row_seg", "rows", 1), ("seg_hash", "segments", 0), ("seg_start", "segments", 1))
+# the arrays of uint32 made of these columns, how many numbers they have, and how many more; beside them namespace_char
+MADE = (
+    ("line", "rows", 0),
+    ("row_namespace", "rows", 1),
+    ("namespace_hash", "segments", 0),
+    ("namespace_start", "segments", 1),
+)
 
 
 class Packed(NamedTuple):
@@ -46,11 +51,11 @@ class Packed(NamedTuple):
 def pack_batch(batch: Batch) -> Packed:
     """A batch without its names and line numbers; once it is well below the size of its text, time goes before room."""
     rows = len(batch)
-    segments, tags = int(batch.row_seg[rows]), zeros("I", rows + 1)
+    segments, tags = int(batch.row_namespace[rows]), zeros("I", rows + 1)
     text = join_pieces(batch.text, batch.tag_start, batch.tag_end, tags)
     arrays = {name: getattr(batch, name) for name in ("label", "importance", "base", "feature_hash", "value", "flags")}
     arrays |= {"tags": tags, **_shapes(batch, rows)}
-    counts = {"rows": rows, "segments": segments, "features": int(batch.seg_start[segments]), "text": len(text)}
+    counts = {"rows": rows, "segments": segments, "features": int(batch.namespace_start[segments]), "text": len(text)}
     counts |= {"shapes": len(arrays["part_start"]) - 1, "parts": len(arrays["part_hash"])}
     parts: list[bytes] = []
     left = max(0, len(batch.text) - len(text)) * 7 // 8  # tags stay as they are
@@ -87,9 +92,9 @@ def unpack_batch(data: bytes, counts: dict[str, int], room: Array) -> Batch:
     if len(data) - offset != counts["text"]:
         raise ValueError("a batch has another length")
     number_rows(arrays["line"])
-    arrays["seg_char"] = Array(room, "B", counts["segments"], 0, place)
+    arrays["namespace_char"] = Array(room, "B", counts["segments"], 0, place)
     parts = [arrays.pop(name) for name in ("part_start", "part_hash", "part_size", "part_char")]
-    made = [arrays[name] for name in ("row_seg", "seg_hash", "seg_start", "seg_char")]
+    made = [arrays[name] for name in ("row_namespace", "namespace_hash", "namespace_start", "namespace_char")]
     spread_shapes(parts, arrays.pop("shape"), made, counts["features"])
     tags = arrays.pop("tags")
     return Batch(**arrays, tag_start=tags[:-1], tag_end=tags[1:], text=memoryview(data)[offset:])
@@ -100,7 +105,7 @@ def _shapes(batch: Batch, rows: int) -> dict[str, Array]:
     shape, first = zeros("I", rows), zeros("I", rows)
     first = first[: find_shapes(batch, shape, first)]
     start = zeros("I", len(first) + 1)
-    parts = place_parts(batch.row_seg, first, start)
+    parts = place_parts(batch.row_namespace, first, start)
     columns = {"part_start": start, "part_hash": zeros("I", parts), "part_size": zeros("I", parts)}
     columns["part_char"] = zeros("B", parts)
     take_parts(batch, first, list(columns.values()))

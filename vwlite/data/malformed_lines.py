@@ -1,4 +1,4 @@
-"""Malformed lines are left out, counted and shown (vwlite's manners)."""
+"""Malformed lines are left out, counted and shown (outside of ``vwlite vw``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import BinaryIO, Protocol
 
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.block_parser import Parsed, Remark
+from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.parse_errors import SENTENCES, excerpt, hint
 from vwlite.errors import DataError
 from vwlite.storage.atomic_file import atomic_output
@@ -88,7 +88,7 @@ class BadLines:
         if bad and self.strict:
             raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
-    def add(self, part: Parsed, remark: Remark) -> None:
+    def add(self, part: Parsed, remark: ParseIssue) -> None:
         start, end = line_at(part, remark.at)
         line = bytes(part.block.data[start:end])
         column = remark.at - start
@@ -128,17 +128,17 @@ class BadLines:
             return
         if not self.to_the_end:
             self.check_ratio(lines)
-        elif complaint := self.complaint(lines):
-            self.say(f"{complaint}; the run goes on, and its exit status will be 65")
+        elif warning := self.warning(lines):
+            self.say(f"{warning}; the run goes on, and its exit status will be 65")
             self.warned = True
 
     def check_ratio(self, lines: int) -> None:
         """Raises DataError when too many of so many lines are malformed."""
-        if complaint := self.complaint(lines):
+        if warning := self.warning(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
-            raise DataError(complaint + first)
+            raise DataError(warning + first)
 
-    def complaint(self, lines: int) -> str:
+    def warning(self, lines: int) -> str:
         if self.bad <= self.max_ratio * lines:
             return ""
         return f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
@@ -147,7 +147,7 @@ class BadLines:
         """Raises DataError when too many lines were malformed, unless the run goes ``to_the_end``."""
         if not self.to_the_end:
             self.check_ratio(self.lines)
-        if self.bad and not self.complaint(self.lines):
+        if self.bad and not self.warning(self.lines):
             self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
 
 

@@ -18,11 +18,11 @@ LARGEST = LONGEST_LINE >> 2  # bytes of a group; whoever forgets the blank lines
 UNTOLD = 0  # in place of 1: the label's words are there, but its costs are not to be learned
 SHARED_WORDS = (b"shared", b"***shared***")
 ROWS = ("label", "importance", "base", "flags", "line")
-SEGMENTS = ("seg_char", "seg_hash")
+SEGMENTS = ("namespace_char", "namespace_hash")
 FEATURES = ("feature_hash", "value")
-NAME_SPANS = ("start", "end", "value_start", "value_end", "seg_start", "seg_end")
+NAME_SPANS = ("start", "end", "value_start", "value_end", "namespace_start", "namespace_end")
 NAME_PARTS = (*NAME_SPANS, "kind", "detail")
-OF_SEGMENTS = ("seg_start", "seg_end")  # names with an entry per segment; the others have one per feature
+OF_SEGMENTS = ("namespace_start", "namespace_end")  # names with an entry per segment; the others have one per feature
 
 
 def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
@@ -30,7 +30,7 @@ def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
 
     ``strict``: a group that a malformed line was left out of loses its costs, and nothing is learned from it.
     """
-    waiting = Waiting(strict)
+    waiting = PendingGroup(strict)
     before: Parsed | None = None
     for part in parts:
         if before is not None:
@@ -40,7 +40,7 @@ def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
         yield waiting.complete(before, ends=True)
 
 
-class Waiting:
+class PendingGroup:
     """The rows of a group that has not ended, in pieces, each a batch with arrays of its own."""
 
     def __init__(self, strict: bool) -> None:
@@ -85,7 +85,7 @@ class Waiting:
 
     def find_ends(self, batch: Batch) -> np.ndarray:
         """bool[rows]: those in no group. Featureless lines that tell nothing become blank ones."""
-        empty = (np.diff(batch.row_seg.astype(np.int64)) == 0) & (batch.flags & (BLANK | TAGGED | SAVE) == 0)
+        empty = (np.diff(batch.row_namespace.astype(np.int64)) == 0) & (batch.flags & (BLANK | TAGGED | SAVE) == 0)
         for row in np.flatnonzero(empty).tolist():
             words = batch.tag(row) if batch.label[row] == batch.label[row] else b""
             if b":" not in words and words.strip() not in SHARED_WORDS:
@@ -116,8 +116,8 @@ def is_shared(span: bytes, tagged: bool) -> bool:
 
 def piece_of(batch: Batch, begin: int, end: int, text: memoryview) -> Batch:
     """The rows ``[begin, end)`` as a batch with arrays of its own, and the text from the first of them on."""
-    first, last = batch.row_seg[[begin, end]].tolist()
-    low, high = batch.seg_start[[first, last]].tolist()
+    first, last = batch.row_namespace[[begin, end]].tolist()
+    low, high = batch.namespace_start[[first, last]].tolist()
     blank = begin == end or bool(batch.flags[begin] & BLANK)
     start = 0 if blank else int(batch.tag_start[begin])
     names = batch.names and Names(
@@ -130,8 +130,8 @@ def piece_of(batch: Batch, begin: int, end: int, text: memoryview) -> Batch:
         **{name: np.array(getattr(batch, name)[begin:end]) for name in (*ROWS, "tag_start", "tag_end")},
         **{name: np.array(getattr(batch, name)[first:last]) for name in SEGMENTS},
         **{name: np.array(getattr(batch, name)[low:high]) for name in FEATURES},
-        row_seg=batch.row_seg[begin : end + 1] - np.uint32(first),
-        seg_start=batch.seg_start[first : last + 1] - np.uint32(low),
+        row_namespace=batch.row_namespace[begin : end + 1] - np.uint32(first),
+        namespace_start=batch.namespace_start[first : last + 1] - np.uint32(low),
         text=bytes(text[start:]),
         names=names,
     )
@@ -168,8 +168,8 @@ def joined(pieces: list[Batch]) -> Batch:
     )
     return Batch(
         **{name: column(name) for name in (*ROWS, "tag_start", "tag_end", *SEGMENTS, *FEATURES)},
-        row_seg=starts("row_seg"),
-        seg_start=starts("seg_start"),
+        row_namespace=starts("row_namespace"),
+        namespace_start=starts("namespace_start"),
         text=b"".join(piece.text for piece in pieces),
         names=names,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Names, first_of_group
 
-NAMES_OF_SEGMENTS = ("seg_start", "seg_end")
+NAMES_OF_SEGMENTS = ("namespace_start", "namespace_end")
 NAMES_OF_FEATURES = ("start", "end", "kind", "detail", "value_start", "value_end")
 
 
@@ -16,9 +16,11 @@ def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
     first = first_of_group(batch, row)
     if first == row or not batch.flags[first] & SHARED:
         return batch, row
-    own, shared = (np.arange(batch.row_seg[at], batch.row_seg[at + 1], dtype=np.int64) for at in (row, first))
+    edges = batch.row_namespace
+    own, shared = (np.arange(edges[at], edges[at + 1], dtype=np.int64) for at in (row, first))
     segments = np.concatenate([own, shared])
-    starts, ends = batch.seg_start[segments].astype(np.int64), batch.seg_start[segments + 1].astype(np.int64)
+    start = batch.namespace_start
+    starts, ends = start[segments].astype(np.int64), start[segments + 1].astype(np.int64)
     features = np.concatenate([np.zeros(0, np.int64), *map(np.arange, starts, ends)])
     names = batch.names and Names(
         **{name: getattr(batch.names, name)[segments] for name in NAMES_OF_SEGMENTS},
@@ -29,10 +31,10 @@ def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
             name: getattr(batch, name)[row : row + 1]
             for name in ("label", "importance", "base", "flags", "line", "tag_start", "tag_end")
         },
-        row_seg=np.array([0, len(segments)], np.uint32),
-        seg_char=batch.seg_char[segments],
-        seg_hash=batch.seg_hash[segments],
-        seg_start=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.uint32),
+        row_namespace=np.array([0, len(segments)], np.uint32),
+        namespace_char=batch.namespace_char[segments],
+        namespace_hash=batch.namespace_hash[segments],
+        namespace_start=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.uint32),
         feature_hash=batch.feature_hash[features],
         value=batch.value[features],
         text=batch.text,

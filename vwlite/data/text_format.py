@@ -30,8 +30,8 @@ def parser_of(format_name: str) -> Callable:
 class TextFormat:
     """How names become hashes and which lines are refused.
 
-    With ``strict`` a line with any trouble is left out whole (vwlite's manners); without, what can be read of it counts
-    (Vowpal Wabbit's manners).
+    With ``strict`` a line with any trouble is left out whole; without, as under ``vwlite vw``, what can be read of it
+    counts.
     """
 
     hash_all: bool = False
@@ -65,9 +65,9 @@ class Workspace:
         "line": "I",
         "tag_start": "I",
         "tag_end": "I",
-        "row_seg": "I",
+        "row_namespace": "I",
     }
-    SEGMENT: ClassVar = {"seg_char": "B", "seg_hash": "I", "seg_start": "I"}
+    SEGMENT: ClassVar = {"namespace_char": "B", "namespace_hash": "I", "namespace_start": "I"}
     FEATURE: ClassVar = {"feature_hash": "I", "value": "f"}
     REMARK: ClassVar = {"bad_line": "I", "bad_at": "I", "bad_from": "I", "bad_code": "B"}
 
@@ -89,9 +89,9 @@ class Workspace:
         ):
             for name, kind in columns.items():
                 setattr(self, name, zeros(kind, room))
-        self.seg_name = self.name = self.kind = None
+        self.namespace_name = self.name = self.kind = None
         if self.names:
-            self.seg_name = zeros("I", self.segments, 2)
+            self.namespace_name = zeros("I", self.segments, 2)
             self.name = zeros("I", self.features, 4)
             self.kind = zeros("B", self.features, 2)
 
@@ -109,14 +109,14 @@ class Workspace:
             name, kind = self.name[:features], self.kind[:features]
             names = Names(
                 *(name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3]),
-                *(self.seg_name[:segments, 0], self.seg_name[:segments, 1]),
+                *(self.namespace_name[:segments, 0], self.namespace_name[:segments, 1]),
             )
         return Batch(
-            **{name: getattr(self, name)[:rows] for name in self.ROW if name != "row_seg"},
-            row_seg=self.row_seg[: rows + 1],
-            seg_char=self.seg_char[:segments],
-            seg_hash=self.seg_hash[:segments],
-            seg_start=self.seg_start[: segments + 1],
+            **{name: getattr(self, name)[:rows] for name in self.ROW if name != "row_namespace"},
+            row_namespace=self.row_namespace[: rows + 1],
+            namespace_char=self.namespace_char[:segments],
+            namespace_hash=self.namespace_hash[:segments],
+            namespace_start=self.namespace_start[: segments + 1],
             feature_hash=self.feature_hash[:features],
             value=self.value[:features],
             text=text,

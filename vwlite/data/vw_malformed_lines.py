@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's manners with odd input: log a line, go on with what could be read."""
+"""Vowpal Wabbit's policy for malformed lines: log them, go on with what could be read."""
 
 from __future__ import annotations
 

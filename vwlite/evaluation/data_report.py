@@ -18,7 +18,7 @@ SHARED = 0.1  # of the features may share a slot
 SMALLEST, LARGEST = 18, 30  # bits to choose from
 
 
-class Distinct:
+class HashSet:
     """The different hashes among many, exactly up to ``MOST``; four to eight bytes each."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ def reversed_bits(hashes: np.ndarray) -> np.ndarray:
     return table[result].view("<u4").astype(np.uint32)
 
 
-class Census:
+class DataReport:
     """Counts batch after batch; ``report`` is JSON data. Examples are lines that hold anything.
 
     ``reader`` has read the labels of the batches.
@@ -82,12 +82,12 @@ class Census:
         self.weight = self.label_sum = 0.0
         self.lowest, self.highest = math.inf, -math.inf
         self.labels: Counter[float] = Counter()
-        self.features = Extent()
-        self.values = Extent()
+        self.features = RunningStats()
+        self.values = RunningStats()
         self.ones = 0
         self.spaces: dict[int, dict[str, Any]] = {}
-        self.other_spaces = 0  # namespaces, or sightings of them, beyond the first SHOWN_SPACES
-        self.distinct = Distinct()
+        self.other_spaces = 0  # namespaces, or namespace_report of them, beyond the first SHOWN_SPACES
+        self.distinct = HashSet()
 
     def add(self, batch: Batch) -> None:
         rows = batch.flags & (BLANK | SAVE) == 0
@@ -98,7 +98,7 @@ class Census:
         self.weighted += int((importance != 1).sum())
         self.weight += float(importance.sum())
         self.add_labels(batch.label[rows])
-        edges = batch.seg_start[batch.row_seg].astype(np.int64)
+        edges = batch.namespace_start[batch.row_namespace].astype(np.int64)
         self.features.add(np.diff(edges)[rows])
         end = int(edges[-1]) if len(edges) else 0
         values = batch.value[:end]
@@ -120,11 +120,11 @@ class Census:
                 self.labels[value] += count
 
     def add_spaces(self, batch: Batch) -> None:
-        last = int(batch.row_seg[-1])
+        last = int(batch.row_namespace[-1])
         hashes, first, inverse, counts = np.unique(
-            batch.seg_hash[:last], return_index=True, return_inverse=True, return_counts=True
+            batch.namespace_hash[:last], return_index=True, return_inverse=True, return_counts=True
         )
-        sizes = np.diff(batch.seg_start[: last + 1].astype(np.int64))
+        sizes = np.diff(batch.namespace_start[: last + 1].astype(np.int64))
         features = np.bincount(inverse.ravel(), weights=sizes, minlength=len(hashes))
         for number in np.argsort(first).tolist():
             space = self.space(int(hashes[number]), batch, int(first[number]))
@@ -182,7 +182,7 @@ class Census:
         return found + ["poisson"] * (self.lowest >= 0)
 
 
-class Extent:
+class RunningStats:
     """Smallest, mean and largest of many numbers."""
 
     def __init__(self) -> None:
@@ -202,5 +202,5 @@ class Extent:
 
 def name_of(batch: Batch, segment: int) -> str:
     """A namespace's name as the text has it; empty for the anonymous one."""
-    start, end = int(batch.names.seg_start[segment]), int(batch.names.seg_end[segment])
+    start, end = int(batch.names.namespace_start[segment]), int(batch.names.namespace_end[segment])
     return bytes(batch.text[start:end]).decode("utf-8", "backslashreplace")[:100]

@@ -31,7 +31,7 @@ class Numbers:
 
     negative = None
     hints: ClassVar[dict[int, str]] = {}
-    form, grouped = NUMBERS, False
+    form, multiline = NUMBERS, False
     counts: Counter[str] | None = None
     parts = 0
 
@@ -54,7 +54,7 @@ class Numbers:
         return {
             "labels_are": self.form,
             "classes": None if self.counts is None else len(self.counts),
-            "groups": self.parts if self.grouped else None,
+            "groups": self.parts if self.multiline else None,
         }
 
 
@@ -108,7 +108,7 @@ class Names(Numbers):
     def __init__(self, sequences: bool = False) -> None:
         super().__init__()
         self.book, self.counts = LabelBook(), Counter()
-        self.form, self.grouped = SEQUENCES if sequences else NAMES, sequences
+        self.form, self.multiline = SEQUENCES if sequences else NAMES, sequences
         self.apart = True  # the line before was a blank one, or there was none
 
     def check(self, batch: Batch) -> np.ndarray:
@@ -121,7 +121,7 @@ class Names(Numbers):
         return np.where(numbers < 0, np.nan, numbers.astype(np.float64))
 
     def advice(self) -> str:
-        if self.grouped:
+        if self.multiline:
             return "vwlite l1 --model crf"
         return f"--oaa {len(self.counts)}{names_of(self.counts)}, or vwlite l1 --model multinomial"
 
@@ -169,7 +169,7 @@ class Words(Numbers):
 class Groups(Numbers):
     """Of ``--csoaa_ldf``: lines of groups."""
 
-    form, grouped = GROUPS, True
+    form, multiline = GROUPS, True
 
     def __init__(self) -> None:
         super().__init__()

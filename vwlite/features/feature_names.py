@@ -72,13 +72,13 @@ def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
     spaces: dict[int, list[Feature]] = {}
     whole: dict[int, list[Feature]] = {}  # by hash of the namespace's whole name
     mask = 2**plan.bits - 1
-    for segment in range(batch.row_seg[row], batch.row_seg[row + 1]):
-        letter = int(plan.redefine[batch.seg_char[segment]])
+    for segment in range(batch.row_namespace[row], batch.row_namespace[row + 1]):
+        letter = int(plan.redefine[batch.namespace_char[segment]])
         if not plan.ignore[letter]:
             features = segment_features(batch, plan, segment)
             spaces.setdefault(letter, []).extend(features)
-            if batch.seg_char[segment] not in NAMELESS:
-                whole.setdefault(int(batch.seg_hash[segment]), []).extend(features)
+            if batch.namespace_char[segment] not in NAMELESS:
+                whole.setdefault(int(batch.namespace_hash[segment]), []).extend(features)
     for letter, features in spaces.items():
         features += grams(features, int(plan.ngram[letter]), int(plan.skips[letter]), mask)
         if plan.sort:
@@ -94,11 +94,11 @@ def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
 
 def segment_features(batch: Batch, plan: Plan, segment: int) -> list[Feature]:
     names, mask = batch.names, 2**plan.bits - 1
-    space = bytes(batch.text[names.seg_start[segment] : names.seg_end[segment]])
+    space = bytes(batch.text[names.namespace_start[segment] : names.namespace_end[segment]])
     letter = int(plan.redefine[space[0]]) if space else ANONYMOUS
     mark = b"" if letter == ANONYMOUS else bytes([letter])
     made = []
-    for i in range(batch.seg_start[segment], batch.seg_start[segment + 1]):
+    for i in range(batch.namespace_start[segment], batch.namespace_start[segment + 1]):
         name, kind, text = bytes(batch.text[names.start[i] : names.end[i]]), names.kind[i], b""
         of = space
         if kind == TEXT_VALUE:

@@ -240,12 +240,12 @@ def _alike(interactions: list[tuple[int, ...]]) -> list[int]:
 
 def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
     """Row -> the namespaces it is the first to have."""
-    met = batch.seg_char[: batch.row_seg[-1]].tobytes()
+    met = batch.namespace_char[: batch.row_namespace[-1]].tobytes()
     firsts: dict[int, int] = {}  # segments, by their character as filed
     for character in set(met.translate(None, plan.known)):
         filed = plan.redefine[character]
         firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
     news: dict[int, list[int]] = {}
     for filed, segment in sorted(firsts.items()):
-        news.setdefault(bisect_right(batch.row_seg, segment) - 1, []).append(filed)
+        news.setdefault(bisect_right(batch.row_namespace, segment) - 1, []).append(filed)
     return news

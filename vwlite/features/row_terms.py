@@ -19,8 +19,8 @@ def terms_of_row(batch: Batch, plan: Plan, row: int) -> tuple[bytes, bytes, int,
 
 def too_many(batch: Batch, row: int) -> DataError:
     """What to say of a row whose features, n-grams and interactions are more than is handled."""
-    first, last = batch.row_seg[row], batch.row_seg[row + 1]
-    own = int(batch.seg_start[last]) - int(batch.seg_start[first])
+    first, last = batch.row_namespace[row], batch.row_namespace[row + 1]
+    own = int(batch.namespace_start[last]) - int(batch.namespace_start[first])
     return DataError(
         f"{batch.place(row)}: {own:,} features make more than {MOST:,} with their interactions and n-grams: {ADVICE}"
     )

@@ -49,10 +49,10 @@ class Active(Gd):
         self.kernel.middle = self.middle
         if not learning:  # there is no more than the weights, as in vw
             self.kernel.adaptive = self.kernel.normalized = False
-        # in vwlite's manners predictions are only that, whatever the model was trained for; so are vw's of a simulation
-        self.writes_lines = learning or (not strict and config.active)
-        if config.simulation or not self.writes_lines:
-            self.kernel.simulation, self.writes_lines = True, False
+        # Predictions are only that, whatever the model was trained for; so are those of a simulation under vw.
+        self.custom_output = learning or (not strict and config.active)
+        if config.simulation or not self.custom_output:
+            self.kernel.simulation, self.custom_output = True, False
         self.set(greatest_label=1.0)
         self.chance = np.array([config.random_seed % 2**64], np.uint64)
         self.taken, self.told = np.empty((2, 0), np.float32), np.empty(0, np.float32)
@@ -60,11 +60,11 @@ class Active(Gd):
 
     def stop_learning(self) -> None:
         """From now on only predict, and tell how sure that is; labels do not matter."""
-        self.learning = self.writes_lines = False
-        self.kernel.frozen = self.tells_flips = True
+        self.learning = self.custom_output = False
+        self.kernel.frozen = self.supports_confidence = True
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        if self.tells_flips:
+        if self.supports_confidence:
             batch = replace(batch, label=np.full(len(batch), np.nan, np.float32))
         if len(self.told) < len(batch):
             self.taken, self.told = np.empty((2, len(batch)), np.float32), np.empty(len(batch), np.float32)

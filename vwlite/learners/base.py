@@ -20,23 +20,23 @@ NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of base/status
 
 
 class CommonConfig:
-    """What every kernel is told: loss, link, manners."""
+    """What every kernel is told: loss, link, compatibility."""
 
     def __init__(self, config: Any, *, strict: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
         params = config.loss.params()
         self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, params[:4])
         self.loss_scale, self.loss_power = map(float, params[6:])
-        self.frozen = frozen or config.frozen_range is not None
+        self.frozen = frozen or config.prediction_bounds is not None
         self.strict = strict
 
 
 class Learner:
     """State of a learner: ``weights`` float32[2^bits, stride], ``scalars`` float64[len(SCALARS)], perhaps tables.
 
-    ``config`` is the learner's frozen dataclass of options, which has a ``loss``, a ``link``, ``start_rate``,
-    ``power_t`` and ``decay_learning_rate``. A learner that is not ``learning`` may hold less. With ``strict`` the first
-    number that is not finite raises ``Diverged``; without it counts as 0.
+    ``config`` is the learner's frozen dataclass of options, which has a ``loss``, a ``link``,
+    ``initial_learning_rate``, ``power_t`` and ``decay_learning_rate``. A learner that is not ``learning``
+    may hold less. With ``strict`` the first number that is not finite raises ``Diverged``; without it counts as 0.
     """
 
     name: ClassVar[str]
@@ -44,17 +44,17 @@ class Learner:
     native: ClassVar[Any]  # the kernel module
     weights: np.ndarray
     kernel: Any  # the configuration in the words of the kernel
-    tells_flips = False  # fills Results.flip
+    supports_confidence = False  # fills Results.flip
     asked_by = ""  # the option, where it has another name than the learner
-    tells_terms = False  # has ``audited`` and what else --audit shows
+    supports_audit = False  # has ``audited`` and what else --audit shows
     drops_pairs = False  # namespaces of dot products have no linear terms
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     simple_labels = True  # labels are numbers to be summed
     shows_raw = True  # has raw predictions
-    writes_lines = False  # predictions are more than a number a row: ``lines`` writes them
+    custom_output = False  # predictions are more than a number a row: ``lines`` writes them
     places_tags = False  # ``lines`` puts the tags in as well
     queried = 0  # labels that were asked for in the rows run last
-    grouped = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
+    multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
@@ -102,7 +102,7 @@ class Learner:
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
         if status == TORN:
-            self.stops_midway = False
+            self.resumable = False
         return row
 
     def pages(self) -> Pages | None:
@@ -129,7 +129,7 @@ class Learner:
         """What the summary says beside the average loss."""
         return []
 
-    stops_midway = True  # a run of it can go on from a model at any example
+    resumable = True  # a run of it can go on from a model at any example
     finished = False  # nothing is left to be done, whatever the number of passes
     measured = True  # the last pass was one with the weights of now, or on the way to them
 
@@ -152,7 +152,7 @@ class Learner:
         """Whether any row taught the latent vectors of pair ``number`` something."""
         return True
 
-    def complaints(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What went wrong with some examples, one sentence each."""
         return []
 

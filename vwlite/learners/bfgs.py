@@ -1,6 +1,6 @@
 """L-BFGS over whole passes (Nocedal 1980), preconditioned by the diagonal of second derivatives.
 
-How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, in vwlite's manners, by ``wolfe.py``.
+How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, outside of ``vwlite vw``, by ``wolfe.py``.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ END = "Maximum number of passes reached. To optimize further, increase the numbe
 class Bfgs(Gd):
     """Minimises the loss of all examples and ``l2 / 2`` times the squared weights, one pass after the other.
 
-    While learning in vw's manners the table has weight, gradient, direction and preconditioner. In vwlite's it has the
-    weight, ``vectors`` the others in float64. A model keeps the weights.
+    While learning under ``vwlite vw`` the table has weight, gradient, direction and preconditioner. Otherwise it has
+    the weight, and ``vectors`` has the others in float64. A model keeps the weights.
     """
 
     name = "bfgs"
-    stops_midway = False
+    resumable = False
 
     def __init__(
         self, config: BfgsConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True

@@ -49,7 +49,7 @@ class Dyadic(Learner):
     asked_by = "dotproduct"
     SCALARS = SCALARS
     native = kernel
-    tells_flips = True
+    supports_confidence = True
 
     def __init__(
         self, config: DyadicConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
@@ -60,8 +60,8 @@ class Dyadic(Learner):
         self.weights = zeros(1 << bits, 1)
         self.latent = [[self.table() if start else None for _ in range(2)] for _ in range(config.pairs)]
         self.kernel = KernelConfig(config, strict=strict, frozen=not learning)
-        low, high = config.frozen_range or config.loss.start_range(strict)
-        self.set(min_label=low, max_label=high, rate=config.start_rate)
+        low, high = config.prediction_bounds or config.loss.start_range(strict)
+        self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)
 
     def table(self) -> np.ndarray:
         return zeros(1 << self.bits, self.stride)
@@ -98,7 +98,7 @@ class Dyadic(Learner):
             for side in range(2):
                 self.latent[pair][side] = self.checked(arrays, f"latent{pair}{'ab'[side]}", self.stride)
 
-    def complaints(self) -> list[str]:
+    def warnings(self) -> list[str]:
         lines = []
         if mismatched := int(self.get("mismatched")):
             why = "a feature twice on one side of --dotproduct, or sides of different length"

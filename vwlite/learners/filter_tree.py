@@ -33,7 +33,7 @@ PIECE = 1e7  # of the sum of the rows' squared numbers of features, which is abo
 
 def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """The rows ``[begin, end)`` cut where one piece of work ends."""
-    edges = batch.seg_start[batch.row_seg[begin : end + 1]].astype(float)
+    edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(float)
     work = np.cumsum(np.diff(edges) ** 2) // PIECE
     cuts = np.flatnonzero(np.diff(work)) + 1 + begin
     yield from pairwise([begin, *cuts.tolist(), end])
@@ -43,7 +43,7 @@ class FilterTree(Many):
     """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
 
     name = "filter_tree"
-    tells_terms = shows_raw = False
+    supports_audit = shows_raw = False
     SCALARS = SCALARS
 
     def __init__(
@@ -53,7 +53,7 @@ class FilterTree(Many):
         base = learner_class(config.base.learner)
         options = {"learning": learning, "strict": strict}
         self.nodes = [base(config.base, bits, **options) for _ in range(config.count - 1)]  # of the numbers 1, 2, ...
-        low, high = config.base.frozen_range or config.base.loss.start_range(False)  # as with other trees of classes
+        low, high = config.base.prediction_bounds or config.base.loss.start_range(False)
         for node in self.nodes:
             node.set(min_label=low, max_label=high)
         self.weights = self.nodes[0].weights
@@ -164,8 +164,8 @@ class FilterTree(Many):
         for node in self.nodes:
             node.apply_shrinkage()
 
-    def complaints(self) -> list[str]:
-        return sorted({line for node in self.nodes for line in node.complaints()})
+    def warnings(self) -> list[str]:
+        return sorted({line for node in self.nodes for line in node.warnings()})
 
     @property
     def columns(self) -> tuple[str, ...]:

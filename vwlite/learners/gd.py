@@ -49,7 +49,7 @@ class Gd(Learner):
     """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch."""
 
     name = "gd"
-    tells_terms = True
+    supports_audit = True
     SCALARS = SCALARS
     native = kernel
 
@@ -70,10 +70,10 @@ class Gd(Learner):
         """The numbers before the first example."""
         config = self.config
         first = config.loss.start_range(self.strict and self.simple_labels)  # of classes vw has the clipped scores
-        low, high = config.frozen_range or (first if self.learning else (0.0, 0.0))
+        low, high = config.prediction_bounds or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
-        self.set(time=to_float32(config.start_time), rate=config.start_rate)
+        self.set(time=to_float32(config.start_time), rate=config.initial_learning_rate)
         if config.initial_t and not config.ftrl:
             self.set(norm_sum=self.get("time"), norm_weight=self.get("time"))
 

@@ -1,4 +1,4 @@
-"""Labels are checked before anything is learned from them (vwlite's manners)."""
+"""Labels are checked before anything is learned from them (outside of ``vwlite vw``)."""
 
 from __future__ import annotations
 

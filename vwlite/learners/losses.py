@@ -65,7 +65,7 @@ class Loss(NamedTuple):
     link: str = "identity"  # the link that makes `meaning` true; never applied unasked
     parameters: tuple[str, ...] = ()  # the fields of LossConfig it reads
     initial_range: tuple[float, float] = (0.0, 0.0)  # label range, which clips predictions, before the first label
-    own_range: tuple[float, float] | None = None  # the same in vwlite's manners, where it is another
+    own_range: tuple[float, float] | None = None  # the same outside of ``vwlite vw``, where it is another
     two_classes: bool = False  # labels are -1 and 1
     dyadic: bool = True  # whether learners of latent vectors take it
 
@@ -219,7 +219,7 @@ class LossConfig:
         )
 
     def start_range(self, own: bool) -> tuple[float, float]:
-        """The label range before the first label, in vwlite's ``own`` manners or vw's."""
+        """The label range before the first label, vwlite's ``own`` or vw's."""
         return self.loss.own_range if own and self.loss.own_range else self.loss.initial_range
 
     def accepts(self, labels: Any) -> Any:

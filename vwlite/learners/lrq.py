@@ -40,7 +40,7 @@ class Lrq(Gd):
             raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
         self.layout = self.kernel.shift, 1
         self.chance = np.array([(config.random_seed | SEED) % 2**64], np.uint64)
-        self.ends = 0  # of passes in this run, in vw's manners: to vw each is an example too
+        self.ends = 0  # of passes in this run, under ``vwlite vw``: to vw each is an example too
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

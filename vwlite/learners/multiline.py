@@ -34,7 +34,7 @@ class Ldf(Gd):
     name = "ldf"
     native = kernel
     simple_labels = False
-    grouped = True
+    multiline = True
 
     def __init__(
         self, config: LdfConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True

@@ -174,7 +174,7 @@ class Many(Gd):
         return " ".join(f"{shown(number)}:{values[place]:g}" for number, place in places)
 
     @property
-    def writes_lines(self) -> bool:
+    def custom_output(self) -> bool:
         """Whether predictions are more than one number a row."""
         config = self.config
         return bool(config.probabilities or config.scores or config.named_labels or config.kind == "multilabel_oaa")

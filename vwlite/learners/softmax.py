@@ -50,7 +50,7 @@ class Multiclass(Many):
         if learning:
             self.squares, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - shift), 1)
         self.mask: np.ndarray | None = None
-        self.set(rate=config.start_rate, first=-1 if config.classes.first is None else config.classes.first)
+        self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
         self.scratch = np.zeros((5, 1 << shift), np.float32)
         self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
         self.wants_scores = config.probabilities or config.scores

@@ -1,4 +1,4 @@
-"""Steps of batch optimisation in vwlite's manners: they lower the loss, be it smooth or with kinks, curved or not."""
+"""Steps of batch optimisation outside of ``vwlite vw``: each lowers the loss, be it smooth or not, curved or not."""
 
 from __future__ import annotations
 

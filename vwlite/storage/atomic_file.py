@@ -88,7 +88,7 @@ def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
         with _explained(path), _open_direct(path, mode) as file:
             yield file
         return
-    waiting = Waiting(path)
+    waiting = PendingFile(path)
     try:
         with waiting.open(mode) as file:
             yield file
@@ -104,7 +104,7 @@ def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]
     It has the permission bits of that one, and replaces a symbolic link that has its name: whoever can guess a name
     must not choose what is written over.
     """
-    waiting = Waiting(path, like)
+    waiting = PendingFile(path, like)
     try:
         with waiting.open(mode) as file:
             yield file
@@ -113,7 +113,7 @@ def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]
         waiting.drop()
 
 
-class Waiting:
+class PendingFile:
     """A file beside its target ``path``, which it may replace once it is whole. ``drop`` it in any case."""
 
     def __init__(self, path: str, like: str | None = None) -> None:

@@ -17,7 +17,7 @@ def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int, ah
     """
     if not threads:
         return map(work, source)
-    crew = Crew(source, work, threads + ahead)
+    crew = OrderedPool(source, work, threads + ahead)
     return crew.results(threads)
 
 
@@ -40,7 +40,7 @@ class Task:
         self.done.release()
 
 
-class Crew:
+class OrderedPool:
     """Helpers that read and work; whoever has read a piece is the one in whose caches it is."""
 
     def __init__(self, source: Iterator[Any], work: Callable[[Any], Any], places: int) -> None:
@@ -56,7 +56,7 @@ class Crew:
     def results(self, threads: int) -> Iterator[Any]:
         helpers: list[threading.Lock] = []  # each one's, held while it works
         try:
-            self.hire(threads, helpers)
+            self.start_threads(threads, helpers)
             if not helpers:  # the system gives no more threads
                 yield from map(self.work, self.source)
                 return
@@ -75,7 +75,7 @@ class Crew:
                 with working:
                     pass
 
-    def hire(self, threads: int, helpers: list[threading.Lock]) -> None:
+    def start_threads(self, threads: int, helpers: list[threading.Lock]) -> None:
         """As many as the system gives."""
         for _ in range(threads):
             working = threading.Lock()

@@ -12,7 +12,7 @@ from typing import IO, Any
 from mmh3 import mmh3_x64_128
 
 from vwlite.errors import ModelError, UsageError
-from vwlite.storage.atomic_file import Waiting, atomic_output, is_replaceable, rename
+from vwlite.storage.atomic_file import PendingFile, atomic_output, is_replaceable, rename
 from vwlite.storage.output_checks import BEST
 
 PIECE = 1 << 20  # bytes looked at together
@@ -22,13 +22,13 @@ class BestPass:
     """The files by their targets: ``waiting`` those of this run, ``kept`` the digests of those of a stopped one."""
 
     def __init__(self) -> None:
-        self.waiting: dict[str, Waiting | Spooled] = {}
+        self.waiting: dict[str, PendingFile | Spooled] = {}
         self.kept: dict[str, str] = {}
 
     @contextlib.contextmanager
     def output(self, path: str, mode: str = "wb") -> Iterator[IO[Any]]:
         """As ``atomic_output``, but the file waits for its name. Raises OutputError."""
-        self.waiting[path] = file = Waiting(path) if is_replaceable(path) else Spooled(path)
+        self.waiting[path] = file = PendingFile(path) if is_replaceable(path) else Spooled(path)
         with file.open(mode) as opened:
             yield opened
 

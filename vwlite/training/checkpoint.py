@@ -95,7 +95,7 @@ class Checkpoints:
         """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
         session = self.session
         started = session is not None and (session.passes_done or session.place.rows)
-        if not started or not session.place.reached or not session.learner.stops_midway:
+        if not started or not session.place.reached or not session.learner.resumable:
             return self.written
         partials = [partial.save() for partial in self.partials]
         contents = session.inputs.contents
@@ -131,7 +131,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "checksum": place.checksum,
         "counters": session.counters.state(),
         "totals": saver.totals.state() if saver.totals else None,
-        "sightings": list(session.sightings.met),
+        "namespace_report": list(session.namespace_report.met),
         "matched": [list(one) for one in session.plan.matching()],
         "known": saver.ledger.known if saver.ledger else [],
         "best": saver.best.keep(),
@@ -146,7 +146,7 @@ def go_on(session: Session, run: dict[str, Any]) -> None:
     session.saver.totals = None
     if run["totals"] is not None:
         session.saver.begin_totals(run["totals"])
-    session.sightings.met = bytes(run["sightings"])
+    session.namespace_report.met = bytes(run["namespace_report"])
     session.saver.best.go_on(run["best"], session.saver.targets)
     plan, matched = session.plan, set(map(tuple, run["matched"]))
     for place, one in enumerate(plan.interactions):

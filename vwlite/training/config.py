@@ -54,7 +54,7 @@ class RunConfig:
     passes: int = 1
     initial_pass_length: int = -1  # lines
     learning: bool = True  # False: test only (-t)
-    strict: bool = True  # vwlite's manners; False: Vowpal Wabbit's
+    strict: bool = True  # False: as ``vwlite vw``
 
     def __post_init__(self) -> None:
         if self.passes < 1:

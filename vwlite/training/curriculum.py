@@ -104,7 +104,7 @@ def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> 
 
 def ends(batch: Batch) -> np.ndarray:
     """int64[rows + 1]: where each row's features begin, and where the last one's end."""
-    return batch.seg_start[batch.row_seg].astype(np.int64)
+    return batch.namespace_start[batch.row_namespace].astype(np.int64)
 
 
 def hashes(batch: Batch) -> np.ndarray:
@@ -123,8 +123,8 @@ def reduced(function: np.ufunc, values: np.ndarray, batch: Batch, empty: float) 
 
 def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
     """The sum of the values that a row's features have in the namespace whose name begins so and has this hash."""
-    sizes = np.diff(batch.seg_start[: batch.row_seg[-1] + 1].astype(np.int64))
-    ours = (batch.seg_char[: len(sizes)] == letter) & (batch.seg_hash[: len(sizes)] == name)
+    sizes = np.diff(batch.namespace_start[: batch.row_namespace[-1] + 1].astype(np.int64))
+    ours = (batch.namespace_char[: len(sizes)] == letter) & (batch.namespace_hash[: len(sizes)] == name)
     wanted = np.repeat(ours, sizes)
     values = reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), batch, 0.0)
     present = reduced(np.logical_or, wanted, batch, 0.0)

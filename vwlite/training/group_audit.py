@@ -51,7 +51,7 @@ class GroupAudit:
         sizes = {letter: size for letter, size in groups if not plan.nonlinear[letter]}
         linear, order = sum(sizes.values()), np.arange(len(names))
         if plan.constant:
-            segments = self.batch.seg_char[self.batch.row_seg[row] : self.batch.row_seg[row + 1]]
+            segments = self.batch.namespace_char[self.batch.row_namespace[row] : self.batch.row_namespace[row + 1]]
             own = sum(sizes.get(letter, 0) for letter in set(plan.redefine[segments].tolist()))
             order = np.insert(np.delete(order, linear), own, linear)
             linear += 1

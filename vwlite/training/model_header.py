@@ -75,7 +75,7 @@ class Run(TypedDict):
     checksum: Word
     counters: Counts
     totals: Counts | None
-    sightings: list[Byte]
+    namespace_report: list[Byte]
     matched: list[list[Natural]]
     known: list[Input]
     best: dict[str, str]

@@ -45,8 +45,8 @@ def restore(
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
 
-    In vwlite's manners (``strict``) a model that goes on learning keeps its features and its loss: these options are
-    only compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
+    With ``strict`` a model that goes on learning keeps its features and its loss: these options are only
+    compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
     not keep. ``learner_name``: to go on with another learner, of the same table and options.
     ``confident``: to predict, where that can be had, with what tells how sure predictions are.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.

@@ -41,9 +41,9 @@ def _is_finite(data: dict[str, Any]) -> bool:
 class Saver:
     """Writes the model of a run, whole and with everything needed to go on exactly."""
 
-    def __init__(self, config: RunConfig, learner: Learner, plan: Plan, counters: Counters, manners: object) -> None:
+    def __init__(self, config: RunConfig, learner: Learner, plan: Plan, counters: Counters, policy: object) -> None:
         self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
-        self.manners = manners
+        self.policy = policy
         self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
         self.ledger: Ledger | None = None
         self.best = BestPass()
@@ -116,7 +116,7 @@ class Saver:
         learner, output = self.learner, self.config.output
         predict_only = output.predict_only_model and run is None
         named = self.names if output.names or run else None
-        labels = getattr(self.manners, "labels", None)
+        labels = getattr(self.policy, "labels", None)
         header = {
             **learner.header(),
             "features": asdict(self.config.features),
@@ -145,7 +145,7 @@ class Saver:
             ) from None
 
     def kept_counts(self) -> dict[str, float | int | None]:
-        """What the model says of its examples; in vwlite's manners, nothing that depends on where a run stopped."""
+        """Counts of the model's examples; outside of ``vwlite vw`` none depends on where a run stopped."""
         return (self.totals or self.counters).totals() if self.config.strict else self.counters.state()
 
     def write_text(self, path: str, names: dict[int, str] | None, opened: Opened) -> None:

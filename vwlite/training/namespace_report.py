@@ -8,7 +8,7 @@ from vwlite.learners.base import Learner
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
 
 
-class Sightings:
+class NamespaceReport:
     """Looks on while batches go by, where there is something to look for."""
 
     def __init__(self, features: FeatureConfig, plan: Plan) -> None:
@@ -18,11 +18,11 @@ class Sightings:
 
     def look(self, batch: Batch) -> None:
         if self.wanted:
-            new = batch.seg_char[: batch.row_seg[-1]].tobytes().translate(None, self.met)
+            new = batch.namespace_char[: batch.row_namespace[-1]].tobytes().translate(None, self.met)
             if new:
                 self.met = bytes(sorted({*self.met, *new}))
 
-    def complaints(self, learner: Learner) -> list[str]:
+    def warnings(self, learner: Learner) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""
         if not self.wanted or not self.met:
             return []

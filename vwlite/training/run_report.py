@@ -87,7 +87,7 @@ class Report:
         lines += [
             f"num sources = {len(config.input.paths)}",
             f"Num weight bits = {features.bits}",
-            f"learning rate = {learner.config.start_rate:g}",
+            f"learning rate = {learner.config.initial_learning_rate:g}",
             f"initial_t = {learner.get('time'):g}",
             f"power_t = {learner.config.power_t:g}",
         ]

@@ -84,8 +84,8 @@ def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
         raise ModelError(f"{path} cannot go on learning: it was saved with --predict_only_model")
     config, old = model.learner.config, model.header["config"]
     if "learning_rate" in typed and typed["learning_rate"] != old["learning_rate"]:
-        model.learner.set(rate=config.start_rate)
-    bounds = config.frozen_range
+        model.learner.set(rate=config.initial_learning_rate)
+    bounds = config.prediction_bounds
     if bounds and bounds != (old["min_prediction"], old["max_prediction"]):
         model.learner.set(min_label=bounds[0], max_label=bounds[1])
 
@@ -142,7 +142,7 @@ def predict(
     """
     session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, predicting=True)
     if confidence:
-        if not model.learner.tells_flips:
+        if not model.learner.supports_confidence:
             raise UsageError(
                 "--confidence needs a model of plain gradient descent or dot products that can go on learning (no "
                 "--predict_only_model)"
@@ -154,7 +154,7 @@ def predict(
         run(session, config.output.audit)
     if not quiet:
         tell_unmoved(session)
-    session.manners.check_ratio(session.manners.lines)
+    session.policy.check_ratio(session.policy.lines)
     if odd := model.learner.odd:
         several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE
         raise Diverged(f"{several}; the first: {odd[0]}")
@@ -164,9 +164,9 @@ def predict(
 def tell_unmoved(session: Session) -> None:
     """That the model knows nothing of these data, where that is so."""
     unmoved = session.unmoved
-    complaint = unmoved and unmoved.complaint(session.learner, session.plan, session.inputs.format)
-    if complaint:
-        say(f"note: {complaint}")
+    warning = unmoved and unmoved.warning(session.learner, session.plan, session.inputs.format)
+    if warning:
+        say(f"note: {warning}")
 
 
 def open_session(
@@ -177,7 +177,7 @@ def open_session(
     check_labels: bool = True,
     predicting: bool = False,
 ) -> Session:
-    """A session in vwlite's manners, ready to run. ``predicting``: labels do not matter, every line has an answer."""
+    """A session for commands other than ``vwlite vw``. ``predicting``: labels do not matter."""
     if model:
         learner, plan = model.learner, model.plan
     else:
@@ -188,9 +188,9 @@ def open_session(
     check_labels = check_labels and not predicting
     if check_labels and learner.simple_labels:
         labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
-    elif check_labels or learner.grouped:  # whose labels say what can be predicted
+    elif check_labels or learner.multiline:  # whose labels say what can be predicted
         labels = learner.labels()
-    manners = BadLines(
+    policy = BadLines(
         labels,
         None if quiet else say,
         max_ratio=bad_lines.max_ratio,
@@ -198,6 +198,6 @@ def open_session(
         to_the_end=predicting,
         class_weights=config.input.class_weights,
     )
-    session = Session(config, learner, plan, manners, Counters(config.output.progress, learner.simple_labels), model)
+    session = Session(config, learner, plan, policy, Counters(config.output.progress, learner.simple_labels), model)
     session.bad_lines = bad_lines.keep
     return session

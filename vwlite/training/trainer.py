@@ -24,14 +24,14 @@ from vwlite.training.counters import Counters
 from vwlite.training.curriculum import Curriculum
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import Saver
-from vwlite.training.namespace_report import Sightings
+from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.resume_position import Place
 from vwlite.training.run_report import Report
 from vwlite.training.unmoved_predictions import Unmoved
 
 
-class Manners(Protocol):
+class MalformedLinePolicy(Protocol):
     """How odd input is taken: ``vwlite.data.malformed_lines.BadLines`` or ``vwlite.data.vw_malformed_lines.VwLog``."""
 
     def examine(self, part: Parsed) -> Batch: ...
@@ -48,12 +48,12 @@ class Session:
         config: RunConfig,
         learner: Learner,
         plan: Plan,
-        manners: Manners,
+        policy: MalformedLinePolicy,
         counters: Counters,
         model: Restored | None = None,
     ) -> None:
         """``model``: what this run goes on from or predicts with."""
-        self.config, self.learner, self.plan, self.manners = config, learner, plan, manners
+        self.config, self.learner, self.plan, self.policy = config, learner, plan, policy
         self.passes = config.passes
         self.counters = counters
         self.report = Report(config, learner, counters)
@@ -64,18 +64,18 @@ class Session:
         self.answers_raw = False  # predictions are written as raw ones are
         self.fill_gaps = False  # write "nan" for malformed lines, so that predictions stay beside their lines
         self.holdout = Holdout(config.holdout, config.passes)
-        self.saver = Saver(config, learner, plan, counters, manners)
+        self.saver = Saver(config, learner, plan, counters, policy)
         self.fresh = model is None
         if model and config.strict:
             self.saver.go_on_from(model)
-        if config.output.audit and not learner.tells_terms:
+        if config.output.audit and not learner.supports_audit:
             asked = learner.asked_by or learner.name
             raise UsageError(f"--audit does not go with --{asked}: its predictions are no sums of features' weights")
         learner.watch(config.passes, self.report.say, self.held_out_loss)
         text = config.features.text_format(strict=config.strict, names=config.wants_names)
         lists = getattr(config.learner, "label_words", None)
         if lists is not None:
-            text = text.of_words(lists, learner.grouped)
+            text = text.of_words(lists, learner.multiline)
         again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1)
         self.inputs = Inputs(config.input, text, again)
         self.curriculum: Curriculum | None = None
@@ -90,7 +90,7 @@ class Session:
         self.bad_lines: str | None = None  # where malformed lines are kept as they are
         self.predictions: PredictionWriter | None = None
         self.raw: PredictionWriter | None = None
-        self.sightings = Sightings(config.features, plan)
+        self.namespace_report = NamespaceReport(config.features, plan)
         self.closing = ExitStack()
 
     def __enter__(self) -> Session:
@@ -105,7 +105,7 @@ class Session:
             elif (self.raw or self.answers_raw) and not self.learner.simple_labels:
                 self.learner.want_scores()
             if self.bad_lines:
-                opening.enter_context(self.manners.keeping(self.bad_lines))
+                opening.enter_context(self.policy.keeping(self.bad_lines))
             self.closing = opening.pop_all()
         self.inputs.pages = self.learner.pages()
         self.report.note(self.inputs.remade)
@@ -122,7 +122,7 @@ class Session:
         return f"{self.inputs.state} cache_file = {named}" if named else "using no cache"
 
     def batches(self, number: int) -> Iterator[Batch]:
-        """The batches of pass ``number``, from 1, checked by the manners."""
+        """The batches of pass ``number``, from 1, checked by the policy."""
         self.report.pass_number = self.earlier_passes + number
         self.holdout.start_pass()
         with closing(self.read(number)) as batches:
@@ -133,7 +133,7 @@ class Session:
 
     def read(self, number: int) -> Iterator[Batch]:
         if self.inputs.state == "using" and not self.recalled:
-            self.manners.recall(self.inputs.cache.lines, self.inputs.cache.bad)
+            self.policy.recall(self.inputs.cache.lines, self.inputs.cache.bad)
             if len(self.config.input.paths) == 1:
                 self.saver.note_lines(self.config.input.paths[0], self.inputs.cache.lines)
             self.recalled = True
@@ -145,11 +145,11 @@ class Session:
                 if batch.release:
                     batch.release()
         if chosen:
-            yield from map(self.manners.relabel, self.chosen(number))
+            yield from map(self.policy.relabel, self.chosen(number))
         elif shuffled:
-            yield from map(self.manners.relabel, self.inputs.shuffled(self.saver.passes))
+            yield from map(self.policy.relabel, self.inputs.shuffled(self.saver.passes))
         elif number > 1 or self.inputs.state == "using":
-            yield from map(self.manners.relabel, self.inputs.cached())
+            yield from map(self.policy.relabel, self.inputs.cached())
         else:
             yield from self.texts()
 
@@ -173,15 +173,15 @@ class Session:
         for part in self.inputs.texts():
             self.lines += len(part.batch)
             self.saver.note_lines(part.block.path, part.lines)
-            yield self.manners.examine(part)
+            yield self.policy.examine(part)
             self.report.bar.update(part.block.size)
 
     def hold_out(self, batch: Batch) -> np.ndarray | None:
         rows = len(batch)
         if rows > len(self.results):
             self.results.make_room(rows)
-        self.sightings.look(batch)
-        if self.learner.grouped:
+        self.namespace_report.look(batch)
+        if self.learner.multiline:
             return self.hold_out_groups(batch)
         return self.holdout.mark(rows, batch.numbers)
 
@@ -198,7 +198,7 @@ class Session:
         results = self.results
         results.held = held
         audit = None
-        if self.config.output.audit and self.learner.grouped:
+        if self.config.output.audit and self.learner.multiline:
             self.learner.observer = self.group_audit(batch)
         elif self.config.output.audit and end > begin:
             audit = self.audited(batch, begin)
@@ -240,9 +240,9 @@ class Session:
     def write_rows(self, writer: PredictionWriter, batch: Batch, values: np.ndarray, begin: int, end: int) -> None:
         raw = values is self.results.raw
         learner = self.learner
-        if learner.grouped:
+        if learner.multiline:
             writer.write_bytes(learner.group_lines(batch, self.results, begin, end, raw))
-        elif not learner.simple_labels if raw else learner.writes_lines:
+        elif not learner.simple_labels if raw else learner.custom_output:
             text = partial(learner.lines, batch, self.results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif self.results.flip is None:
@@ -282,7 +282,7 @@ class Session:
         self.passes_done = number
         self.place.end_pass()
         if number == 1:  # all lines have been read, and no model is written of too many malformed ones
-            self.manners.finish()
+            self.policy.finish()
             self.check_learned()
             if self.config.input.cache and self.lines == self.config.initial_pass_length:
                 self.passes *= 2  # vw goes on when its passes were cut short
@@ -331,8 +331,8 @@ class Session:
             self.saver.best.drop()
             self.saver.write_all()
         if self.config.strict and self.config.learning:
-            for complaint in (*self.sightings.complaints(self.learner), *self.learner.complaints()):
-                self.report.note(complaint)
+            for warning in (*self.namespace_report.warnings(self.learner), *self.learner.warnings()):
+                self.report.note(warning)
         self.report.summary(self.learner, self.earlier_passes + self.passes_done + self.cut_passes())
 
     def cut_passes(self) -> int:

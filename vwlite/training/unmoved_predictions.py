@@ -36,7 +36,7 @@ class Unmoved:
             self.so_far = bool((raw[few:end][told] == self.first).all())
             self.rows += int(told.sum())
 
-    def complaint(self, learner: Learner, plan: Plan, text: TextFormat) -> str:
+    def warning(self, learner: Learner, plan: Plan, text: TextFormat) -> str:
         """Empty unless all predictions were that of a line without features."""
         if not (self.so_far and self.rows) or self.first != alone(learner, plan, text):
             return ""

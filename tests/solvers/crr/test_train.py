@@ -34,11 +34,11 @@ def read(tmp_path, text, config, kind="vw", **features):
     plan = Plan(features)
     data = TrainingSet(GradedLabels(config.loss), Queries(config.queries, features), plan, kind)
     inputs = Inputs(InputConfig((str(path),), kind=kind), features.text_format(strict=True), not config.pair_buffer)
-    manners = BadLines(data.labels, quiet, strict=True)
+    policy = BadLines(data.labels, quiet, strict=True)
     if config.pair_buffer:
-        data.read_sample(inputs, manners, config.pair_buffer, config.seed)
+        data.read_sample(inputs, policy, config.pair_buffer, config.seed)
     else:
-        data.read(inputs, manners)
+        data.read(inputs, policy)
     inputs.close()
     return data, features, plan
 

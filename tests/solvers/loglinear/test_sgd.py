@@ -26,7 +26,8 @@ def learned(part, config, passes=PASSES, start=0.0):
 
 def twin(part, config, gradient, start=0.0):
     orders = [part.rows[order_of(len(part.rows), config.seed, number)] for number in range(PASSES)]
-    options = {"penalty": config.penalty, "rate": config.rate, "eta": config.start_rate, "alpha": config.decay}
+    schedule = {"rate": config.rate, "eta": config.initial_learning_rate, "alpha": config.decay}
+    options = {"penalty": config.penalty, **schedule}
     return oracle.sgd(start + np.zeros(part.problem.weights), gradient, orders, options, config.l1)
 
 

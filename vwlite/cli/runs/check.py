@@ -12,7 +12,7 @@ from vwlite.data.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NU
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.data_report import LARGEST, SMALLEST, Census
+from vwlite.evaluation.data_report import LARGEST, SMALLEST, DataReport
 from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
 from vwlite.evaluation.label_traps import Traps
 from vwlite.features.feature_plan import FeatureConfig
@@ -43,10 +43,10 @@ def run(arguments: dict[str, Any]) -> int:
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()
     inputs.format = FORMS[reader.form].format(text)
-    census, traps, tell = Census(reader), Traps(), None if arguments["quiet"] else say
-    manners = BadLines(reader, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
-    read(inputs, census, traps, manners, tolerance)
-    report = {"lines": manners.lines, "bad_lines": manners.bad, **census.report()}
+    census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
+    policy = BadLines(reader, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
+    read(inputs, census, traps, policy, tolerance)
+    report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     report["learn_with"] = None if asked else reader.advice() or None
     report["warnings"] = traps.sentences(report)
     for sentence in report["warnings"] if tell else ():
@@ -55,7 +55,7 @@ def run(arguments: dict[str, Any]) -> int:
         print("\n".join(table(report, bits)))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
-    manners.check_ratio(manners.lines)
+    policy.check_ratio(policy.lines)
     if census.examples == census.unlabelled:
         raise DataError("there is no labelled example to learn from")
     return 0
@@ -76,13 +76,13 @@ def reader_of(arguments: dict[str, Any]) -> Numbers | None:
     return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
 
 
-def read(inputs: Inputs, census: Census, traps: Traps, manners: BadLines, tolerance: BadLinesConfig) -> None:
+def read(inputs: Inputs, census: DataReport, traps: Traps, policy: BadLines, tolerance: BadLinesConfig) -> None:
     """Show them all of the input; malformed lines where they are wanted."""
     with ExitStack() as held:
-        held.enter_context(manners.keeping(tolerance.keep))
+        held.enter_context(policy.keeping(tolerance.keep))
         for part in held.enter_context(closing(inputs.texts())):
-            batch = manners.examine(part)
-            manners.leave_out(batch, census.reader.wrong)
+            batch = policy.examine(part)
+            policy.leave_out(batch, census.reader.wrong)
             census.add(batch)
             traps.add(batch)
             batch.release()

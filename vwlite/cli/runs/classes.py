@@ -34,7 +34,7 @@ def predict(arguments: dict[str, Any]) -> int:
             with PredictionWriter(path) as writer:
                 writer.write_bytes(b"".join(line + b"\n" for line in lines))
             broken = broken or writer.broken
-    corpus.manners.check_ratio(corpus.manners.lines)
+    corpus.policy.check_ratio(corpus.policy.lines)
     return 141 if broken else 0
 
 

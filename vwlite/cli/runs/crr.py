@@ -37,11 +37,11 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["names"]:
         data.names = NameBook()
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
-    manners = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
+    policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
     text = features.text_format(strict=True, names=arguments["names"])
     inputs = Inputs(input, text, several_passes=not config.pair_buffer)
     try:
-        read(data, inputs, manners, arguments["bad_lines"], config)
+        read(data, inputs, policy, arguments["bad_lines"], config)
         progress = (lambda line: None) if arguments["quiet"] else tell
         learner, facts = train(config, features, data, plan, progress)
     finally:
@@ -49,7 +49,7 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["model"]:
         save(arguments["model"], learner, features, data, facts)
     if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "lines": manners.lines, "bad_lines": manners.bad})
+        write_json(arguments["json_path"], {**facts, "lines": policy.lines, "bad_lines": policy.bad})
     return 0
 
 
@@ -64,12 +64,12 @@ def crr_config(arguments: dict[str, Any], typed: dict[str, Any]) -> CrrConfig:
     )
 
 
-def read(data: TrainingSet, inputs: Inputs, manners: BadLines, bad_lines: str | None, config: CrrConfig) -> None:
+def read(data: TrainingSet, inputs: Inputs, policy: BadLines, bad_lines: str | None, config: CrrConfig) -> None:
     def go() -> None:
         if config.pair_buffer:
-            data.read_sample(inputs, manners, config.pair_buffer, config.seed)
+            data.read_sample(inputs, policy, config.pair_buffer, config.seed)
         else:
-            data.read(inputs, manners)
+            data.read(inputs, policy)
 
-    with manners.keeping(bad_lines):
+    with policy.keeping(bad_lines):
         go()

@@ -11,7 +11,7 @@ from vwlite.features.feature_plan import FeatureConfig
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, L1Config
 from vwlite.solvers.loglinear.split import read_holdout
-from vwlite.solvers.loglinear.train import Fit, Job, fit
+from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
 from vwlite.training.progress import tell
@@ -48,7 +48,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
+def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
     initial = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, initial)
     input = build.input_config({**arguments, "shuffle": None})
@@ -59,7 +59,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
             raise UsageError(f"--{name} does nothing without --holdout")
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
-    return Job(
+    return TrainJob(
         config=config,
         features=features_of(typed, config, initial),
         input=input,
@@ -73,7 +73,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> Job:
     )
 
 
-def configured(typed: dict[str, Any], initial: model_file.Loaded | None) -> L1Config:
+def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) -> L1Config:
     """Typed options over the model's, if there is one. Raises UsageError for those that would do nothing."""
     changes = {OPTIONS[name]: value for name, value in typed.items() if name in OPTIONS}
     fields = {name: getattr(initial.config, name) for name in OPTIONS.values()} if initial else {}
@@ -88,7 +88,7 @@ def configured(typed: dict[str, Any], initial: model_file.Loaded | None) -> L1Co
     return config
 
 
-def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.Loaded | None) -> FeatureConfig:
+def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.LoadedModel | None) -> FeatureConfig:
     changes = build.feature_changes(typed)
     if not initial:
         return FeatureConfig(**{"bits": BITS[config.model], **changes})
@@ -98,14 +98,14 @@ def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.Loa
     return initial.features
 
 
-def report(done: Fit) -> dict[str, Any]:
+def report(done: TrainResult) -> dict[str, Any]:
     """Options, and the figures of every pass, as JSON data."""
     config, history = done.job.config, done.trained.history
     kept = next(entry for entry in history if entry["pass"] == done.trained.passes)
     names = ("model", "l1", "solver", "penalty", "rate", "decay")
     return {
         **{name: getattr(config, name) for name in names},
-        "learning_rate": config.start_rate,
+        "learning_rate": config.initial_learning_rate,
         "examples": done.examples,
         "weights": done.trained.table.shape[1],
         "lines": done.lines,

@@ -23,9 +23,9 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool 
     model = model_file.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
     tolerance = {"max_ratio": config.max_ratio, "strict": config.strict, "to_the_end": predicting}
-    manners = BadLines(None, None if arguments["quiet"] else say, **tolerance)
-    closing.enter_context(manners.keeping(config.keep))
-    return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), manners)
+    policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
+    closing.enter_context(policy.keeping(config.keep))
+    return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), policy)
 
 
 def predict(arguments: dict[str, Any]) -> int:
@@ -34,7 +34,7 @@ def predict(arguments: dict[str, Any]) -> int:
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in texts(tagger, arguments["probabilities"]):
             writer.write_bytes(lines)
-    tagger.manners.check_ratio(tagger.manners.lines)
+    tagger.policy.check_ratio(tagger.policy.lines)
     return 141 if writer.broken else 0
 
 

@@ -41,7 +41,7 @@ def run(arguments: dict[str, Any]) -> int:
     jobs = arguments["jobs"] or build.available_cores()
     tell = (lambda line: None) if arguments["quiet"] else say
     with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
-        bench = Bench(Path(folder), files, list(arguments["tests"]), fixed, arguments["metric"])
+        bench = TrialRunner(Path(folder), files, list(arguments["tests"]), fixed, arguments["metric"])
         search = Search(points, count, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
         best, passes = search.best()
         if arguments["model"]:
@@ -82,7 +82,7 @@ def spelled(option: str) -> str:
     return "--" + option[2:].replace("-", "_") if option.startswith("--") else option
 
 
-class Bench:
+class TrialRunner:
     """Trains and measures; keeps the best model, ``model``.
 
     Every score is that of one training from the start: not all learners go on as if they had never stopped.

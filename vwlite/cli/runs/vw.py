@@ -1,4 +1,4 @@
-"""What ``vwlite vw`` does: the library with Vowpal Wabbit's defaults and manners."""
+"""What ``vwlite vw`` does: the library with Vowpal Wabbit's defaults and behaviour."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -115,8 +115,8 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
             names = [name for name in ("unlabeled_weight", "labeled_weight", "sum_loss") if name in learner.SCALARS]
             learner.set(**{name: getattr(counters, name) for name in names})
     classes = None if learner.simple_labels else learner.labels(log)
-    manners = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
-    with Session(config, learner, plan, manners, counters) as session:
+    policy = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
+    with Session(config, learner, plan, policy, counters) as session:
         if goes_on:
             session.earlier_passes = session.saver.passes = model.passes
         if arguments["dry_run"]:
@@ -295,10 +295,10 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     model.learner.set_weights()
     bounds = {"min_label": given.min_prediction, "max_label": given.max_prediction}
     if not model.header["resumable"]:
-        if config.learning and not given.frozen_range and any(given.loss.loss.initial_range):
+        if config.learning and not given.prediction_bounds and any(given.loss.loss.initial_range):
             bounds = dict(zip(bounds, given.loss.loss.initial_range, strict=True))
         model.learner.set(**{name: bound for name, bound in bounds.items() if bound is not None})
-    model.learner.set(held_weight=0, unlabeled_weight=0, rate=model.learner.config.start_rate)
+    model.learner.set(held_weight=0, unlabeled_weight=0, rate=model.learner.config.initial_learning_rate)
     if "initial" not in typed:
         model.features = replace(config.features, bits=model.features.bits)
     model.plan = Plan(model.features)

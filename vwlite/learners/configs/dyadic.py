@@ -40,7 +40,7 @@ class DyadicConfig:
     max_prediction: float | None = None
 
     learner: ClassVar[str] = "dyadic"
-    usual_loss: ClassVar[str] = "squared"
+    default_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
         link_code(self.link)
@@ -66,7 +66,7 @@ class DyadicConfig:
         return BOUNDED_DEFAULTS if self.loss.name in BOUNDED_LOSSES else CURVED_DEFAULTS
 
     @property
-    def start_rate(self) -> float:
+    def initial_learning_rate(self) -> float:
         return self.defaults[0] if self.learning_rate is None else self.learning_rate
 
     @property
@@ -74,5 +74,5 @@ class DyadicConfig:
         return self.defaults[1] if self.dot_l2 is None else self.dot_l2
 
     @property
-    def frozen_range(self) -> tuple[float, float] | None:
+    def prediction_bounds(self) -> tuple[float, float] | None:
         return given_range(self.min_prediction, self.max_prediction)

@@ -46,7 +46,7 @@ class GdConfig:
     ftrl_beta: float | None = None  # 1
 
     learner: ClassVar[str] = "gd"
-    usual_loss: ClassVar[str] = "squared"
+    default_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
         link_code(self.link)
@@ -88,7 +88,7 @@ class GdConfig:
         return 0.0 if adaptive or normalized else 1.0
 
     @property
-    def start_rate(self) -> float:
+    def initial_learning_rate(self) -> float:
         """The learning rate in float32; without adaptive and normalized it is stretched by ``initial_t ** power_t``."""
         import numpy as np  # not with the module: ``--help`` shows these options without it
 
@@ -101,5 +101,5 @@ class GdConfig:
         return float(np.float32(rate) * np.float32(self.start_time) ** np.float32(self.power_t))
 
     @property
-    def frozen_range(self) -> tuple[float, float] | None:
+    def prediction_bounds(self) -> tuple[float, float] | None:
         return given_range(self.min_prediction, self.max_prediction)

@@ -22,7 +22,7 @@ class LogMultiConfig(TreeConfig):
 
     learner: ClassVar[str] = "log_multi"
     option: ClassVar[str] = "log_multi"
-    usual_loss: ClassVar[str] = "quantile"
+    default_loss: ClassVar[str] = "quantile"
 
     def __post_init__(self) -> None:
         TreeConfig.__post_init__(self)

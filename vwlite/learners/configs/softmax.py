@@ -24,7 +24,7 @@ class MulticlassConfig(ManyConfig):
     class_loss: str = "multinomial"
 
     learner: ClassVar[str] = "multiclass"
-    usual_loss: ClassVar[str] = "logistic"
+    default_loss: ClassVar[str] = "logistic"
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

@@ -40,8 +40,8 @@ class Corpus:
     importance too.
     """
 
-    def __init__(self, manners: BadLines, tags: bool = False) -> None:
-        self.manners, self.book = manners, LabelBook()
+    def __init__(self, policy: BadLines, tags: bool = False) -> None:
+        self.policy, self.book = policy, LabelBook()
         self.keep_tags, self.tags = tags, []
         self.gaps: list[int] = []  # rows in front of which a malformed line was left out
         self.known: dict[int, tuple[str, str]] = {}
@@ -51,17 +51,17 @@ class Corpus:
 
     def read(self, paths: Sequence[str], threads: int = 1, strict: bool = True) -> "Corpus":
         for part in read(paths, TextFormat(strict=strict, names=True).of_words(), threads=threads):
-            batch = self.manners.examine(part)
+            batch = self.policy.examine(part)
             self.add(batch)
             batch.release()
-        self.manners.finish()
+        self.policy.finish()
         return self
 
     def add(self, batch: Batch) -> None:
         taken = batch.flags & BLANK == 0
         rows = np.flatnonzero(taken if self.keep_tags else taken & (batch.importance > 0))
-        first, last = batch.row_seg[rows].astype(np.int64), batch.row_seg[rows + 1].astype(np.int64)
-        begin, end = batch.seg_start[first].astype(np.int64), batch.seg_start[last].astype(np.int64)
+        first, last = batch.row_namespace[rows].astype(np.int64), batch.row_namespace[rows + 1].astype(np.int64)
+        begin, end = batch.namespace_start[first].astype(np.int64), batch.namespace_start[last].astype(np.int64)
         owner = np.repeat(np.arange(len(rows)), end - begin)
         ends = np.cumsum(end - begin)
         places = np.arange(len(owner)) + np.repeat(end - ends, end - begin)
@@ -82,7 +82,7 @@ class Corpus:
 
     def learn_names(self, batch: Batch, keys: np.ndarray, places: np.ndarray) -> None:
         unique, first = np.unique(keys, return_index=True)
-        segment = np.searchsorted(batch.seg_start, places[first], side="right") - 1
+        segment = np.searchsorted(batch.namespace_start, places[first], side="right") - 1
         for key, place, seg in zip(unique.tolist(), places[first].tolist(), segment.tolist(), strict=True):
             if key not in self.known:
                 self.known[key] = name_of(batch.text, batch.names, place, seg)
@@ -128,4 +128,4 @@ def name_of(text: bytes, names: Names, place: int, segment: int) -> tuple[str, s
     name = decoded(names.start, names.end, place)
     if names.kind[place] == 2:
         name += "^" + decoded(names.value_start, names.value_end, place)
-    return decoded(names.seg_start, names.seg_end, segment), name
+    return decoded(names.namespace_start, names.namespace_end, segment), name

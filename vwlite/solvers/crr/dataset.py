@@ -12,7 +12,7 @@ from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.name_index import NameBook
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.pair_sampling import Population, population
+from vwlite.solvers.crr.pair_sampling import PairIndex, population
 from vwlite.solvers.crr.reservoir import PairBuffer
 from vwlite.training.counters import Counters
 
@@ -35,33 +35,33 @@ class TrainingSet:
         self.seen: set[int] = plan.seen
         self.queries = 0
 
-    def read(self, inputs: Inputs, manners: BadLines) -> None:
+    def read(self, inputs: Inputs, policy: BadLines) -> None:
         """Fill the cache, unless it is there, and look through it."""
         if inputs.cache is None:
             for part in inputs.texts():
-                batch = manners.examine(part)
+                batch = policy.examine(part)
                 if self.names is not None:
                     self.learn_names(batch)
                 if batch.release:
                     batch.release()
         else:
-            manners.recall(inputs.cache.lines, inputs.cache.bad)
-        manners.finish()
+            policy.recall(inputs.cache.lines, inputs.cache.bad)
+        policy.finish()
         for batch in inputs.kept():
-            manners.relabel(batch)
+            policy.relabel(batch)
             self.add(batch, self.by.of(batch), batch.importance)
 
-    def read_sample(self, inputs: Inputs, manners: BadLines, size: int, seed: int) -> None:
+    def read_sample(self, inputs: Inputs, policy: BadLines, size: int, seed: int) -> None:
         """Keep ``size`` rows of each label of each query, and give them the importance of all that were read."""
         kept = PairBuffer(size, seed)
         for part in inputs.texts():
-            batch = manners.examine(part)
+            batch = policy.examine(part)
             if self.names is not None:
                 self.learn_names(batch)
             kept.add(batch, self.by.of(batch), usable(batch))
             if batch.release:
                 batch.release()
-        manners.finish()
+        policy.finish()
         self.add(*kept.finish())
 
     def learn_names(self, batch: Batch) -> None:
@@ -92,7 +92,7 @@ class TrainingSet:
         parts = self.columns.pop(name)
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def population(self, sampling: str, wants_pairs: bool) -> Population:
+    def population(self, sampling: str, wants_pairs: bool) -> PairIndex:
         """To be called once. Raises DataError when there is no example, or no pair although one is wanted."""
         label, importance, query = self.column("label"), self.column("importance"), self.column("query")
         if not len(label):

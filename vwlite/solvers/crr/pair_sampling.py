@@ -11,7 +11,7 @@ BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the
 
 
 @dataclass(slots=True)
-class Population:
+class PairIndex:
     """Rows sorted by query, then label; a group is one label of one query (shapes: ``solvers/pair_draws.pxd``)."""
 
     batch: np.ndarray  # uint32[rows], the batch a row stands in
@@ -35,7 +35,7 @@ class Population:
 
 def population(
     queries: np.ndarray, labels: np.ndarray, importance: np.ndarray, place: tuple[np.ndarray, np.ndarray], sampling: str
-) -> Population:
+) -> PairIndex:
     """From uint64[n] queries, float32[n] labels, float64[n] importance and ``place``, batch and row of each.
 
     Importance 2 means the same as the row given twice, in examples and in pairs.
@@ -56,7 +56,7 @@ def population(
     start, end = start[several].astype(np.int64), end[several].astype(np.int64)
     totals = pairs[end - 1] if len(end) else np.zeros(0)
     chance, other = alias_table(totals if sampling == "pairs" else np.ones(len(totals)))
-    return Population(
+    return PairIndex(
         *(batch, row, reached, group_start, mass, pairs, start, end, chance, other),
         candidates=float(totals.sum()) / 2,
     )

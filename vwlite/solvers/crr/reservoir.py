@@ -82,6 +82,6 @@ def keys_of(first: int, count: int, seed: int) -> np.ndarray:
 
 def copy_of(batch: Batch) -> Batch:
     """The batch with arrays of its own."""
-    names = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end", "row_seg")
-    more = ("seg_char", "seg_hash", "seg_start", "feature_hash", "value")
+    names = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end", "row_namespace")
+    more = ("namespace_char", "namespace_hash", "namespace_start", "feature_hash", "value")
     return Batch(**{name: np.array(getattr(batch, name)) for name in (*names, *more)})

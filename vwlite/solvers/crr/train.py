@@ -63,11 +63,11 @@ class CrrConfig:
             raise UsageError("--lambda 0 needs --rate constant or invsqrt, and goes without --project")
         if self.rate == "inverse" and self.learning_rate is not None:
             raise UsageError("-l goes with --rate constant or invsqrt; the rate of step i is 1 / (lambda i) otherwise")
-        if self.rate != "inverse" and not 0 < self.start_rate * max(self.penalty, 1e-300) < 1:
+        if self.rate != "inverse" and not 0 < self.initial_learning_rate * max(self.penalty, 1e-300) < 1:
             raise UsageError("the learning rate must be above 0, and below 1 / lambda")
 
     @property
-    def start_rate(self) -> float:
+    def initial_learning_rate(self) -> float:
         return 0.02 if self.learning_rate is None else self.learning_rate
 
 
@@ -81,7 +81,7 @@ class Weights:
         self.state[0] = 1.0
         self.loss_code = config.loss.loss.code
         self.alpha, self.penalty, self.project = config.alpha, config.penalty, config.project
-        self.schedule, self.rate = RATES.index(config.rate), config.start_rate
+        self.schedule, self.rate = RATES.index(config.rate), config.initial_learning_rate
         self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
 
     def get(self, name: str) -> float:

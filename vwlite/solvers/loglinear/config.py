@@ -42,8 +42,8 @@ class L1Config:
                 raise UsageError(f"{option} is one of {', '.join(known)}, not {value!r}")
         if not 0 <= self.l1 < float("inf"):
             raise UsageError(f"--l1 takes a number of 0 or more, not {self.l1:g}")
-        if not 0 < self.start_rate < float("inf"):
-            raise UsageError(f"-l takes a number above 0, not {self.start_rate:g}")
+        if not 0 < self.initial_learning_rate < float("inf"):
+            raise UsageError(f"-l takes a number above 0, not {self.initial_learning_rate:g}")
         if not 0 < self.decay < 1:
             raise UsageError(f"--decay_learning_rate takes a number between 0 and 1, not {self.decay:g}")
         if self.most_passes < 1:
@@ -56,7 +56,7 @@ class L1Config:
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial or crf")
 
     @property
-    def start_rate(self) -> float:
+    def initial_learning_rate(self) -> float:
         return STEEPEST[self.model] if self.learning_rate is None else self.learning_rate
 
     @property

@@ -37,7 +37,7 @@ def in_order(hashes: np.ndarray) -> np.ndarray:
 
 
 @dataclass(slots=True)
-class Family:
+class FeatureLabelIndex:
     """State or edge features by their hashes, and pairs (feature, label) in ascending order."""
 
     features: np.ndarray  # uint32[features]
@@ -56,11 +56,11 @@ class Family:
         """int64[pairs]: the pairs as numbers, by the places of their features among ``features``."""
         return find(features, self.features)[self.feature] * labels + self.label
 
-    def relabelled(self, label: np.ndarray) -> "Family":
-        return Family(self.features, self.feature, label.astype(np.uint32))
+    def relabelled(self, label: np.ndarray) -> "FeatureLabelIndex":
+        return FeatureLabelIndex(self.features, self.feature, label.astype(np.uint32))
 
 
-def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) -> Family:
+def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) -> FeatureLabelIndex:
     """What the lines show; lines whose label is below 0 show nothing. ``labels``: how many there can be."""
     own = np.repeat(label, terms.start[1:] - terms.start[:-1]).astype(np.int64)
     shown = own >= 0
@@ -68,19 +68,19 @@ def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) ->
     features = in_order(hashes)
     if dense:
         feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)
-        return Family(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
+        return FeatureLabelIndex(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
     return from_keys(features, np.unique(find(features, hashes) * labels + own[shown]), labels)
 
 
-def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> Family:
-    return Family(features, keys // max(labels, 1), (keys % max(labels, 1)).astype(np.uint32))
+def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> FeatureLabelIndex:
+    return FeatureLabelIndex(features, keys // max(labels, 1), (keys % max(labels, 1)).astype(np.uint32))
 
 
-def empty_family() -> Family:
-    return Family(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint32))
+def empty_family() -> FeatureLabelIndex:
+    return FeatureLabelIndex(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint32))
 
 
-def union(one: Family, other: Family, labels: int) -> Family:
+def union(one: FeatureLabelIndex, other: FeatureLabelIndex, labels: int) -> FeatureLabelIndex:
     """The pairs of both; the features of ``one`` keep their places."""
     new = other.features[find(one.features, other.features) < 0]
     features = np.concatenate((one.features, new))
@@ -92,8 +92,8 @@ class Pairs:
     """The weights of a chain or multinomial model, in the words of ``solvers/label_chain.pxd``."""
 
     names: list[str]
-    state: Family
-    edges: Family
+    state: FeatureLabelIndex
+    edges: FeatureLabelIndex
     transitions: bool
 
     def __post_init__(self) -> None:

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.solvers.loglinear.feature_label_pairs import Family
-from vwlite.solvers.loglinear.model_file import CHAIN, Loaded
+from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex
+from vwlite.solvers.loglinear.model_file import CHAIN, LoadedModel
 
 
-def facts(model: Loaded) -> dict[str, Any]:
+def facts(model: LoadedModel) -> dict[str, Any]:
     """Plain facts about the model, as JSON data."""
     past, pairs, config = model.past, model.pairs, model.config
     active = model.weights != 0
@@ -35,7 +35,7 @@ def facts(model: Loaded) -> dict[str, Any]:
     }
 
 
-def top(model: Loaded, count: int) -> list[dict[str, Any]]:
+def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
     """The ``count`` weights of every label that are largest in size, with the names of their features.
 
     Transitions are named by the label they come from.
@@ -54,7 +54,7 @@ def top(model: Loaded, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def described(model: Loaded, place: int) -> dict[str, Any]:
+def described(model: LoadedModel, place: int) -> dict[str, Any]:
     pairs = model.pairs
     if place >= pairs.first_transition:
         return {"slot": None, "name": f"after {pairs.names[(place - pairs.first_transition) // pairs.labels]}"}
@@ -65,6 +65,6 @@ def described(model: Loaded, place: int) -> dict[str, Any]:
     return {**edge, "name": f"{edge['name'] or edge['slot']} after {before}"}
 
 
-def named(model: Loaded, family: Family, pair: int) -> dict[str, Any]:
+def named(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> dict[str, Any]:
     slot = int(family.features[family.feature[pair]])
     return {"slot": slot, "name": model.names.names.get(slot) if model.names else None}

@@ -13,7 +13,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.feature_label_pairs import Family, Pairs
+from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
 from vwlite.solvers.loglinear.solver_loop import Trained
 from vwlite.storage import model_file
 from vwlite.training.counters import Counters
@@ -23,7 +23,7 @@ CHAIN = "l1"  # the learner of models whose labels are names
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class TrainingRecord:
     """What a model says of its training."""
 
     examples: float
@@ -39,11 +39,11 @@ class Past:
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedModel:
     """A model to predict with or to go on from. ``pairs`` are of named labels, ``slots`` uint32[n] of two classes."""
 
     path: str
-    past: Past
+    past: TrainingRecord
     config: L1Config
     features: FeatureConfig
     pairs: Pairs | None
@@ -57,7 +57,7 @@ class Loaded:
 
 
 @dataclass(slots=True)
-class Circumstances:
+class ModelContext:
     """What else a model says of its training."""
 
     config: L1Config
@@ -69,7 +69,7 @@ class Circumstances:
     names: NameBook | None = None
 
 
-def header_of(about: Circumstances, trained: Trained) -> dict[str, Any]:
+def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
     counters = Counters()
     counters.example_number = about.examples
     last = trained.history[-1] if trained.history else {}
@@ -91,7 +91,7 @@ def header_of(about: Circumstances, trained: Trained) -> dict[str, Any]:
     }
 
 
-def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.ndarray) -> None:
+def save_binary(path: str, about: ModelContext, trained: Trained, slots: np.ndarray) -> None:
     """An ordinary model of logistic loss, which says in addition how to go on. Raises OutputError."""
     learner = Gd(GdConfig(loss=LossConfig("logistic"), link="logistic", sgd=True), about.features.bits)
     learner.weights[slots, 0] = trained.table[0]
@@ -100,7 +100,7 @@ def save_binary(path: str, about: Circumstances, trained: Trained, slots: np.nda
     write(path, {**learner.header(), **header_of(about, trained)}, arrays, about.names)
 
 
-def save_chain(path: str, about: Circumstances, trained: Trained, pairs: Pairs) -> None:
+def save_chain(path: str, about: ModelContext, trained: Trained, pairs: Pairs) -> None:
     """Raises OutputError."""
     header = {"learner": CHAIN, "labels": pairs.names, **header_of(about, trained)}
     arrays = {"weight": trained.table[0], "memory": trained.table[1]}
@@ -113,7 +113,7 @@ def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: Name
     model_file.save(path, header, arrays | names.arrays() if names is not None else arrays)
 
 
-def load(path: str) -> Loaded:
+def load(path: str) -> LoadedModel:
     """Raises ModelError for a damaged or foreign file and for models of other commands, InputMissing."""
     loaded = model_file.load(path)
     header, arrays = loaded.header, loaded.arrays
@@ -123,26 +123,26 @@ def load(path: str) -> Loaded:
         require(header, LogLinear, "header")
         Counters().restore(header["counters"])
         options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
-        config, features, past = built(L1Config, options), built(FeatureConfig, header["features"]), past_of(header)
+        config, features, past = built(L1Config, options), built(FeatureConfig, header["features"]), record_of(header)
         names = book_from_arrays(arrays, features.bits) if header["names"] else None
         if config.model == "binary":
             slots = numbers(arrays, "l1_slot", np.uint32, (-1,))
             table = numbers(arrays, "l1_table", np.float64, (2, len(slots)))
             if int(slots.max(initial=0)) >= 1 << features.bits:
                 raise ValueError("its weights do not fit its features")
-            return Loaded(path, past, config, features, None, slots, table, names)
+            return LoadedModel(path, past, config, features, None, slots, table, names)
         families = (read_family(arrays, name) for name in ("state", "edge"))
         pairs = Pairs(names_of(header["labels"]), *families, config.model == "crf")
         table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
         check(pairs)
-        return Loaded(path, past, config, features, pairs, None, table, names)
+        return LoadedModel(path, past, config, features, pairs, None, table, names)
     except (KeyError, ValueError, UsageError) as error:
         raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
 
 
-def past_of(header: dict[str, Any]) -> Past:
+def record_of(header: dict[str, Any]) -> TrainingRecord:
     told = header["l1"]
-    return Past(
+    return TrainingRecord(
         examples=header["counters"]["example_number"],
         due=told["due"],
         objective=told["objective"],
@@ -151,7 +151,7 @@ def past_of(header: dict[str, Any]) -> Past:
     )
 
 
-def read_family(arrays: dict[str, np.ndarray], name: str) -> Family:
+def read_family(arrays: dict[str, np.ndarray], name: str) -> FeatureLabelIndex:
     features = numbers(arrays, f"{name}_feature", np.uint32, (-1,))
     start = numbers(arrays, f"{name}_start", np.int64, (len(features) + 1,))
     label = numbers(arrays, f"{name}_label", np.uint32, (-1,))
@@ -160,7 +160,7 @@ def read_family(arrays: dict[str, np.ndarray], name: str) -> Family:
         raise ValueError(f"its {name} features do not fit together")
     if len(np.unique(features)) < len(features):
         raise ValueError(f"one of its {name} features is there twice")
-    return Family(features, np.repeat(np.arange(len(features)), sizes), label)
+    return FeatureLabelIndex(features, np.repeat(np.arange(len(features)), sizes), label)
 
 
 def names_of(labels: Any) -> list[str]:

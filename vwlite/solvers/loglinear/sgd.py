@@ -44,7 +44,7 @@ class Sgd:
         return Schedule(
             PENALTIES.index(config.penalty),
             RATES.index(config.rate),
-            config.start_rate,
+            config.initial_learning_rate,
             config.decay,
             float(self.passes),
             float(examples),

@@ -8,7 +8,15 @@ from vwlite.errors import DataError, UsageError
 from vwlite.numerals import read_decimal
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
-from vwlite.solvers.loglinear.feature_label_pairs import Family, Pairs, empty_family, family, find, in_order, widened
+from vwlite.solvers.loglinear.feature_label_pairs import (
+    FeatureLabelIndex,
+    Pairs,
+    empty_family,
+    family,
+    find,
+    in_order,
+    widened,
+)
 from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of
 
 
@@ -95,7 +103,9 @@ def chain_parts(
     return parts(problem, train, out, chains_of(held, pairs) if held is not None else None)
 
 
-def edges_of(config: L1Config, tokens: Lines, label: np.ndarray, names: list[str], sequence: np.ndarray) -> Family:
+def edges_of(
+    config: L1Config, tokens: Lines, label: np.ndarray, names: list[str], sequence: np.ndarray
+) -> FeatureLabelIndex:
     if tokens.edge is None:
         return empty_family()
     before = np.concatenate(([-1], label[:-1]))

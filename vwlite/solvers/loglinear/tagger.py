@@ -14,7 +14,7 @@ from vwlite.evaluation.confusion_table import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans
-from vwlite.solvers.loglinear.model_file import Loaded
+from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, room_of
 from vwlite.solvers.memory_limit import GIB, USUAL
 
@@ -34,8 +34,8 @@ class Tagged:
 class Tagger:
     """Predicts as the text comes; a malformed line is left out and its sequence goes on without it."""
 
-    def __init__(self, model: Loaded, input: InputConfig, manners: BadLines) -> None:
-        self.model, self.manners = model, manners
+    def __init__(self, model: LoadedModel, input: InputConfig, policy: BadLines) -> None:
+        self.model, self.policy = model, policy
         if model.pairs is None:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
@@ -50,7 +50,7 @@ class Tagger:
         inputs = Inputs(self.input, self.text)
         try:
             for part in inputs.texts():
-                batch = self.manners.examine(part)
+                batch = self.policy.examine(part)
                 lines = self.collector.lines(batch, with_gaps=True)
                 if batch.release:
                     batch.release()
@@ -65,7 +65,7 @@ class Tagger:
                     self.check_length(sum(map(len, waiting)))
             if waiting:
                 yield join(waiting)
-            self.manners.finish()
+            self.policy.finish()
         finally:
             inputs.close()
 
@@ -189,5 +189,5 @@ def measure(tagger: Tagger, metrics: list[str] | None) -> dict[str, Any]:
     return score.report(metrics)
 
 
-def input_for(model: Loaded, input: InputConfig, kind_typed: bool) -> InputConfig:
+def input_for(model: LoadedModel, input: InputConfig, kind_typed: bool) -> InputConfig:
     return input if kind_typed else replace(input, kind=model.past.kind)

@@ -28,7 +28,7 @@ from vwlite.training.train import BadLinesConfig
 
 
 @dataclass(slots=True)
-class Job:
+class TrainJob:
     """What is to be trained on what. ``initial`` is the model to go on from; ``say`` None: nobody listens."""
 
     config: L1Config
@@ -38,17 +38,17 @@ class Job:
     holdout: Holdout
     patience: int
     names: bool
-    initial: model_file.Loaded | None
+    initial: model_file.LoadedModel | None
     say: Callable[[str], None] | None
     memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
 
 
 @dataclass(slots=True)
-class Fit:
+class TrainResult:
     """A trained model; ``slots`` uint32[features] of two classes, ``pairs`` of named labels."""
 
-    job: Job
-    about: model_file.Circumstances
+    job: TrainJob
+    about: model_file.ModelContext
     trained: Trained
     examples: int
     lines: int
@@ -67,7 +67,7 @@ class Fit:
 class Texts:
     """Reads the lines of files, all of them, in the same manner."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: TrainJob) -> None:
         self.job, initial = job, job.initial
         config = job.config
         book = LabelBook(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
@@ -76,7 +76,7 @@ class Texts:
         negative = initial.past.negative_label if initial else None
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
-        self.manners = BadLines(self.labels, job.say, **tolerance)
+        self.policy = BadLines(self.labels, job.say, **tolerance)
         self.names = initial.names if initial and initial.names else NameBook() if job.names else None
 
     def read(self, input: InputConfig) -> Lines:
@@ -86,17 +86,17 @@ class Texts:
         inputs = Inputs(input, text.of_words() if job.config.words else text)
         try:
             if inputs.cache:
-                self.manners.recall(inputs.cache.lines, inputs.cache.bad)
-                batches = map(self.manners.relabel, inputs.cached())
+                self.policy.recall(inputs.cache.lines, inputs.cache.bad)
+                batches = map(self.policy.relabel, inputs.cached())
             else:
-                batches = (self.manners.examine(part) for part in inputs.texts())
+                batches = (self.policy.examine(part) for part in inputs.texts())
             for batch in batches:
                 parts.append(self.collector.lines(batch))
                 if self.names is not None:
                     self.learn_names(batch)
                 if batch.release:
                     batch.release()
-            self.manners.finish()
+            self.policy.finish()
         finally:
             inputs.close()
         if not parts:
@@ -108,10 +108,10 @@ class Texts:
             self.names.add(batch, plan)
 
 
-def fit(job: Job, progress: Callable[[str], None]) -> Fit:
+def fit(job: TrainJob, progress: Callable[[str], None]) -> TrainResult:
     """Read, learn, tell ``progress`` of it. Raises the errors of ``vwlite.errors``."""
     texts = Texts(job)
-    with texts.manners.keeping(job.bad_lines.keep):
+    with texts.policy.keeping(job.bad_lines.keep):
         lines = texts.read(job.input)
     book = texts.collector.book
     names = list(book.texts) if book else []
@@ -127,25 +127,25 @@ def fit(job: Job, progress: Callable[[str], None]) -> Fit:
     judge = HeldOut(out, job.holdout.measure) if out else None
     trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress))
     problem = train.problem
-    about = model_file.Circumstances(
+    about = model_file.ModelContext(
         config, job.features, texts.collector.plan.seen, job.input.kind, len(train.rows),
         texts.labels.negative if texts.labels else None, texts.names,
     )
     chains = isinstance(problem, Chains)
-    return Fit(
-        job, about, trained, len(train.rows), texts.manners.lines, texts.manners.bad,
+    return TrainResult(
+        job, about, trained, len(train.rows), texts.policy.lines, texts.policy.bad,
         None if chains else problem.features, problem.pairs if chains else None,
     )
 
 
-def parts_of(job: Job, lines: Lines, held: Lines | None, names: list[str]) -> tuple[Part, Part | None]:
+def parts_of(job: TrainJob, lines: Lines, held: Lines | None, names: list[str]) -> tuple[Part, Part | None]:
     initial, period = job.initial, job.holdout.period
     if job.config.words:
         return chain_parts(job.config, lines, held, period, names, initial.pairs if initial else None)
     return binary_parts(lines, held, period, initial.slots if initial else np.zeros(0, np.uint32))
 
 
-def check_room(job: Job, train: Part, out: Part | None) -> None:
+def check_room(job: TrainJob, train: Part, out: Part | None) -> None:
     """Raises UsageError where weights and sequences need more memory than they may take."""
     problem, columns = train.problem, 2 + 2 * owlqn.MEMORY if job.config.solver == "owlqn" else 2
     need = 8.0 * columns * problem.weights * (2 if out else 1)
@@ -157,7 +157,7 @@ def check_room(job: Job, train: Part, out: Part | None) -> None:
     check_memory(need, job.memory, what, advice)
 
 
-def start_table(train: Part, initial: model_file.Loaded | None) -> np.ndarray:
+def start_table(train: Part, initial: model_file.LoadedModel | None) -> np.ndarray:
     """float64[2, weights] of zeros, or what the model had come to."""
     problem = train.problem
     table = np.zeros((2, problem.weights))
