@@ -2,12 +2,12 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from solvers.pair_draws cimport Example, PairIndex, draw_pair, open_population
+from solvers.pair_draws cimport Example, PairIndex, draw_pair, open_pair_index
 
 
-def draw(population, uint64_t seed, uint64_t first, int64_t[:, ::1] out):
-    """The pairs that the steps from ``first`` on would draw: fills ``out`` with places among the population's rows."""
-    cdef PairIndex of = open_population(population)
+def draw(pair_index, uint64_t seed, uint64_t first, int64_t[:, ::1] out):
+    """The pairs that the steps from ``first`` on would draw: fills ``out`` with places among the rows of the index."""
+    cdef PairIndex of = open_pair_index(pair_index)
     cdef Example a, b
     cdef Py_ssize_t i
     if out.shape[1] != 2 or not of.queries:
@@ -18,19 +18,19 @@ def draw(population, uint64_t seed, uint64_t first, int64_t[:, ::1] out):
             out[i, 0], out[i, 1] = <int64_t>a.place, <int64_t>b.place
 
 
-def alias(const double[::1] weight, double[::1] chance, int64_t[::1] other, int64_t[::1] stack):
+def alias(const double[::1] weight, double[::1] alias_prob, int64_t[::1] alias_index, int64_t[::1] stack):
     """Fill the alias method's table (Vose 1991) for drawing in proportion to ``weight``; ``stack`` is scratch, all (n,)."""
     cdef Py_ssize_t n = weight.shape[0], small = 0, large = n, i
     cdef int64_t less, more
     cdef double total = 0
-    if chance.shape[0] != n or other.shape[0] != n or stack.shape[0] != n:
+    if alias_prob.shape[0] != n or alias_index.shape[0] != n or stack.shape[0] != n:
         raise ValueError("the arrays differ in length")
     with nogil:
         for i in range(n):
             total += weight[i]
         for i in range(n):
-            chance[i], other[i] = weight[i] * <double>n / total, i
-            if chance[i] < 1:
+            alias_prob[i], alias_index[i] = weight[i] * <double>n / total, i
+            if alias_prob[i] < 1:
                 stack[small] = i
                 small += 1
             else:
@@ -39,15 +39,15 @@ def alias(const double[::1] weight, double[::1] chance, int64_t[::1] other, int6
         while small > 0 and large < n:
             small -= 1
             less, more = stack[small], stack[large]
-            other[less] = more
-            chance[more] -= 1 - chance[less]
-            if chance[more] < 1:
+            alias_index[less] = more
+            alias_prob[more] -= 1 - alias_prob[less]
+            if alias_prob[more] < 1:
                 large += 1
                 stack[small] = more
                 small += 1
         while large < n:
-            chance[stack[large]] = 1
+            alias_prob[stack[large]] = 1
             large += 1
         while small > 0:
             small -= 1
-            chance[stack[small]] = 1
+            alias_prob[stack[small]] = 1

@@ -122,7 +122,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
         tokens = c.sequence[row + 1] - c.sequence[row]
         if not make_room(c, tokens, f):
             return NO_MEMORY
-        w.due = s.due
+        w.cumulative_penalty = s.cumulative_penalty
         w.step = <int32_t>(j - steps.first + 1)
         eta = rate_of(s, j)
         read_scores(c, c.sequence[row], tokens, w, f)
@@ -135,12 +135,12 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
             shrink_all(w.weight, steps.weights, eta * s.share)
         slopes.step = eta * c.weight[row]
         take_slopes(c, c.sequence[row], tokens, f, &slopes)
-        s.due += eta * s.share
+        s.cumulative_penalty += eta * s.share
     return OK
 
 
 def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
-    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
+    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, cumulative_penalty)``.
 
     ``table`` is float64[2, weights]: weights, and what they remember, see solvers/l1_penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
     """
@@ -153,7 +153,7 @@ def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule,
     if table.shape[0] != 2 or last > <size_t>order.shape[0] or table.shape[1] != pairs.weights:
         raise ValueError("the table or the order does not fit")
     if not table.shape[1] or first >= last:
-        return OK, s.due
+        return OK, s.cumulative_penalty
     w.weight, w.memory, w.penalty = &table[0, 0], &table[1, 0], s.penalty
     w.state_step = <int32_t *>calloc(pairs.start.shape[0], sizeof(int32_t))
     w.edge_step = <int32_t *>calloc(pairs.edge_start.shape[0], sizeof(int32_t))
@@ -166,14 +166,14 @@ def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule,
         close_field(&f)
         free(w.state_step)
         free(w.edge_step)
-    return status, s.due
+    return status, s.cumulative_penalty
 
 
 cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weights *w, Slopes *s, Field *f,
                          double *total) noexcept nogil:
     cdef size_t j, tokens
     cdef int64_t row
-    cdef double mass
+    cdef double log_normalizer
     for j in range(count):
         row = rows[j]
         tokens = c.sequence[row + 1] - c.sequence[row]
@@ -181,8 +181,8 @@ cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weig
             return NO_MEMORY
         if c.stop[0]:
             return OK
-        mass = read_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
-        total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - mass)
+        log_normalizer = read_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
+        total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - log_normalizer)
         if s.out != NULL:
             s.step = c.weight[row]
             take_slopes(c, c.sequence[row], tokens, f, s)

@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
-from solvers.pair_draws cimport Example, PairIndex, draw_pair, draw_row, open_population, uniform
+from solvers.pair_draws cimport Example, PairIndex, draw_pair, draw_row, open_pair_index, uniform
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
 from learners.latent_vectors cimport merge_slots
@@ -61,7 +61,7 @@ cdef struct Model:
 
 cdef struct Data:
     const uint64_t *address   # (batches, ADDRESSES) where the arrays of each batch begin
-    PairIndex population
+    PairIndex pair_index
     Plan plan
 
 
@@ -116,9 +116,9 @@ cdef inline double descent(int loss, double p, double y) noexcept nogil:
 
 
 cdef inline int read_terms(const Data *data, size_t place, Scratch *s, double *base, double *label) noexcept nogil:
-    """Terms, initial prediction and label of one of the population's rows."""
-    cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.population.batch[place]
-    cdef size_t row = data.population.row[place]
+    """Terms, initial prediction and label of one of the index's rows."""
+    cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.pair_index.batch[place]
+    cdef size_t row = data.pair_index.row[place]
     cdef Rows rows
     rows.label, rows.importance, rows.base = <const float *>at[0], <const float *>at[1], <const float *>at[2]
     rows.flags, rows.row_namespace = <const uint8_t *>at[3], <const uint32_t *>at[4]
@@ -135,13 +135,13 @@ cdef inline void draw_step(const Model *m, const Data *data, uint64_t i, Drawn *
     cdef int k
     drawn.pair = uniform(m.seed, i, 0) >= m.alpha
     if drawn.pair:
-        draw_pair(&data.population, m.seed, i, &a, &b)
+        draw_pair(&data.pair_index, m.seed, i, &a, &b)
         drawn.place[0], drawn.place[1] = a.place, b.place
     else:
-        drawn.place[0] = draw_row(&data.population, 0, data.population.rows, uniform(m.seed, i, 1))
+        drawn.place[0] = draw_row(&data.pair_index, 0, data.pair_index.rows, uniform(m.seed, i, 1))
     for k in range(1 + drawn.pair):
-        prefetch(<const float *>(data.population.batch + drawn.place[k]))
-        prefetch(<const float *>(data.population.row + drawn.place[k]))
+        prefetch(<const float *>(data.pair_index.batch + drawn.place[k]))
+        prefetch(<const float *>(data.pair_index.row + drawn.place[k]))
 
 
 cdef inline void fetch(const Data *data, const Drawn *drawn, int stage) noexcept nogil:
@@ -152,8 +152,8 @@ cdef inline void fetch(const Data *data, const Drawn *drawn, int stage) noexcept
     cdef size_t row, first, last, line
     cdef int k
     for k in range(1 + drawn.pair):
-        at = data.address + ADDRESSES * <size_t>data.population.batch[drawn.place[k]]
-        row = data.population.row[drawn.place[k]]
+        at = data.address + ADDRESSES * <size_t>data.pair_index.batch[drawn.place[k]]
+        row = data.pair_index.row[drawn.place[k]]
         row_namespace, namespace_start = <const uint32_t *>at[4], <const uint32_t *>at[7]
         if stage == 0:
             prefetch(<const float *>at[0] + row)
@@ -337,7 +337,7 @@ cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step 
     return status
 
 
-def take_steps(model, population, const uint64_t[:, ::1] address, plan, uint64_t first, uint64_t last):
+def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t first, uint64_t last):
     """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or why and after
     which step the run stopped.
 
@@ -350,10 +350,10 @@ def take_steps(model, population, const uint64_t[:, ::1] address, plan, uint64_t
     cdef Step steps[2]
     cdef int status, k
     m.alpha, m.penalty = model.alpha, model.penalty
-    data.population, data.plan = open_population(population), open_plan(plan)
+    data.pair_index, data.plan = open_pair_index(pair_index), open_plan(plan)
     if table.shape[1] != 1 or <size_t>table.shape[0] != <size_t>data.plan.mask + 1 or state.shape[0] != len(STATE):
         raise ValueError("the table or the state does not fit")
-    if address.shape[1] != ADDRESSES or first < 1 or (m.alpha < 1 and not data.population.queries):
+    if address.shape[1] != ADDRESSES or first < 1 or (m.alpha < 1 and not data.pair_index.queries):
         raise ValueError("the addresses do not fit, or there is no pair to draw")
     data.address = &address[0, 0]
     m.table, m.slots, m.state = &table[0, 0], table.shape[0], &state[0]

@@ -37,8 +37,8 @@ static inline vwl_two vwl_shrunk(vwl_two w, vwl_two up, vwl_two down) {
     return vwl_add(above, below);
 }
 
-static inline void vwl_cumulative(double *weight, double *memory, vwl_two due, vwl_two w, vwl_two q, int both) {
-    vwl_two after = vwl_shrunk(w, vwl_add(due, q), vwl_sub(due, q));
+static inline void vwl_cumulative(double *weight, double *memory, vwl_two cumulative_penalty, vwl_two w, vwl_two q, int both) {
+    vwl_two after = vwl_shrunk(w, vwl_add(cumulative_penalty, q), vwl_sub(cumulative_penalty, q));
     q = vwl_add(q, vwl_sub(after, w));
 #if VWL_WIDTH == 2
     if (!both) {
@@ -52,8 +52,8 @@ static inline void vwl_cumulative(double *weight, double *memory, vwl_two due, v
 }
 
 /* memory: the penalty each weight has received, with its sign. */
-static inline void vwl_settle_cumulative(double *weight, double *memory, size_t n, double due) {
-    const vwl_two u = vwl_all(due);
+static inline void vwl_settle_cumulative(double *weight, double *memory, size_t n, double cumulative_penalty) {
+    const vwl_two u = vwl_all(cumulative_penalty);
     size_t i = 0;
     for (; i + VWL_WIDTH <= n; i += VWL_WIDTH)
         vwl_cumulative(weight + i, memory + i, u, vwl_load(weight + i), vwl_load(memory + i), 1);
@@ -63,8 +63,8 @@ static inline void vwl_settle_cumulative(double *weight, double *memory, size_t 
 #endif
 }
 
-static inline double vwl_settle_one(double *weight, double *memory, double due) {
-    const vwl_two u = vwl_all(due);
+static inline double vwl_settle_one(double *weight, double *memory, double cumulative_penalty) {
+    const vwl_two u = vwl_all(cumulative_penalty);
 #if VWL_WIDTH == 2
     const vwl_two w = _mm_load_sd(weight), q = _mm_load_sd(memory);
 #else
@@ -74,9 +74,9 @@ static inline double vwl_settle_one(double *weight, double *memory, double due) 
     return *weight;
 }
 
-/* memory: what was due when the weight was last settled. */
-static inline void vwl_settle_clipping(double *weight, double *memory, size_t n, double due) {
-    const vwl_two u = vwl_all(due);
+/* memory: the cumulative penalty when the weight was last settled. */
+static inline void vwl_settle_clipping(double *weight, double *memory, size_t n, double cumulative_penalty) {
+    const vwl_two u = vwl_all(cumulative_penalty);
     size_t i = 0;
     for (; i + VWL_WIDTH <= n; i += VWL_WIDTH) {
         vwl_two step = vwl_sub(u, vwl_load(memory + i));
@@ -87,7 +87,7 @@ static inline void vwl_settle_clipping(double *weight, double *memory, size_t n,
     if (i < n) {
         vwl_two step = vwl_sub(u, _mm_load_sd(memory + i));
         _mm_store_sd(weight + i, vwl_shrunk(_mm_load_sd(weight + i), step, step));
-        memory[i] = due;
+        memory[i] = cumulative_penalty;
     }
 #endif
 }

@@ -43,7 +43,7 @@ cdef struct Weights:
     double *weight
     double *memory              # see solvers/l1_penalties.pxd; NULL: no penalties are outstanding
     int penalty
-    double due
+    double cumulative_penalty
     int32_t *state_step         # (features,) the step a feature's weights were last settled for
     int32_t *edge_step
     int32_t step                # this one
@@ -114,7 +114,7 @@ cdef inline void settle_terms(const Terms *terms, int64_t token, const Weights *
         settled[feature] = w.step
         pair = terms.pair_start[feature]
         place = terms.base + pair
-        settle_all(w.weight + place, w.memory + place, terms.pair_start[feature + 1] - pair, w.penalty, w.due)
+        settle_all(w.weight + place, w.memory + place, terms.pair_start[feature + 1] - pair, w.penalty, w.cumulative_penalty)
 
 
 cdef inline void fetch(const Terms *terms, int64_t token, const Weights *w, const int32_t *settled, bint near) noexcept nogil:
@@ -162,7 +162,7 @@ cdef inline void read_transitions(const Chain *c, const Weights *w, Field *f) no
     cdef double *way = w.weight + c.first_transition
     f.steepest = -INFINITY
     if w.memory != NULL:
-        settle_all(way, w.memory + c.first_transition, labels * labels, w.penalty, w.due)
+        settle_all(way, w.memory + c.first_transition, labels * labels, w.penalty, w.cumulative_penalty)
     for i in range(labels * labels):
         if way[i] > f.steepest:
             f.steepest = way[i]
@@ -228,7 +228,7 @@ cdef inline double forward(const Chain *c, size_t tokens, Field *f) noexcept nog
     cdef const double *step
     cdef double *now
     cdef double *before
-    cdef double total, mass = 0
+    cdef double total, log_normalizer = 0
     for t in range(tokens):
         if c.stop[0]:
             break
@@ -249,11 +249,11 @@ cdef inline double forward(const Chain *c, size_t tokens, Field *f) noexcept nog
         for y in range(labels):
             total += now[y]
         f.scale[t] = total
-        mass += log(total)
+        log_normalizer += log(total)
         total = 1 / total
         for y in range(labels):
             now[y] *= total
-    return mass
+    return log_normalizer
 
 
 cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, const Weights *w, const Field *f) noexcept nogil:

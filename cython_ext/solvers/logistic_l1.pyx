@@ -84,10 +84,10 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
         margin = 0
         if s.penalty == CUMULATIVE:
             for i in range(d.start[row], d.start[row + 1]):
-                margin += settle_one(weight + d.feature[i], memory + d.feature[i], s.due) * d.value[i]
+                margin += settle_one(weight + d.feature[i], memory + d.feature[i], s.cumulative_penalty) * d.value[i]
         else:
             for i in range(d.start[row], d.start[row + 1]):
-                settle_all(weight + d.feature[i], memory + d.feature[i], 1, s.penalty, s.due)
+                settle_all(weight + d.feature[i], memory + d.feature[i], 1, s.penalty, s.cumulative_penalty)
                 margin += weight[d.feature[i]] * d.value[i]
         if not isfinite(margin):
             return UNSTABLE
@@ -97,12 +97,12 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
         push = eta * d.weight[row] * descent(margin, d.label[row])
         for i in range(d.start[row], d.start[row + 1]):
             weight[d.feature[i]] += push * d.value[i]
-        s.due += eta * s.share
+        s.cumulative_penalty += eta * s.share
     return OK
 
 
 def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
-    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, due)``.
+    """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, cumulative_penalty)``.
 
     ``table`` is float64[2, features]: weights, and what they remember, see solvers/l1_penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
     """
@@ -113,11 +113,11 @@ def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t
     if table.shape[0] != 2 or last > <size_t>order.shape[0]:
         raise ValueError("the table or the order does not fit")
     if not table.shape[1] or first >= last:
-        return OK, s.due
+        return OK, s.cumulative_penalty
     stretch.order, stretch.first, stretch.last, stretch.weights = &order[0], first, last, table.shape[1]
     with nogil:
         status = take_steps(&d, &stretch, &table[0, 0], &table[1, 0], &s)
-    return status, s.due
+    return status, s.cumulative_penalty
 
 
 def settle_table(double[:, ::1] table, schedule):
@@ -125,7 +125,7 @@ def settle_table(double[:, ::1] table, schedule):
     cdef Schedule s = open_schedule(schedule)
     if table.shape[0] == 2 and table.shape[1]:
         with nogil:
-            settle_all(&table[0, 0], &table[1, 0], table.shape[1], s.penalty, s.due)
+            settle_all(&table[0, 0], &table[1, 0], table.shape[1], s.penalty, s.cumulative_penalty)
 
 
 def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):

@@ -12,15 +12,15 @@ cdef struct PairIndex:          # rows sorted by query, then label; a group is o
     size_t rows
     const uint32_t *batch        # (rows,) the batch a row stands in
     const uint32_t *row          # (rows,) its number there
-    const double *reached        # (rows + 1,) importance before each row; NULL when all rows weigh the same
+    const double *cumulative_importance        # (rows + 1,) importance before each row; NULL when all rows weigh the same
     const int64_t *group_start   # (groups + 1,) rows of each group
-    const double *mass           # (groups + 1,) importance of all groups before
+    const double *cumulative_weight           # (groups + 1,) importance of all groups before
     const double *pairs          # (groups,) candidate pairs led by this group or one before it, within the query
     size_t queries               # that have a candidate pair
     const int64_t *query_start   # (queries,) first group of each
     const int64_t *query_end     # (queries,) one past its last
-    const double *chance         # (queries,) the alias method's table (Walker 1977)
-    const int64_t *other         # (queries,)
+    const double *alias_prob         # (queries,) the alias method's table (Walker 1977)
+    const int64_t *alias_index         # (queries,)
 
 
 cdef struct Example:
@@ -51,11 +51,11 @@ cdef inline size_t draw_row(const PairIndex *of, size_t begin, size_t end, doubl
     """A row among the sorted rows ``[begin, end)``, each as likely as it is important."""
     cdef size_t row
     cdef double x
-    if of.reached == NULL:
+    if of.cumulative_importance == NULL:
         row = begin + <size_t>(u * <double>(end - begin))
         return row if row < end else end - 1
-    x = of.reached[begin] + u * (of.reached[end] - of.reached[begin])
-    return above(of.reached + 1, begin, end, x)
+    x = of.cumulative_importance[begin] + u * (of.cumulative_importance[end] - of.cumulative_importance[begin])
+    return above(of.cumulative_importance + 1, begin, end, x)
 
 
 cdef inline size_t draw_query(const PairIndex *of, double u) noexcept nogil:
@@ -63,7 +63,7 @@ cdef inline size_t draw_query(const PairIndex *of, double u) noexcept nogil:
     cdef size_t query = <size_t>x
     if query >= of.queries:
         query = of.queries - 1
-    return query if x - <double>query < of.chance[query] else <size_t>of.other[query]
+    return query if x - <double>query < of.alias_prob[query] else <size_t>of.alias_index[query]
 
 
 cdef inline void draw_pair(const PairIndex *of, uint64_t seed, uint64_t step, Example *a, Example *b) noexcept nogil:
@@ -72,36 +72,36 @@ cdef inline void draw_pair(const PairIndex *of, uint64_t seed, uint64_t step, Ex
     cdef size_t begin = <size_t>of.query_start[query], end = <size_t>of.query_end[query]
     cdef double weight, x
     a.group = above(of.pairs, begin, end, uniform(seed, step, 2) * of.pairs[end - 1])
-    weight = of.mass[a.group + 1] - of.mass[a.group]
-    x = of.mass[begin] + uniform(seed, step, 3) * (of.mass[end] - of.mass[begin] - weight)
-    if x >= of.mass[a.group]:
+    weight = of.cumulative_weight[a.group + 1] - of.cumulative_weight[a.group]
+    x = of.cumulative_weight[begin] + uniform(seed, step, 3) * (of.cumulative_weight[end] - of.cumulative_weight[begin] - weight)
+    if x >= of.cumulative_weight[a.group]:
         x += weight
-    b.group = above(of.mass + 1, begin, end, x)
+    b.group = above(of.cumulative_weight + 1, begin, end, x)
     if b.group == a.group:       # by rounding
         b.group = a.group + 1 if a.group + 1 < end else a.group - 1
     a.place = draw_row(of, <size_t>of.group_start[a.group], <size_t>of.group_start[a.group + 1], uniform(seed, step, 4))
     b.place = draw_row(of, <size_t>of.group_start[b.group], <size_t>of.group_start[b.group + 1], uniform(seed, step, 5))
 
 
-cdef inline PairIndex open_population(source):
+cdef inline PairIndex open_pair_index(source):
     """From a ``vwlite.solvers.crr.pair_sampling.PairIndex``, whose arrays must outlive the call."""
     cdef const uint32_t[::1] batch = source.batch, row = source.row
-    cdef const double[::1] mass = source.mass, pairs = source.pairs, chance = source.chance, reached
-    cdef const int64_t[::1] group_start = source.group_start, other = source.other
+    cdef const double[::1] cumulative_weight = source.cumulative_weight, pairs = source.pairs, alias_prob = source.alias_prob, cumulative_importance
+    cdef const int64_t[::1] group_start = source.group_start, alias_index = source.alias_index
     cdef const int64_t[::1] query_start = source.query_start, query_end = source.query_end
     cdef PairIndex of
     of.rows, of.queries = batch.shape[0], query_start.shape[0]
-    if not of.rows or row.shape[0] != batch.shape[0] or group_start.shape[0] != mass.shape[0]:
-        raise ValueError("the population is empty or its arrays do not fit")
-    of.batch, of.row, of.mass, of.group_start = &batch[0], &row[0], &mass[0], &group_start[0]
+    if not of.rows or row.shape[0] != batch.shape[0] or group_start.shape[0] != cumulative_weight.shape[0]:
+        raise ValueError("the index of pairs is empty or its arrays do not fit")
+    of.batch, of.row, of.cumulative_weight, of.group_start = &batch[0], &row[0], &cumulative_weight[0], &group_start[0]
     of.pairs = &pairs[0]
-    of.reached = NULL
-    if source.reached is not None:
-        reached = source.reached
-        of.reached = &reached[0]
-    of.query_start = of.query_end = of.other = NULL
-    of.chance = NULL
+    of.cumulative_importance = NULL
+    if source.cumulative_importance is not None:
+        cumulative_importance = source.cumulative_importance
+        of.cumulative_importance = &cumulative_importance[0]
+    of.query_start = of.query_end = of.alias_index = NULL
+    of.alias_prob = NULL
     if of.queries:
         of.query_start, of.query_end = &query_start[0], &query_end[0]
-        of.chance, of.other = &chance[0], &other[0]
+        of.alias_prob, of.alias_index = &alias_prob[0], &alias_index[0]
     return of

@@ -15,7 +15,7 @@ from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr import train
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.pair_sampling import alias_table, population
+from vwlite.solvers.crr.pair_sampling import alias_table, pair_index
 from vwlite.storage.model_file import load
 
 BITS = 10
@@ -69,8 +69,8 @@ def as_svmlight(rows):
 
 
 def twin_of(rows, data, **how):
-    """The twin with the rows in the population's order and the pairs the kernel draws."""
-    people = data.population(how.pop("sampling", "pairs"), True)
+    """The twin with the rows in the pair_index's order and the pairs the kernel draws."""
+    people = data.pair_index(how.pop("sampling", "pairs"), True)
     order = people.row.tolist()
     examples = [(rows[i][0], {**rows[i][2], CONSTANT: 1.0}) for i in order]
     seed = how.get("seed", 0) * 0x9E3779B97F4A7C15 % 2**64
@@ -141,7 +141,7 @@ def small_population(weights=None, sampling="pairs"):
     labels = rng.integers(0, 3, 40).astype(np.float32)
     labels[queries == 4] = 1  # a query without pairs
     importance = np.ones(40) if weights is None else weights
-    people = population(queries, labels, importance, (np.zeros(40), np.arange(40)), sampling)
+    people = pair_index(queries, labels, importance, (np.zeros(40), np.arange(40)), sampling)
     return people, queries, labels
 
 
@@ -223,7 +223,7 @@ def test_a_pair_buffer_stands_for_all_rows(tmp_path):
 def test_logistic_takes_classes_and_probabilities(tmp_path, labels, negative, ends):
     text = "".join(f"{label} | a\n" for label in labels.split())
     data, _, _ = read(tmp_path, text, train.CrrConfig(loss=LossConfig("logistic")))
-    data.population("pairs", True)
+    data.pair_index("pairs", True)
     assert (data.labels.negative, data.labels.ends) == (negative, ends)
 
 

@@ -36,7 +36,7 @@ class Scripted(HeldOut):
 class Still:
     """A problem, and a solver, that nothing happens to."""
 
-    problem, rows, table, weights, due = None, np.zeros(1), np.zeros((2, 1)), np.zeros(1), 0.0
+    problem, rows, table, weights, cumulative_penalty = None, np.zeros(1), np.zeros((2, 1)), np.zeros(1), 0.0
 
     def __init__(self):
         self.passes = 0

@@ -12,7 +12,7 @@ from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.name_index import NameBook
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.pair_sampling import PairIndex, population
+from vwlite.solvers.crr.pair_sampling import PairIndex, pair_index
 from vwlite.solvers.crr.reservoir import PairBuffer
 from vwlite.training.counters import Counters
 
@@ -92,7 +92,7 @@ class TrainingSet:
         parts = self.columns.pop(name)
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def population(self, sampling: str, wants_pairs: bool) -> PairIndex:
+    def pair_index(self, sampling: str, wants_pairs: bool) -> PairIndex:
         """To be called once. Raises DataError when there is no example, or no pair although one is wanted."""
         label, importance, query = self.column("label"), self.column("importance"), self.column("query")
         if not len(label):
@@ -102,7 +102,7 @@ class TrainingSet:
         self.queries = len(np.unique(query))
         self.counters.example_number = len(label)
         self.rows = Rows(self.batches)
-        people = population(query, label, importance, (self.column("batch"), self.column("row")), sampling)
+        people = pair_index(query, label, importance, (self.column("batch"), self.column("row")), sampling)
         if wants_pairs and not len(people.query_start):
             raise DataError(
                 f"no query has two different labels ({self.queries} queries, {len(label)} examples): "

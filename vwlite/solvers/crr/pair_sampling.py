@@ -16,14 +16,14 @@ class PairIndex:
 
     batch: np.ndarray  # uint32[rows], the batch a row stands in
     row: np.ndarray  # uint32[rows], its number there
-    reached: np.ndarray | None  # float64[rows + 1], importance before each row; None when all weigh 1
+    cumulative_importance: np.ndarray | None  # float64[rows + 1], importance before each row; None when all weigh 1
     group_start: np.ndarray  # int64[groups + 1]
-    mass: np.ndarray  # float64[groups + 1], importance of all groups before
+    cumulative_weight: np.ndarray  # float64[groups + 1], importance of all groups before
     pairs: np.ndarray  # float64[groups], pairs led by the query's groups up to this one
     query_start: np.ndarray  # int64[queries], first group, of queries with pairs only
     query_end: np.ndarray  # int64[queries]
-    chance: np.ndarray  # float64[queries], alias table
-    other: np.ndarray  # int64[queries]
+    alias_prob: np.ndarray  # float64[queries], alias table
+    alias_index: np.ndarray  # int64[queries]
     candidates: float  # pairs in all, each counted once
 
     def draw(self, seed: int, first: int, count: int) -> np.ndarray:
@@ -33,7 +33,7 @@ class PairIndex:
         return out
 
 
-def population(
+def pair_index(
     queries: np.ndarray, labels: np.ndarray, importance: np.ndarray, place: tuple[np.ndarray, np.ndarray], sampling: str
 ) -> PairIndex:
     """From uint64[n] queries, float32[n] labels, float64[n] importance and ``place``, batch and row of each.
@@ -47,25 +47,26 @@ def population(
     new_group = new_query | np.concatenate(([True], labels[1:] != labels[:-1]))
     group_start = np.append(np.flatnonzero(new_group), len(labels)).astype(np.int64)
     plain = bool((importance == 1).all())
-    reached = None if plain else np.concatenate(([0.0], np.cumsum(importance)))
-    mass = group_start.astype(np.float64) if reached is None else reached[group_start]
+    cumulative_importance = None if plain else np.concatenate(([0.0], np.cumsum(importance)))
+    cumulative_weight = group_start.astype(np.float64) if plain else cumulative_importance[group_start]
     start = np.flatnonzero(new_query[group_start[:-1]])
     end = np.append(start[1:], len(group_start) - 1)
-    pairs = led_pairs(mass, start, end)
+    pairs = led_pairs(cumulative_weight, start, end)
     several = end - start > 1
     start, end = start[several].astype(np.int64), end[several].astype(np.int64)
     totals = pairs[end - 1] if len(end) else np.zeros(0)
-    chance, other = alias_table(totals if sampling == "pairs" else np.ones(len(totals)))
+    alias_prob, alias_index = alias_table(totals if sampling == "pairs" else np.ones(len(totals)))
     return PairIndex(
-        *(batch, row, reached, group_start, mass, pairs, start, end, chance, other),
+        *(batch, row, cumulative_importance, group_start, cumulative_weight),
+        *(pairs, start, end, alias_prob, alias_index),
         candidates=float(totals.sum()) / 2,
     )
 
 
-def led_pairs(mass: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+def led_pairs(cumulative_weight: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """float64[groups]: the sum, over the query's groups up to this one, of its weight times that of the others."""
-    weight = np.diff(mass)
-    total = np.repeat(mass[end] - mass[start], end - start)
+    weight = np.diff(cumulative_weight)
+    total = np.repeat(cumulative_weight[end] - cumulative_weight[start], end - start)
     led = np.cumsum(weight * (total - weight))
     before = np.concatenate(([0.0], led))[start]
     return led - np.repeat(before, end - start)
@@ -73,7 +74,8 @@ def led_pairs(mass: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarra
 
 def alias_table(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Walker's table: float64[n] and int64[n]."""
-    chance, other, stack = np.empty(len(weight)), np.empty(len(weight), np.int64), np.empty(len(weight), np.int64)
-    if len(weight):
-        alias(np.ascontiguousarray(weight, np.float64), chance, other, stack)
-    return chance, other
+    n = len(weight)
+    alias_prob, alias_index, stack = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    if n:
+        alias(np.ascontiguousarray(weight, np.float64), alias_prob, alias_index, stack)
+    return alias_prob, alias_index

@@ -95,7 +95,7 @@ def train(
 
     ``say`` gets the progress table. Raises DataError when there is nothing to learn from, Diverged, MemoryError.
     """
-    people = data.population(config.sampling, wants_pairs=config.alpha < 1)
+    people = data.pair_index(config.sampling, wants_pairs=config.alpha < 1)
     loss = data.labels.loss
     learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
     weights = Weights(config, learner.weights, *data.labels.ends)

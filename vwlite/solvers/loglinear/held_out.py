@@ -50,7 +50,7 @@ class HeldOut:
 
     def figures(self, weights: np.ndarray) -> dict[str, float]:
         """``held_out``, the mean log loss, and the measure. Raises MemoryError, Diverged."""
-        log_loss = {"held_out": -self.part.log_likelihood(weights) / self.part.mass}
+        log_loss = {"held_out": -self.part.log_likelihood(weights) / self.part.total_weight}
         if self.measure == "log_loss":
             return log_loss
         true, (best, _) = self.chains.label, self.chains.decode(weights)

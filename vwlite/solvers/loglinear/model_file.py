@@ -28,7 +28,7 @@ class TrainingRecord:
 
     examples: float
     passes: int
-    due: float
+    cumulative_penalty: float
     objective: float | None
     seen: tuple[int, ...]
     kind: str
@@ -84,7 +84,7 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
         "names": about.names is not None,
         "l1": {
             **{name: value for name, value in asdict(about.config).items() if name != "passes"},
-            "due": trained.due,
+            "due": trained.cumulative_penalty,
             "objective": last.get("objective"),
             "active": int(np.count_nonzero(trained.table[0])),
         },
@@ -144,7 +144,7 @@ def record_of(header: dict[str, Any]) -> TrainingRecord:
     told = header["l1"]
     return TrainingRecord(
         examples=header["counters"]["example_number"],
-        due=told["due"],
+        cumulative_penalty=told["due"],
         objective=told["objective"],
         seen=tuple(header["seen"]),
         **{name: header[name] for name in ("passes", "kind", "negative_label")},

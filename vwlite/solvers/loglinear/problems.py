@@ -46,7 +46,7 @@ class Part:
         return self.problem.likelihood(weights, self.rows, None)
 
     @property
-    def mass(self) -> float:
+    def total_weight(self) -> float:
         """Importance in all."""
         return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
 

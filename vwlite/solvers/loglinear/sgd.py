@@ -25,14 +25,14 @@ class Schedule:
     begin: float  # passes before
     examples: float  # N
     share: float  # C / N
-    due: float  # u
+    cumulative_penalty: float  # u
 
 
 class Sgd:
-    """``table`` float64[2, weights]: weights, and what they remember of penalties; ``due`` is u_k."""
+    """``table`` float64[2, weights]: weights, and what they remember of penalties; ``cumulative_penalty`` is u_k."""
 
-    def __init__(self, config: L1Config, table: np.ndarray, due: float = 0.0, passes: int = 0) -> None:
-        self.config, self.table, self.due, self.passes = config, table, due, passes
+    def __init__(self, config: L1Config, table: np.ndarray, cumulative_penalty: float = 0.0, passes: int = 0) -> None:
+        self.config, self.table, self.cumulative_penalty, self.passes = config, table, cumulative_penalty, passes
 
     @property
     def weights(self) -> np.ndarray:
@@ -49,7 +49,7 @@ class Sgd:
             float(self.passes),
             float(examples),
             config.l1 / examples,
-            self.due,
+            self.cumulative_penalty,
         )
 
     def run_pass(self, problem: Problem, rows: np.ndarray) -> None:
@@ -62,7 +62,8 @@ class Sgd:
             order = rows[order_of(len(rows), self.config.seed, self.passes)]
         for first in range(0, len(order), CHUNK):
             schedule = self.schedule(len(order))
-            status, self.due = problem.steps(self.table, order, schedule, first, min(first + CHUNK, len(order)))
+            last = min(first + CHUNK, len(order))
+            status, self.cumulative_penalty = problem.steps(self.table, order, schedule, first, last)
             if status == NO_MEMORY:
                 raise MemoryError("a sequence is too long for the memory there is")
             if status == UNSTABLE:

@@ -19,10 +19,10 @@ HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9}"
 
 @dataclass(slots=True)
 class Trained:
-    """The outcome: ``table`` and ``due`` as in ``sgd.Sgd``, after ``passes`` in all; one entry per pass."""
+    """The outcome: ``table`` and ``cumulative_penalty`` as in ``sgd.Sgd``, after ``passes`` in all."""
 
     table: np.ndarray
-    due: float
+    cumulative_penalty: float
     passes: int
     history: list[dict[str, Any]] = field(default_factory=list)
 
@@ -84,13 +84,13 @@ def run_sgd(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trai
 
     Raises Diverged, MemoryError.
     """
-    best = Trained(sgd.table, sgd.due, sgd.passes)
+    best = Trained(sgd.table, sgd.cumulative_penalty, sgd.passes)
     for _ in range(config.most_passes):
         begun = time.perf_counter()
         sgd.run_pass(train.problem, train.rows)
         progress.seconds += time.perf_counter() - begun
         if progress.add(sgd.passes, sgd.weights):
-            best = Trained(sgd.table.copy() if progress.held else sgd.table, sgd.due, sgd.passes)
+            best = Trained(sgd.table.copy() if progress.held else sgd.table, sgd.cumulative_penalty, sgd.passes)
         elif progress.exhausted:
             break
     best.history = progress.history

@@ -134,7 +134,7 @@ class Score:
 
     def __init__(self, tagger: Tagger) -> None:
         self.tagger = tagger
-        self.tokens = self.right = self.weight = self.right_weight = self.log = self.mass = 0.0
+        self.tokens = self.right = self.weight = self.right_weight = self.log = self.total_weight = 0.0
         self.sequences = self.unknown = 0
         self.pairs: list[tuple[str, str] | None] = []
         self.columns: list[tuple[np.ndarray, ...]] = []  # of labelled tokens: label, answer, weight
@@ -148,7 +148,7 @@ class Score:
         self.columns.append(tuple(column[weight > 0] for column in (true, best, weight)))
         known = np.flatnonzero(chains.labelled)
         self.log += chains.likelihood(self.tagger.weights, known, None)
-        self.mass += float(chains.weight[known].sum())
+        self.total_weight += float(chains.weight[known].sum())
         self.sequences += chains.examples
         names = self.tagger.collector.book.texts
         labels = iter(zip(true.tolist(), best.tolist(), strict=True))
@@ -168,7 +168,7 @@ class Score:
         crf = bool(self.tagger.pairs.transitions)
         found: dict[str, Any] = {
             "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
-            "log_loss": -self.log / self.mass if self.mass else float("nan"),
+            "log_loss": -self.log / self.total_weight if self.total_weight else float("nan"),
         }
         columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
         found |= Contingency(*columns, shown=texts.__getitem__).report(names, len(self.tagger.pairs.names))

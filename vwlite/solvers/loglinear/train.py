@@ -123,7 +123,7 @@ def fit(job: TrainJob, progress: Callable[[str], None]) -> TrainResult:
     check_room(job, train, out)
     sgd = Sgd(config, start_table(train, initial))
     if initial:
-        sgd.due, sgd.passes = initial.past.due, initial.past.passes
+        sgd.cumulative_penalty, sgd.passes = initial.past.cumulative_penalty, initial.past.passes
     judge = HeldOut(out, job.holdout.measure) if out else None
     trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress))
     problem = train.problem
