@@ -32,8 +32,8 @@ def packed(source, sdist):
     """Complaints about the files of the sdist."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    kernels = {str(path.relative_to(source)) for path in source.glob("cython_ext/**/*.*")}
-    missing = sorted({*SDIST_NEEDS, *kernels} - names)
+    copied = [*source.glob("cython_ext/**/*.*"), *source.glob("docs/*.md")]
+    missing = sorted({*SDIST_NEEDS, *(str(path.relative_to(source)) for path in copied)} - names)
     if missing:
         yield f"the sdist lacks {missing}"
     generated = sorted(name for name in names if Path(name).suffix in GENERATED)

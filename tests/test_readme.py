@@ -1,39 +1,50 @@
-"""The README's first example runs and prints what it says."""
+"""The README is short and leads everywhere: to a page of every command, and to files that exist."""
 
 import re
-import shlex
-import subprocess
-import sys
-from pathlib import Path
 
-from vwlite.evaluation.metric_table import MEASURED, TABLE
+import pytest
+from pages import PAGES, README
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text()
+from vwlite.cli.root import COMMANDS
+
+TEXT = README.read_text()
 
 
-def steps():
-    """Commands and what stands below each."""
-    block = re.search(r"## A first model\n+```console\n(.*?)```", README, re.S)[1]
-    return [part.partition("\n")[::2] for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
+def anchors(page):
+    """The anchors of a page's headings, as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def links(page):
+    """Where a page leads to within the project: (file, anchor)."""
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)]+)\)", prose):
+        if "://" not in target:
+            name, _, anchor = target.partition("#")
+            yield (page.parent / name).resolve() if name else page, anchor
+
+
+def test_the_readme_is_short():
+    assert len(TEXT.splitlines()) <= 150
 
 
 def test_how_to_install_stands_at_the_top():
-    assert "pip install ." in "\n".join(README.splitlines()[:10])
+    assert "pip install ." in "\n".join(TEXT.splitlines()[:10])
 
 
-def test_the_first_model(tmp_path, cli_env):
-    assert len(steps()) > 4
-    vwlite = f"{shlex.quote(sys.executable)} -m vwlite"
-    for command, shown in steps():
-        if command.startswith("cat "):
-            (tmp_path / command.split()[1]).write_text(shown)
-            continue
-        typed = re.sub(r"\bvwlite\b", lambda found: vwlite, command, count=1)
-        done = subprocess.run(typed, shell=True, cwd=tmp_path, env=cli_env, capture_output=True, text=True)
-        assert (command, done.returncode, done.stdout) == (command, 0, shown), done.stderr
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_page_in_the_table(name):
+    (row,) = re.findall(rf"^\| `vwlite {name}` \|.*\|$", TEXT, re.M)
+    assert re.search(r"\]\(docs/[\w-]+\.md", row)
 
 
-def test_every_metric_stands_in_the_table():
-    for kind, what in MEASURED.items():
-        names = ", ".join(f"`{row.name}`" for row in TABLE if kind in row.of)
-        assert f"| {what} | {names} |\n" in README
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for file, anchor in links(page):
+        assert file.exists(), f"{page.name} links to {file}"
+        assert not anchor or anchor in anchors(file), f"{page.name} links to {file.name}#{anchor}"
+
+
+def test_the_readme_links_to_every_page():
+    assert {file for file, _ in links(README)} >= {*PAGES} - {README}

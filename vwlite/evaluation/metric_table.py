@@ -1,6 +1,6 @@
 """The metrics of ``vwlite evaluate``: their names, what they are and which models have them.
 
-The command line, its help, the README and ``vwlite tune`` go by this table; what computes them stands in
+The command line, its help, docs/evaluating.md and ``vwlite tune`` go by this table; what computes them stands in
 ``vwlite/evaluation/metrics.py``, ``class_metrics.py``, ``ranking_metrics.py`` and in
 ``vwlite/solvers/loglinear/tagger.py``. Nothing heavy is imported here.
 """
@@ -15,7 +15,7 @@ NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabiliti
 LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
 QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
 SETS, NAMES, SEQUENCES = "sets", "names", "sequences"
-MEASURED = {  # what the help and the README list metrics by
+MEASURED = {  # what the help and docs/evaluating.md list metrics by
     NUMBERS: "numbers",
     ORDER: "numbers, by their order, where labels are -1 and 1 or 0 and 1",
     SIDES: "two classes",

@@ -1,0 +1,140 @@
+"""Writes the small data files that the pages of docs/ use, the same lines every time.
+
+python3 examples/small_files.py [FOLDER]
+"""
+
+import bz2
+import gzip
+import sys
+from pathlib import Path
+from random import Random
+
+CITIES, TOPICS = ("london", "paris", "rome", "oslo"), ("sport", "music", "books")
+ANIMALS = {"cat": ("purr", "whiskers"), "dog": ("bark", "leash"), "bird": ("wings", "beak")}
+SUBJECTS = {
+    "space": ("orbit", "rocket", "moon", "launch"),
+    "cars": ("engine", "brakes", "road", "wheel"),
+    "food": ("bread", "salt", "oven", "spoon"),
+}
+COMMON = ("the", "of", "and", "today", "small", "new", "again")
+SENTENCES = (
+    ("the/DT/B-NP dog/NN/I-NP barks/VB/B-VP", "a/DT/B-NP small/JJ/I-NP cat/NN/I-NP sleeps/VB/B-VP"),
+    ("in/IN/B-PP the/DT/B-NP garden/NN/I-NP", "on/IN/B-PP a/DT/B-NP chair/NN/I-NP", "today/NN/B-NP"),
+)
+
+
+def pick(draw, values):
+    """One of ``values``; Random.random() alone is the same in every Python."""
+    return values[int(draw.random() * len(values))]
+
+
+def clicks(draw, n):
+    """Clicks: users of a city like one topic; the age matters a little."""
+    for i in range(n):
+        city, topic, age = pick(draw, CITIES), pick(draw, TOPICS), int(18 + 60 * draw.random())
+        likes = CITIES.index(city) % len(TOPICS) == TOPICS.index(topic)
+        label = 1 if draw.random() < (0.7 if likes else 0.15) + (age - 48) / 300 else -1
+        yield f"{label} 'view-{i} |user {city} age:{age / 100:.2f} |ad {topic}"
+
+
+def houses(draw, n, wrong=0.0):
+    """Prices by size and distance, of which the share ``wrong`` is far off."""
+    for _ in range(n):
+        size, far = 0.3 + 1.7 * draw.random(), 2 * draw.random()
+        price = 1 + 1.5 * size - 0.4 * far + 0.3 * (draw.random() - 0.5)
+        if draw.random() < wrong:
+            price *= 20
+        yield f"{price:.2f} |house size:{size:.3f} distance:{far:.3f}"
+
+
+def words(draw, own, n=3):
+    return " ".join([*(pick(draw, own) for _ in range(n)), *(pick(draw, COMMON) for _ in range(n))])
+
+
+def pets(draw, n):
+    for _ in range(n):
+        label = pick(draw, tuple(ANIMALS))
+        yield f"{label} |words {words(draw, ANIMALS[label], 1)}"
+
+
+def costs(draw, n):
+    """Labels of four classes with costs: the best one costs nothing."""
+    for _ in range(n):
+        best = 1 + int(4 * draw.random())
+        yield " ".join(f"{k}:{abs(k - best)}" for k in range(1, 5)) + f" |words {words(draw, (f'w{best}',), 1)}"
+
+
+def tags(draw, n):
+    """Sets of labels: each of five tags has a word."""
+    for _ in range(n):
+        held = [k for k in range(5) if draw.random() < 0.4]
+        yield ",".join(map(str, held)) + " |words " + " ".join([*(f"w{k}" for k in held), pick(draw, COMMON)])
+
+
+def choices(draw, n):
+    """Groups of lines: what a person takes at a time of day costs 0, the other 1."""
+    for _ in range(n):
+        time = pick(draw, ("morning", "evening"))
+        coffee = int((time == "morning") == (draw.random() < 0.1))
+        yield f"shared |user {time}\n1:{coffee} |item coffee price:0.2\n2:{1 - coffee} |item tea price:0.15\n"
+
+
+def ratings(draw, n):
+    """Ratings 1 to 5: 20 users and 15 items have two tastes each, and agree or not."""
+    first = Random(0)  # tastes are the same in every file
+    tastes = [[first.random() - 0.5 for _ in range(2)] for _ in range(35)]
+    for _ in range(n):
+        u, i = int(20 * draw.random()), 20 + int(15 * draw.random())
+        score = 3 + 6 * sum(a * b for a, b in zip(tastes[u], tastes[i], strict=True)) + draw.random() - 0.5
+        yield f"{min(max(round(score), 1), 5)} |user u{u} |item i{i - 20}"
+
+
+def queries(draw, n):
+    """Lines of SVMlight's format: ten documents a query, fewer relevant to some queries than to others."""
+    for i in range(n):
+        if i % 10 == 0:
+            hard = draw.random()
+        match, fresh, noise = draw.random(), draw.random(), draw.random()
+        grade = int(match + 0.3 * fresh + 0.2 * noise > 0.5 + 0.6 * hard)
+        yield f"{grade} qid:{i // 10 + 1} 1:{match:.3f} 2:{fresh:.3f} 3:{draw.random():.3f} 4:{hard:.3f}"
+
+
+def articles(draw, n, labelled=True):
+    """Texts of a subject, whose words are many: moon0 to moon9, orbit0 to orbit9, ..."""
+    for _ in range(n):
+        subject = pick(draw, tuple(SUBJECTS))
+        own = [f"{pick(draw, SUBJECTS[subject])}{int(10 * draw.random())}" for _ in range(6)]
+        yield (subject if labelled else "") + f" |words {' '.join(own)} {words(draw, COMMON)}"
+
+
+def columns(draw, n):
+    """CoNLL columns: word, part of speech, chunk; an empty line ends a sentence."""
+    for _ in range(n):
+        yield "\n".join(pick(draw, part) for part in SENTENCES).replace(" ", "\n").replace("/", " ") + "\n"
+
+
+FILES = {
+    **{"clicks.vw": (clicks, 2000), "clicks-test.vw": (clicks, 500)},
+    **{f"days/{day}": (clicks, 500) for day in ("monday.vw.gz", "tuesday.vw.bz2", "wednesday.vw")},
+    **{"houses.vw": (lambda draw, n: houses(draw, n, 0.05), 2000), "houses-test.vw": (houses, 500)},
+    **{"pets.vw": (pets, 300), "costs.vw": (costs, 400), "tags.vw": (tags, 400), "choices.vw": (choices, 300)},
+    **{"ratings.vw": (ratings, 3000), "ratings-test.vw": (ratings, 500)},
+    **{"queries.txt": (queries, 1000), "queries-test.txt": (queries, 300)},
+    **{"labeled.vw": (articles, 12), "articles-test.vw": (articles, 200)},
+    "unlabeled.vw": (lambda draw, n: articles(draw, n, False), 2000),
+    **{"chunks.txt": (columns, 200), "chunks-test.txt": (columns, 50)},
+}
+COMPRESSED = {".gz": gzip.compress, ".bz2": bz2.compress}
+
+
+def write(folder):
+    """Writes all files; X.vw and X-test.vw are drawn from the same distribution."""
+    for i, (name, (lines, n)) in enumerate(FILES.items()):
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(f"{line}\n" for line in lines(Random(i), n)).encode()
+        path.write_bytes(COMPRESSED.get(path.suffix, bytes)(text))
+
+
+if __name__ == "__main__":
+    write(sys.argv[1] if len(sys.argv) > 1 else ".")

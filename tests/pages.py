@@ -1,0 +1,65 @@
+"""The pages that people read (README.md, docs/*.md) and the shell commands in them."""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+README = PROJECT / "README.md"
+PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^(<!-- not run: .+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
+
+
+@dataclass
+class Step:
+    """A command of a page, with the lines that stand below it."""
+
+    command: str
+    shown: str
+
+    def agrees(self, output):
+        """Whether ``output`` is what the page shows, where a line ``...`` stands for any lines."""
+        lines = (re.escape(line) if line != "...\n" else "(.*\n)*?" for line in self.shown.splitlines(keepends=True))
+        return re.fullmatch("".join(lines), output) is not None
+
+
+def blocks(page):
+    """The console blocks of a page that are run, each a list of Steps."""
+    for unrun, text in BLOCK.findall(page.read_text()):
+        if not unrun:
+            parts = re.split(r"^\$ ", text, flags=re.M)
+            assert parts[0] == "", f"{page.name}: a console block begins with a command: {parts[0]!r}"
+            yield [Step(*part.partition("\n")[::2]) for part in parts[1:]]
+
+
+def prepare(folder):
+    """Fills ``folder`` with the data that the pages use, and gives it a command ``vwlite``; returns its PATH entry."""
+    subprocess.run([sys.executable, PROJECT / "examples" / "small_files.py", folder], check=True)
+    place = folder / ".bin"
+    place.mkdir()
+    (place / "vwlite").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
+    (place / "vwlite").chmod(0o755)
+    return place
+
+
+def run(steps, folder, env):
+    """Runs the commands of a block one after the other; yields each Step with what a terminal would show.
+
+    ``cat FILE`` writes a FILE that is not there yet. A status other than 0 ends the block with an AssertionError,
+    unless the next command is ``echo $?``.
+    """
+    status = 0
+    for step, after in zip(steps, [*steps[1:], None], strict=True):
+        if step.command.startswith("cat ") and not (file := folder / step.command.split()[1]).exists():
+            file.write_text(step.shown)
+            continue
+        done = subprocess.run(
+            ["sh", "-c", f"(exit {status}); {step.command}"],
+            **{"cwd": folder, "env": env, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT},
+        )
+        status = done.returncode
+        asked = after is not None and after.command == "echo $?"
+        assert status == 0 or asked, f"{step.command} exited {status}: {done.stdout}"
+        yield step, done.stdout

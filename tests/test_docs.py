@@ -1,0 +1,69 @@
+"""The pages of docs/ and the README: their commands run and print what they show, and what they name exists."""
+
+import os
+import re
+
+import pytest
+from commands import TYPED, command
+from pages import PAGES, PROJECT, README, blocks, prepare, run
+from test_rooms import ROOMS
+
+from vwlite.cli.root import cli, plain
+from vwlite.evaluation.metric_table import MEASURED, TABLE
+
+DOCS = PROJECT / "docs"
+LACKED = DOCS / "coming-from-vw.md"  # names what vwlite does not have
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_of_a_page(page, tmp_path, cli_env):
+    place = prepare(tmp_path)
+    env = {**cli_env, "PATH": f"{place}{os.pathsep}{cli_env['PATH']}"}
+    for block in blocks(page):
+        compared = any(step.shown for step in block)  # a block without any output is a list of commands
+        for step, output in run(block, tmp_path, env):
+            if compared and not step.agrees(output):
+                assert (step.command, output) == (step.command, step.shown)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in (README, LACKED)], ids=lambda page: page.name)
+def test_a_page_begins_with_an_example(page):
+    lines = page.read_text().splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("```")), 0)
+    assert lines[0].startswith("# ") and 0 < first < 16
+
+
+def options(name):
+    return {plain(option) for param in command(name).params for option in (*param.opts, *param.secondary_opts)}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != LACKED], ids=lambda page: page.name)
+def test_the_options_a_page_names_exist(page):
+    known = {plain(option) for param in cli.params for option in param.opts} | {plain("--help")}
+    known |= {option for name in TYPED for option in options(name)}
+    named = re.findall(r"(?<![\w-])--[a-z][\w-]*", re.sub(r"ARGS='[^']*'", "", page.read_text()))
+    assert sorted({name for name in named if plain(name) not in known}) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_files_a_page_names_exist(page):
+    named = re.findall(r"\b(?:vwlite|cython_ext|tests|examples|docs)/[\w./-]*\w", page.read_text())
+    assert [name for name in named if "NAME" not in name and not (PROJECT / name).exists()] == []
+
+
+def test_every_metric_stands_in_the_table():
+    text = (DOCS / "evaluating.md").read_text()
+    for kind, what in MEASURED.items():
+        names = ", ".join(f"`{row.name}`" for row in TABLE if kind in row.of)
+        assert f"| {what} | {names} |\n" in text
+
+
+def test_every_loss_stands_in_the_table():
+    text = (DOCS / "losses.md").read_text()
+    choices = next(param.type.choices for param in command("train").params if param.name == "loss_function")
+    assert [name for name in choices if not re.search(rf"^\| .*`{name}`.* \|", text, re.M)] == []
+
+
+def test_the_rooms_stand_in_their_order():
+    text = (DOCS / "development.md").read_text()
+    assert re.findall(r"^\| `vwlite/(\w*)/?(?:\*\.py)?` \|", text, re.M) == [*ROOMS]
