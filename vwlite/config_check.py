@@ -1,4 +1,4 @@
-"""Do values and arrays read from a file fit what is declared of them?
+"""Do values read from a file fit what is declared of them?
 
 Declared are types, as annotations of a configuration or of a ``TypedDict`` have them, with ``Between`` for bounds.
 """
@@ -20,8 +20,6 @@ from typing import (
     get_type_hints,
     is_typeddict,
 )
-
-from vwlite.arrays import np
 
 FLOAT32_MAX = (2 - 2**-23) * 2.0**127  # of float32, as which kernels take numbers: no option is beyond it
 DOUBLE = (2 - 2**-52) * 2.0**1023  # the largest finite number
@@ -155,29 +153,3 @@ def count_in(scalars: Mapping[str, Any], name: str) -> float:
     if not 0 <= count < MOST:
         raise ValueError(f"{name} is {count}")
     return count
-
-
-def matrix(rows: Any, name: str, shape: tuple[int, int]) -> np.ndarray:
-    """float64[shape] of finite numbers from JSON data. Raises ValueError."""
-    try:
-        found = np.array(rows, np.float64)
-    except TypeError as error:
-        raise ValueError(f"{name} are no numbers") from error
-    if found.shape != shape or not np.isfinite(found).all():
-        raise ValueError(f"{name} are damaged")
-    return found
-
-
-def numbers(arrays: dict[str, Any], name: str, like: type, shape: tuple[int, ...]) -> np.ndarray:
-    """A C-contiguous array of this type and shape, finite if of floats; -1 stands for any length.
-
-    Raises ValueError, KeyError.
-    """
-    array = arrays[name]
-    if isinstance(array, tuple):
-        raise ValueError(f"{name} is a table")
-    array = np.ascontiguousarray(array)
-    alike = len(array.shape) == len(shape) and all(n in (-1, is_) for n, is_ in zip(shape, array.shape, strict=True))
-    if array.dtype != like or not alike or not np.isfinite(array).all():
-        raise ValueError(f"the array {name}")
-    return array

@@ -1,7 +1,6 @@
-"""What kinds of labels and rows a batch has: loops so short that they keep the GIL."""
+"""What kinds of labels a batch has: loops so short that they keep the GIL."""
 
 from libc.math cimport NAN, floorf
-from libc.stdint cimport uint8_t
 
 cdef enum:
     ZERO_BIT = 1
@@ -42,21 +41,3 @@ def are_whole(const float[::1] labels):
         if labels[i] == labels[i] and labels[i] != floorf(labels[i]):
             return False
     return True
-
-
-def lower_zeros(const float[::1] labels, float[::1] lowered):
-    """Fill ``lowered``, at least as long, with the labels, -1 in place of 0."""
-    cdef Py_ssize_t i
-    if lowered.shape[0] < labels.shape[0]:
-        raise ValueError("too few places for the labels")
-    for i in range(labels.shape[0]):
-        lowered[i] = -1 if labels[i] == 0 else labels[i]
-
-
-def union_of(const uint8_t[::1] flags):
-    """The bits that any of the flags has."""
-    cdef Py_ssize_t i
-    cdef uint8_t union = 0
-    for i in range(flags.shape[0]):
-        union |= flags[i]
-    return union

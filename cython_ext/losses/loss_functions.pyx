@@ -1,6 +1,6 @@
 """Python's door to the loss table: whole arrays in, whole arrays out, but for the value of a single loss."""
 
-from vwlite.arrays import np
+import numpy as np
 
 from losses.links cimport LINK_COUNT, apply_link
 from losses.loss_types cimport LOSS_PARAMS, Loss, LossParams, has_loss, read_params

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.label_scan import are_whole, ends_of, lower_zeros
+from vwlite._native.label_scan import are_whole, ends_of
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError
@@ -52,11 +52,7 @@ def test_like_one_row_after_the_other(batches, negative):
 @given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 7.0, float("nan"), float("inf")]), max_size=6))
 def test_kernels_see_labels_as_numpy_does(values):
     labels = np.array(values, np.float32)
-    there, lowered = labels[~np.isnan(labels)], np.full(len(labels), 9, np.float32)
+    there = labels[~np.isnan(labels)]
     low, high = ends_of(labels)
     assert (low, high) == (there.min(), there.max()) if len(there) else np.isnan([low, high]).all()
     assert are_whole(labels) == (there == np.floor(there)).all()
-    lower_zeros(labels, lowered)
-    assert np.array_equal(lowered, np.where(labels == 0, np.float32(-1), labels), equal_nan=True)
-    with pytest.raises(ValueError, match="too few"):
-        lower_zeros(np.zeros(len(labels) + 1, np.float32), lowered)

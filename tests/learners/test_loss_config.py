@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 
 from vwlite.errors import UsageError
-from vwlite.learners.losses import (
-    FREE,
-    LINKS,
-    LOSSES,
-    LabelSummary,
-    LossConfig,
-    best_constant,
-    best_log_odds,
-    link_code,
-)
+from vwlite.learners.best_constant import LabelSummary, best_constant, best_log_odds
+from vwlite.learners.losses import FREE, LINKS, LOSSES, LossConfig, link_code
 
 
 def with_q(name):

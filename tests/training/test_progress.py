@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from training.test_counters import BLANK, NAN, SAVE, TAGGED, rows
 
-from vwlite.learners.losses import LossConfig, best_constant
+from vwlite.learners.best_constant import best_constant
+from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import value_text
 from vwlite.training import progress
 from vwlite.training.counters import Counters, ProgressRule

@@ -1,4 +1,4 @@
-"""Batch, the currency of the house: a few thousand parsed examples as arrays (``vwlite/arrays.py``, or NumPy's)."""
+"""Batch, the currency of the house: a few thousand parsed examples as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vwlite._native.label_scan import union_of
-from vwlite.arrays import np
+import numpy as np
 
 BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
 # Of rows of groups: its features are those of every line of the group; it is not the last one, which counts for all.
@@ -68,7 +67,7 @@ class Batch:
     @property
     def marks(self) -> int:
         """The flags that any row has."""
-        return union_of(self.flags)
+        return int(np.bitwise_or.reduce(self.flags))
 
     def head(self, rows: int) -> Batch:
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""

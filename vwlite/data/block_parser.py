@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
-from vwlite.arrays import Array, np
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import BLOCK_SIZE, Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
@@ -69,7 +70,7 @@ class Parser:
         kind: str,
         buffers: Buffers | None = None,
         packs: bool = False,
-        touch: Callable[[Array], None] | None = None,
+        touch: Callable[[np.ndarray], None] | None = None,
     ) -> None:
         self.format, self.native, self.buffers = format, parser_of(kind), buffers
         self.packs, self.touch = packs, touch
@@ -133,7 +134,7 @@ def read(
     threads: int = 1,
     block_size: int = BLOCK_SIZE,
     packs: bool = False,
-    touch: Callable[[Array], None] | None = None,
+    touch: Callable[[np.ndarray], None] | None = None,
     marks: bool = False,
     begun: Begun | None = None,
 ) -> Iterator[Parsed]:

@@ -17,7 +17,8 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, BinaryIO
 
-from vwlite.arrays import Array, zeros
+import numpy as np
+
 from vwlite.config_check import fits
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import fingerprint, same_file
@@ -140,7 +141,7 @@ class Cache:
             closing.pop_all()
         self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
         self.verified = [False] * len(self.batches)
-        self.free: queue.SimpleQueue[Array] = queue.SimpleQueue()
+        self.free: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
 
     def close(self) -> None:
         self.file.close()
@@ -208,7 +209,7 @@ class Cache:
         path = now["path"]
         return then.get("settled") is True or (path in self.contents and is_still(path, self.contents[path]))
 
-    def read(self, threads: int = 1, ask: Callable[[Array], None] | None = None) -> Iterator[Batch]:
+    def read(self, threads: int = 1, ask: Callable[[np.ndarray], None] | None = None) -> Iterator[Batch]:
         """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use.
 
         ``ask`` then gets the hashes of each: uint32[features].
@@ -219,14 +220,14 @@ class Cache:
         work = partial(self.reused, ask=ask if others else None)
         return in_order(iter(range(len(self.batches))), work, others, AHEAD)
 
-    def reused(self, number: int, ask: Callable[[Array], None] | None = None) -> Batch:
+    def reused(self, number: int, ask: Callable[[np.ndarray], None] | None = None) -> Batch:
         need = room_for(self.batches[number])
         try:
             room = self.free.get_nowait()
         except queue.Empty:
-            room = zeros("B", 0)
+            room = np.empty(0, np.uint8)
         if len(room) < need:
-            room = zeros("B", need + need // 8)
+            room = np.empty(need + need // 8, np.uint8)
         batch = self.unpacked(number, room)
         batch.release = lambda: self.free.put(room)
         if ask:
@@ -239,7 +240,7 @@ class Cache:
         room, starts = room_of(sum(sizes)), accumulate(sizes, initial=0)
         return [self.unpacked(number, room[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
 
-    def unpacked(self, number: int, room: Array) -> Batch:
+    def unpacked(self, number: int, room: np.ndarray) -> Batch:
         counts = self.batches[number]
         data = self.bytes_at(counts["offset"], counts["size"])
         try:

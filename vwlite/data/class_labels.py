@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import mmh3
+import numpy as np
 
 from vwlite._native.label_scan import are_whole, ends_of
-from vwlite.arrays import np, to_float32
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.parse_errors import Code
@@ -166,7 +166,7 @@ class ListLabels(ClassLabels):
             number = self.classes.number(word)
             return None if colon or number > LARGEST else (number, math.inf)
         try:
-            value = to_float32(read_decimal(price))
+            value = read_cost(price)
         except ValueError:
             return None
         number = self.classes.number(name)
@@ -192,6 +192,12 @@ class ListLabels(ClassLabels):
             self.first = int(named[np.argmax(told)] == count)
         low, high = (0, count) if self.first is None else (self.first, self.first + count - 1)
         return (named < low) | (named > high)
+
+
+def read_cost(text: str) -> float:
+    """A float32, infinite beyond its range. Raises ValueError."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(read_decimal(text)))
 
 
 def text_of(batch: Batch, row: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypedDict
 
+import numpy as np
 from mmh3 import mmh3_x64_128
 
 from vwlite._native.digest import WORDS, add, begin
-from vwlite.arrays import zeros
 from vwlite.data.input_stream import open_input
 
 HEAD = 1 << 16  # bytes at the start of a text, by which most others are told apart
@@ -39,7 +39,7 @@ class Digest:
     """The running digest of a text."""
 
     def __init__(self) -> None:
-        self.state, self.size, self.head = zeros("Q", WORDS), 0, ""
+        self.state, self.size, self.head = np.zeros(WORDS, np.uint64), 0, ""
         begin(self.state)
 
     def add(self, data: bytearray, size: int) -> None:
@@ -53,10 +53,10 @@ class Digest:
         self.size += size
 
     def mark(self) -> Mark:
-        return Mark(self.size, bytes(memoryview(self.state)), self.head)
+        return Mark(self.size, self.state.tobytes(), self.head)
 
     def hex(self) -> str:
-        return mmh3_x64_128(memoryview(self.state)).digest().hex()
+        return mmh3_x64_128(self.state).digest().hex()
 
 
 NOTHING = Digest().mark()

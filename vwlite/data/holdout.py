@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vwlite.arrays import Array, np
+import numpy as np
+
 from vwlite.errors import UsageError
 
 
@@ -46,7 +47,7 @@ class Holdout:
         self.lines += rows
         if numbers is not None:
             return (numbers >= after if after else (numbers + 1) % period == 0).astype(np.uint8)
-        marks = bytearray(rows)
+        marks = np.zeros(rows, np.uint8)
         held = slice(max(after - before, 0), None) if after else slice(-(before + 1) % period, None, period)
-        marks[held] = b"\1" * len(marks[held])
-        return Array(marks, "B")
+        marks[held] = 1
+        return marks

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import text_of
 from vwlite.data.multiline import SHARED_WORDS

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.numerals import is_count
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Protocol
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.parse_errors import SENTENCES, excerpt, hint

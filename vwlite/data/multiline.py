@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, Names
 from vwlite.data.block_parser import LONGEST_LINE, Parsed
 from vwlite.errors import DataError

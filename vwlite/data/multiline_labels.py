@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from vwlite._native.multiline_costs import read_costs
-from vwlite.arrays import np, to_float32
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, text_of
+from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, read_cost, text_of
 from vwlite.data.multiline import SHARED_WORDS, UNTOLD
 from vwlite.errors import DataError
-from vwlite.numerals import read_decimal
 
 MIXED = "[warning] ldf example has mix of train/test data; assuming test"
 
@@ -62,7 +62,7 @@ class LineLabels(ClassLabels):
         if not colon and name.encode("utf-8", "surrogateescape") not in SHARED_WORDS:
             return None if number > LARGEST else (number, math.inf)
         try:
-            value = to_float32(read_decimal(price))
+            value = read_cost(price)
         except ValueError:
             return None
         return (number, value) if math.isfinite(value) and number <= LARGEST else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Names, first_of_group
 
 NAMES_OF_SEGMENTS = ("namespace_start", "namespace_end")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from vwlite._native.shuffle import COLUMNS, gather, shuffle
-from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import FULL, Workspace
 from vwlite.storage.ordered_pool import in_order
@@ -29,7 +30,7 @@ class Rows:
         self.batches = batches
         self.starts = np.cumsum([0, *map(len, batches)])
         self.address = np.array(
-            [[np.asarray(getattr(batch, name)).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
+            [[getattr(batch, name).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
         ).reshape(len(batches), len(COLUMNS))
         features = sum(len(batch.value) for batch in batches)
         self.rows = max(min(ROWS, FEATURES * len(self) // max(features, 1)), 1)

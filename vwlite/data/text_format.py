@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import numpy as np
+
 from vwlite._native.vw_parser import parse
-from vwlite.arrays import Array, array, zeros
 from vwlite.data.batch import Batch, Names
 from vwlite.errors import UsageError
 
@@ -41,9 +42,9 @@ class TextFormat:
     words: bool = False  # labels are names (see vwlite/data/label_vocabulary.py)
     lists: bool = False  # they are any number of words (see vwlite/data/class_labels.py)
     groups: bool = False  # blank lines end groups of lines (see vwlite/data/multiline.py)
-    affix: Array = field(default_factory=lambda: zeros("Q", 256))  # uint64[256], packed specifications
-    spelling: Array = field(default_factory=lambda: zeros("B", 256))  # uint8[256]
-    redefine: Array = field(default_factory=lambda: array("B", range(256)))  # uint8[256]
+    affix: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint64))  # uint64[256], packed specifications
+    spelling: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint8))  # uint8[256]
+    redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
 
     def of_words(self, lists: bool = False, groups: bool = False) -> TextFormat:
         """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
@@ -58,18 +59,18 @@ class Workspace:
     """The arrays one block is parsed into, used again and again, growing to what the text needs."""
 
     ROW: ClassVar = {
-        "label": "f",
-        "importance": "f",
-        "base": "f",
-        "flags": "B",
-        "line": "I",
-        "tag_start": "I",
-        "tag_end": "I",
-        "row_namespace": "I",
+        "label": np.float32,
+        "importance": np.float32,
+        "base": np.float32,
+        "flags": np.uint8,
+        "line": np.uint32,
+        "tag_start": np.uint32,
+        "tag_end": np.uint32,
+        "row_namespace": np.uint32,
     }
-    SEGMENT: ClassVar = {"namespace_char": "B", "namespace_hash": "I", "namespace_start": "I"}
-    FEATURE: ClassVar = {"feature_hash": "I", "value": "f"}
-    REMARK: ClassVar = {"bad_line": "I", "bad_at": "I", "bad_from": "I", "bad_code": "B"}
+    SEGMENT: ClassVar = {"namespace_char": np.uint8, "namespace_hash": np.uint32, "namespace_start": np.uint32}
+    FEATURE: ClassVar = {"feature_hash": np.uint32, "value": np.float32}
+    REMARK: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
 
     def __init__(self, size: int, names: bool = False, like: tuple[int, int, int] = (0, 0, 0)) -> None:
         """Room for ``size`` bytes of usual text, and for ``like``: the rows, segments and features of other text."""
@@ -87,13 +88,13 @@ class Workspace:
             (self.features, self.FEATURE),
             (self.remarks, self.REMARK),
         ):
-            for name, kind in columns.items():
-                setattr(self, name, zeros(kind, room))
+            for name, dtype in columns.items():
+                setattr(self, name, np.zeros(room, dtype))
         self.namespace_name = self.name = self.kind = None
         if self.names:
-            self.namespace_name = zeros("I", self.segments, 2)
-            self.name = zeros("I", self.features, 4)
-            self.kind = zeros("B", self.features, 2)
+            self.namespace_name = np.zeros((self.segments, 2), np.uint32)
+            self.name = np.zeros((self.features, 4), np.uint32)
+            self.kind = np.zeros((self.features, 2), np.uint8)
 
     def grow(self, remarks: int = 0) -> None:
         """Make more room where text did not fit that had so many remarks."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.class_labels import ClassLabels

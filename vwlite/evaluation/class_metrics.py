@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import INNER, Batch
 from vwlite.errors import UsageError
 from vwlite.evaluation.confusion_table import Contingency, means
@@ -41,7 +42,7 @@ class ClassOutcomes:
         meant = np.zeros((len(batch), count), bool)
         meant[owner, lists.named[: len(owner)]] = True
         meant, said = meant[rows], self.learner.chosen(rows)
-        weight = np.asarray(batch.importance)[rows].astype(np.float64)
+        weight = batch.importance[rows].astype(np.float64)
         self.sets += [weight @ (meant & said), weight @ said, weight @ meant]
 
     def report(self, names: list[str] | None) -> dict[str, Any]:

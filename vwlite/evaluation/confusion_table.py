@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import FEW
 

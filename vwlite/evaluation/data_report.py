@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from vwlite._native.hash_set import insert
-from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.evaluation.label_report import Numbers
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.features.name_index import book_from_arrays

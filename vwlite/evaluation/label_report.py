@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from typing import Any, ClassVar
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
 from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.data.label_forms import NAMES, NUMBERS
 from vwlite.escapes import escaped

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.errors import UsageError
 from vwlite.evaluation.inspect_model import Inspection
 from vwlite.learners.dyadic import Dyadic

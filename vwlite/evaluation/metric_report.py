@@ -6,7 +6,8 @@ import json
 import math
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.escapes import laid_out
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.evaluation.metric_table import BY_NAME, LADDER, NUMBERS, ORDER, PROBABILITIES, QUERIES, SIDES, names_of
 

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.query_ids import Queries

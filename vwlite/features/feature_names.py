@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import ANONYMOUS, MADE, Plan
 from vwlite.features.interactions import LETTERS

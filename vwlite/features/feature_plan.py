@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate, chain, compress
 
-from vwlite.arrays import Array, array, zeros
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
@@ -77,24 +78,24 @@ class FeatureConfig:
         )
 
 
-def letter_table(values: Iterable[str], absent: bool = False) -> Array:
+def letter_table(values: Iterable[str], absent: bool = False) -> np.ndarray:
     """uint8[256], 1 at every letter of the option's values or, with ``absent``, at all others."""
     letters = {letter for value in values for letter in decode_letters(value)}
-    return array("B", ((letter in letters) != absent for letter in range(256)))
+    return np.array([(letter in letters) != absent for letter in range(256)], np.uint8)
 
 
-def read_spelling(values: Iterable[str]) -> Array:
+def read_spelling(values: Iterable[str]) -> np.ndarray:
     """uint8[256], 1 at the first byte of every value; ``_`` stands for the anonymous namespace."""
-    table = zeros("B", 256)
+    table = np.zeros(256, np.uint8)
     for value in filter(None, values):
         first = decode_letters(value)[0]
         table[ANONYMOUS if first == ord("_") else first] = 1
     return table
 
 
-def numbered_table(values: Iterable[str], option: str, kind: str, largest: int) -> Array:
+def numbered_table(values: Iterable[str], option: str, dtype: type[np.integer], largest: int) -> np.ndarray:
     """``n`` for all namespaces or ``an`` for namespace ``a``: an array of 256 numbers."""
-    table = zeros(kind, 256)
+    table = np.zeros(256, dtype)
     for value in values:
         match = re.fullmatch(rb"([^0-9]?)([0-9]+)", decode_letters(value), re.S)
         if not match or int(match.group(2)) > largest:
@@ -104,9 +105,9 @@ def numbered_table(values: Iterable[str], option: str, kind: str, largest: int) 
     return table
 
 
-def read_redefine(values: Iterable[str]) -> Array:
+def read_redefine(values: Iterable[str]) -> np.ndarray:
     """uint8[256], the character each namespace is filed under. Anonymous and made-up namespaces keep theirs."""
-    table = array("B", range(256))
+    table = np.arange(256, dtype=np.uint8)
     for value in values:
         raw = decode_letters(value)
         target, operator, letters = raw.partition(b":=")
@@ -115,7 +116,7 @@ def read_redefine(values: Iterable[str]) -> Array:
         filed = target[0] if target else ANONYMOUS
         for letter in letters:
             if letter == ord(":"):
-                table = array("B", [filed] * 256)
+                table = np.full(256, filed, np.uint8)
                 break
             table[letter] = filed
     for letter in (ANONYMOUS, *MADE):
@@ -123,7 +124,7 @@ def read_redefine(values: Iterable[str]) -> Array:
     return table
 
 
-def read_affixes(text: str) -> Array:
+def read_affixes(text: str) -> np.ndarray:
     """uint64[256] of packed specifications: four bits each, ``2 * length + is_prefix``, later ones lower."""
     table = [0] * 256
     for spec in filter(None, text.split(",")):
@@ -135,7 +136,7 @@ def read_affixes(text: str) -> Array:
         if table[letter] >> 60:
             raise UsageError("--affix: more than 16 specifications for one namespace")
         table[letter] = table[letter] << 4 | packed
-    return array("Q", table)
+    return np.array(table, np.uint64)
 
 
 def read_interactions(config: FeatureConfig, names: FullNames) -> list[tuple[int, ...]]:
@@ -177,26 +178,26 @@ class Plan:
         self.redefine = read_redefine(config.redefine)
         self.ignore = letter_table(config.ignore) if not config.keep else letter_table(config.keep, absent=True)
         self.nonlinear = letter_table(config.ignore_linear)
-        self.ngram = numbered_table(config.ngram, "--ngram", "B", 64)
-        self.skips = numbered_table(config.skips, "--skips", "B", 64)
-        self.limit = numbered_table(config.feature_limit, "--feature_limit", "i", 2**31 - 1)
+        self.ngram = numbered_table(config.ngram, "--ngram", np.uint8, 64)
+        self.skips = numbered_table(config.skips, "--skips", np.uint8, 64)
+        self.limit = numbered_table(config.feature_limit, "--feature_limit", np.int32, 2**31 - 1)
         self.sort = config.sort_features
         names = FullNames(config.hash_seed, config.hash == "all")
         self.typed = read_interactions(config, names)
         self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
-        self.name_hash = array("I", names.hashes)
+        self.name_hash = np.array(names.hashes, np.uint32)
         self.wild = has_wildcard(self.typed)
         self.plain = not (
             names.hashes
             or self.sort
             or self.ignore.any()
-            or max(self.ngram.tolist()) > 1
+            or self.ngram.max() > 1
             or self.limit.any()
-            or self.redefine.tolist() != list(range(256))
+            or (self.redefine != range(256)).any()
         )
         self.seen: set[int] = set(seen)
         self.interactions: list[tuple[int, ...]] = []
-        self.matched = zeros("B", 0)
+        self.matched = np.zeros(0, np.uint8)
         if drop_pairs:
             self.nonlinear[list(letters_of(self.pairs))] = 1
         self.set_interactions()
@@ -205,12 +206,12 @@ class Plan:
         before = set(self.matching())
         self.interactions = resolve(self.typed, self.seen, self.config.leave_duplicate_interactions)
         sizes = [len(one) for one in self.interactions]
-        self.first_letter = array("i", accumulate(sizes, initial=0))
-        self.letters = array("i", chain.from_iterable(self.interactions))
-        self.alike = array("i", _alike(self.interactions))
+        self.first_letter = np.array(list(accumulate(sizes, initial=0)), np.int32)
+        self.letters = np.array(list(chain.from_iterable(self.interactions)), np.int32)
+        self.alike = np.array(_alike(self.interactions), np.int32)
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
         self.known = bytes(compress(range(256), known))  # as they stand in lines: ``see`` need not be told of them
-        self.matched = array("B", (one in before for one in self.interactions))
+        self.matched = np.array([one in before for one in self.interactions], np.uint8)
 
     def matching(self) -> list[tuple[int, ...]]:
         """The interactions whose namespaces some row had together."""
@@ -243,7 +244,7 @@ def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
     met = batch.namespace_char[: batch.row_namespace[-1]].tobytes()
     firsts: dict[int, int] = {}  # segments, by their character as filed
     for character in set(met.translate(None, plan.known)):
-        filed = plan.redefine[character]
+        filed = int(plan.redefine[character])
         firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))
     news: dict[int, list[int]] = {}
     for filed, segment in sorted(firsts.items()):

@@ -6,14 +6,15 @@ import copy
 from collections.abc import Mapping
 from itertools import pairwise
 
-from vwlite.arrays import np
-from vwlite.config_check import numbers
+import numpy as np
+
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import terms_of_row
+from vwlite.storage.array_check import numbers
 
 MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from vwlite._native.query_ids import namespace_numbers, tag_numbers
-from vwlite.arrays import np
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import FeatureConfig

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import active as kernel
-from vwlite.arrays import np
 from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan

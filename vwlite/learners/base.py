@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
 
-from vwlite.arrays import np, to_float32, zeros
+import numpy as np
+
 from vwlite.config_check import built
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, UsageError
@@ -58,7 +59,7 @@ class Learner:
 
     def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
-        self.scalars = zeros("d", len(self.SCALARS))
+        self.scalars = np.zeros(len(self.SCALARS))
         self.odd: list[str] | None = None  # where predictions are not finite numbers; None: the first ends the run
 
     def answer_all(self) -> None:
@@ -146,7 +147,8 @@ class Learner:
 
     def end_pass(self) -> None:
         if self.config.decay_learning_rate != 1:  # otherwise not even rounded: a run goes on as if it had not ended
-            self.set(rate=to_float32(to_float32(self.get("rate")) * to_float32(self.config.decay_learning_rate)))
+            with np.errstate(over="ignore"):
+                self.set(rate=np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate))
 
     def has_learned_pair(self, number: int) -> bool:
         """Whether any row taught the latent vectors of pair ``number`` something."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import bfgs as kernel
 from vwlite._native import gd as predictor
-from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan

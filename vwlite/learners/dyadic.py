@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import dyadic as kernel
-from vwlite.arrays import np
 from vwlite.config_check import count_in
 from vwlite.learners.base import CommonConfig, Learner, restored_config
 from vwlite.learners.configs.dyadic import DyadicConfig

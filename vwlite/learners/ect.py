@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import ect as kernel
-from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config

@@ -14,7 +14,8 @@ from dataclasses import asdict, fields, replace
 from itertools import pairwise
 from typing import Any
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.config_check import built
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan

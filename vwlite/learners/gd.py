@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import gd as kernel
-from vwlite.arrays import Array, np, to_float32
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import CommonConfig, Learner, restored_config
@@ -39,7 +40,7 @@ class KernelConfig(CommonConfig):
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
         self.lanes = 16  # terms or classes at a time, at most, where that can be done; 0 for one. Results are the same
-        self.l1, self.l2, self.sparse_l2 = map(to_float32, (config.l1, config.l2, config.sparse_l2))
+        self.l1, self.l2, self.sparse_l2 = config.l1, config.l2, config.sparse_l2
         self.ftrl = config.ftrl
         self.ftrl_alpha = 0.5 if config.ftrl_alpha is None else config.ftrl_alpha
         self.ftrl_beta = 1.0 if config.ftrl_beta is None else config.ftrl_beta
@@ -73,7 +74,7 @@ class Gd(Learner):
         low, high = config.prediction_bounds or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
-        self.set(time=to_float32(config.start_time), rate=config.initial_learning_rate)
+        self.set(time=np.float32(config.start_time), rate=config.initial_learning_rate)
         if config.initial_t and not config.ftrl:
             self.set(norm_sum=self.get("time"), norm_weight=self.get("time"))
 
@@ -83,7 +84,7 @@ class Gd(Learner):
         initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
         if not (initial_t or config.initial_weight or config.constant or config.random_weights):
             return
-        if memoryview(self.weights).readonly:
+        if not self.weights.flags.writeable:
             self.weights = np.array(self.weights)
         unset = ~self.weights.any(axis=1)
         if initial_t:
@@ -153,7 +154,7 @@ class Gd(Learner):
 
     def apply_shrinkage(self) -> None:
         if self.get("gravity") or self.get("contraction") != 1:
-            for begin, end, _ in stretches(Array(self.weights, "f", *self.weights.shape)):
+            for begin, end, _ in stretches(self.weights):
                 kernel.apply_shrinkage(self, self.kernel, begin, end)
             self.set(gravity=0.0, contraction=1.0)
 
@@ -182,15 +183,11 @@ class Gd(Learner):
         for name in SCALARS:
             if whole or name in ("gravity", "contraction", "min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
-        values = values_of(arrays, "weights") if "weights" in arrays else as_table(arrays["weights.w"])
+        values = values_of(arrays, "weights") if "weights" in arrays else arrays["weights.w"].reshape(-1, 1)
         if len(values) != 1 << self.bits:
             raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")
         self.weights = with_stride(values, self.stride)
         if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
-            if memoryview(self.weights).readonly:
+            if not self.weights.flags.writeable:
                 self.weights = np.array(self.weights)
             self.apply_shrinkage()
-
-
-def as_table(column: Array) -> Array:
-    return Array(column, "f", len(column), 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.learners.quasi_newton import Pair, Problem, dot, two_loops
 
 LEAST_DECREASE = 0.01  # of the loss, as a share of what the slope promises (Wolfe's first condition)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, NoReturn
 
-from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds, lower_zeros
-from vwlite.arrays import np, zeros
+import numpy as np
+
+from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError
 from vwlite.learners.losses import LossConfig
@@ -44,11 +45,7 @@ class LabelCheck:
         if kinds & OTHER or lower not in (0, ZERO if self.negative == 0 else MINUS_ONE):
             fitting = np.isnan(labels) | (labels == 1) | (labels == self.negative)
             self.refuse(batch, int(np.argmin(fitting)))
-        if lower != ZERO:
-            return labels
-        lowered = zeros("f", len(labels))
-        lower_zeros(labels, lowered)
-        return lowered
+        return np.where(labels == 0, np.float32(-1), labels) if lower == ZERO else labels
 
     def refuse(self, batch: Batch, row: int) -> NoReturn:
         label = float(batch.label[row])

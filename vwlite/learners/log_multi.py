@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import log_multi as kernel
-from vwlite.arrays import np
-from vwlite.config_check import numbers
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import restored_config
@@ -15,6 +15,7 @@ from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.per_class import ManyKernelConfig
 from vwlite.learners.row_results import Results
 from vwlite.learners.tree_base import Tree
+from vwlite.storage.array_check import numbers
 
 # columns of nodes and of entries, as in the kernel
 NODE = ("parent", "left", "right", "predictor", "inner", "least", "most", "answer", "examples", "labels")

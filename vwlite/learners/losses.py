@@ -1,12 +1,10 @@
 """The losses and links by name: what the command line offers and what the kernels' codes mean.
 
-The kernels are imported inside the functions that need them, so that ``--help`` can list the losses
-without waiting for them.
+NumPy is imported inside the functions that need it, so that ``--help`` can list the losses without waiting for it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,9 +45,9 @@ def binary(labels: np.ndarray, config: LossConfig) -> np.ndarray:
 
 
 def between_limits(labels: np.ndarray, config: LossConfig) -> np.ndarray:
-    from vwlite.arrays import to_float32
+    import numpy as np
 
-    return (labels >= to_float32(config.logistic_min)) & (labels <= to_float32(config.logistic_max))
+    return (labels >= np.float32(config.logistic_min)) & (labels <= np.float32(config.logistic_max))
 
 
 class Loss(NamedTuple):
@@ -228,100 +226,10 @@ class LossConfig:
 
     def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
         """The kernels' ``LossParams``, float32[8]; the default range is the loss's initial one."""
-        from vwlite.arrays import array
+        import numpy as np
 
         q = 0.5 if self.expectile_q is None else self.expectile_q
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range
         shape = self.loss_scale, self.lp_power
-        return array("f", (self.quantile_tau, q, *limits, *label_range, *shape))
-
-
-class LabelSummary(NamedTuple):
-    """What a run remembers of its labels."""
-
-    first: float | None  # first label seen
-    second: float | None  # first label seen that differs from it
-    more: bool  # whether a third distinct label was seen
-    weighted_labels: float  # sum of importance * label
-    labeled_weight: float  # sum of importance over labelled examples
-
-
-def best_constant(
-    config: LossConfig, labels: LabelSummary, label_range: tuple[float, float]
-) -> tuple[float | None, float | None]:
-    """The constant of least average loss and that loss, each None where unknown.
-
-    As Vowpal Wabbit computes them: only squared and classic know the constant of more than two
-    distinct labels, and then not its loss; poisson and expectile never know it; a single distinct
-    label is paired with 0. ``label_range`` is the run's final one. All in float32: a sum, product or
-    quotient of two rounded once more from float64 is the float32 result.
-    """
-    from vwlite.arrays import to_float32
-
-    if labels.first is None:
-        return None, None
-    pair = tuple(sorted((to_float32(labels.first), to_float32(labels.second or 0))))
-    if pair[0] == pair[1]:
-        return None, None
-    above = to_float32(labels.weighted_labels - pair[1] * labels.labeled_weight)
-    low_weight = to_float32(above / to_float32(pair[0] - pair[1]))
-    weights = low_weight, to_float32(to_float32(labels.labeled_weight) - low_weight)
-    if not to_float32(sum(weights)) > 0:
-        return None, None
-    constant = best_of_two(config, labels, pair, weights)
-    if constant is None or labels.more:
-        return constant, None
-    return constant, mean_loss(config, config.params(label_range), pair, weights, constant)
-
-
-def best_log_odds(config: LossConfig, labels: LabelSummary) -> tuple[float, float] | None:
-    """The constant of least logistic loss and that loss, for any labels between limits; None where they are all at one.
-
-    The loss is linear in the label, so that only the mean matters.
-    """
-    if not labels.labeled_weight > 0:
-        return None
-    low, high = config.logistic_min, config.logistic_max
-    share = (labels.weighted_labels / labels.labeled_weight - low) / (high - low)
-    if not 0 < share < 1:
-        return None
-    odds = math.log(share / (1 - share))
-    return odds, -share * math.log(share) - (1 - share) * math.log(1 - share)
-
-
-def best_of_two(
-    config: LossConfig, labels: LabelSummary, pair: tuple[float, float], weights: tuple[float, float]
-) -> float | None:
-    """The constant of least loss when the labels ``pair``, float32, weigh ``weights``."""
-    from vwlite.arrays import to_float32
-
-    if config.name in ("squared", "classic"):
-        return to_float32(labels.weighted_labels / labels.labeled_weight)
-    if labels.more:
-        return None
-    low, high = weights
-    if config.name == "hinge":
-        return -1.0 if high <= low else 1.0
-    if config.name == "logistic":
-        if low <= 0 or high <= 0:
-            return 1.0 if low <= 0 else -1.0
-        odds = to_float32(high / low)
-        return to_float32(math.log(odds)) if odds else -math.inf
-    if config.name == "quantile":
-        return pair[to_float32(to_float32(config.quantile_tau) * to_float32(low + high)) < high]
-    return None
-
-
-def mean_loss(
-    config: LossConfig, params: np.ndarray, pair: tuple[float, float], weights: tuple[float, float], constant: float
-) -> float:
-    """The weighted mean loss, float32 arithmetic, of predicting ``constant`` for the two labels."""
-    from vwlite._native.loss_functions import value
-    from vwlite.arrays import to_float32
-
-    total = 0.0
-    for weight, label in zip(weights, (-1, 1) if config.name == "logistic" else pair, strict=True):
-        if weight > 0:
-            total = to_float32(total + to_float32(weight * value(config.loss.code, params, constant, label)))
-    return to_float32(total / to_float32(sum(weights)))
+        return np.array((self.quantile_tau, q, *limits, *label_range, *shape), np.float32)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import lrq as kernel
-from vwlite.arrays import np
 from vwlite.config_check import count_in
 from vwlite.errors import UsageError
 from vwlite.learners.base import restored_config

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import multiline as kernel
 from vwlite._native.format_predictions import format_predictions
-from vwlite.arrays import np
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
 from vwlite.data.class_labels import Complain
 from vwlite.data.label_vocabulary import tag_of

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import per_class as kernel
-from vwlite.arrays import Array, array, np, zeros
-from vwlite.config_check import matrix
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, Complain, ListLabels
 from vwlite.errors import UsageError
@@ -18,6 +18,7 @@ from vwlite.learners.configs.per_class import KINDS, ManyConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results
 from vwlite.learners.vw_random import permutation
+from vwlite.storage.array_check import matrix
 
 NORMS = 3  # of the scalars, the first: each class has its own
 
@@ -56,24 +57,26 @@ class Many(Gd):
         self.kernel = ManyKernelConfig(config, strict=strict, frozen=not learning)
         self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
-        self.raw, self.score = zeros("f", 1, config.models), zeros("f", 1, config.models)
+        self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
         # 1 for the features whose slots the kernel has turned, 0 between batches
-        self.met = zeros("B", 1 << bits >> self.kernel.shift if learning else 0)
+        self.met = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
         self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
-        self.order = permutation(config.random_seed, config.count) if config.oaa_subsample else zeros("I", config.count)
-        self.log_loss = zeros("d", 2, 2)  # sum and weight (rows) of rows not held out, and held out, with probabilities
+        self.order = np.zeros(config.count, np.uint32)
+        if config.oaa_subsample:
+            self.order = permutation(config.random_seed, config.count)
+        self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities
 
     def set_scalars(self) -> None:
         super().set_scalars()
         first = self.config.classes.first
         self.set(first=-1 if first is None else first)
-        norms, models = self.scalars.tolist()[:NORMS], self.config.models
+        norms, models = self.scalars[:NORMS].tolist(), self.config.models
         others = [*[0.0] * (NORMS - 1), norms[-1]]  # vw starts those of the first class with initial_t only
-        self.norms = Array(array("d", norms + others * (models - 1)), "d", models, NORMS)
+        self.norms = np.array([norms, *[others] * (models - 1)])
 
     @property
     def first_norms(self) -> tuple[float, float]:
-        return (first := memoryview(self.norms))[0, 0], first[0, 1]
+        return float(self.norms[0, 0]), float(self.norms[0, 1])
 
     def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
         """To vw's counters an example of which a sample of classes has learned is one without a label."""
@@ -105,7 +108,7 @@ class Many(Gd):
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         rows = len(results) if self.wants_scores else 1
         if len(self.raw) < rows:
-            self.raw, self.score = zeros("f", rows, self.config.count), zeros("f", rows, self.config.count)
+            self.raw, self.score = np.zeros((2, rows, self.config.count), np.float32)
         end = super().run(batch, plan, results, begin, end)
         if self.config.oaa_subsample and not self.strict:
             self.hide_labels(batch, begin, end)
@@ -147,7 +150,7 @@ class Many(Gd):
 
     def chosen(self, rows: Any) -> np.ndarray:
         """bool[classes] of a row, or of several: the labels of the sets that were answered."""
-        return np.asarray(self.score)[rows] > self.kernel.bound
+        return self.score[rows] > self.kernel.bound
 
     def set_text(self, row: int) -> str:
         return ",".join(map(self.config.classes.shown, np.flatnonzero(self.chosen(row)).tolist()))

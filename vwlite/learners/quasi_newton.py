@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from vwlite.arrays import np
+import numpy as np
 
 Pair = tuple["np.ndarray", "np.ndarray"]  # differences of weights and of gradients
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import Array, zeros
+import numpy as np
 
 
 class Results:
@@ -11,22 +11,22 @@ class Results:
     __slots__ = ("features", "flip", "held", "loss", "prediction", "raw")
 
     def __init__(self) -> None:
-        self.flip: Array | None = None  # float32[n], importance that would flip the sign; None: nobody asks
-        self.held: Array | None = None  # uint8[n], 1 where a row is held out; None: none is
+        self.flip: np.ndarray | None = None  # float32[n], importance that would flip the sign; None: nobody asks
+        self.held: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
         self.make_room(0)
 
     def make_room(self, rows: int) -> None:
         """Have at least ``rows`` entries. What they hold is undefined until a kernel has filled them."""
-        self.prediction = zeros("f", rows)  # clipped, linked
-        self.raw = zeros("f", rows)
-        self.loss = zeros("f", rows)  # times importance, 0 where unlabelled
-        self.features = zeros("I", rows)  # constant and interactions included
+        self.prediction = np.zeros(rows, np.float32)  # clipped, linked
+        self.raw = np.zeros(rows, np.float32)
+        self.loss = np.zeros(rows, np.float32)  # times importance, 0 where unlabelled
+        self.features = np.zeros(rows, np.uint32)  # constant and interactions included
         if self.flip is not None:
-            self.flip = zeros("f", rows)
+            self.flip = np.zeros(rows, np.float32)
 
     def want_flips(self) -> None:
         """Have the kernel fill ``flip`` as well."""
-        self.flip = zeros("f", len(self))
+        self.flip = np.zeros(len(self), np.float32)
 
     def __len__(self) -> int:
         return len(self.prediction)

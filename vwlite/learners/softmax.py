@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import softmax as kernel
-from vwlite.arrays import np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, restored_config

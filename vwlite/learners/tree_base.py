@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.learners.per_class import Many, ManyKernelConfig
 from vwlite.learners.row_results import Results

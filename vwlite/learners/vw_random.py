@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import np
+import numpy as np
 
 MULTIPLIER, INCREMENT = 0xEECE66D5DEECE66D, 2147483647
 MASK = (1 << 64) - 1

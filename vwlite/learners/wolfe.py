@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.errors import DataError, Diverged
 from vwlite.learners.line_search import LineSearch
 from vwlite.learners.quasi_newton import Pair, Problem, two_loops

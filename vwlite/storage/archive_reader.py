@@ -15,7 +15,8 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from vwlite.arrays import Array, np
+import numpy as np
+
 from vwlite.errors import InputDamaged, InputMissing, ModelError
 from vwlite.storage import zip_layout
 from vwlite.storage.archive_writer import DTYPES, HEADER, HEADER_LIMIT, Hasher, Kind, Spec, comment, members
@@ -104,12 +105,12 @@ class Archive:
             begin += len(numbers)
         return array
 
-    def map(self, name: str) -> Array:
+    def map(self, name: str) -> np.ndarray:
         """The member, float32[n], as a read-only view of the file, after one pass to verify it."""
         spec, offset = self.specs[name], self._starts[name]
         self.verify(name)
         pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        return Array(pages, "f", spec.shape[0], 0, offset + len(spec.preamble))
+        return np.frombuffer(pages, "<f4", spec.shape[0], offset + len(spec.preamble))
 
     def _fill(self, view: memoryview, offset: int) -> None:
         try:

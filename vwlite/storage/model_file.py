@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.errors import ModelError
 from vwlite.storage import table_codec
 from vwlite.storage.archive_reader import Archive

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from vwlite import arrays
+import numpy as np
+
 from vwlite._native.weight_table import are_places, fill_column, mark_rows, marked_rows, take_column
-from vwlite.arrays import Array
 from vwlite.errors import ModelError, UsageError
 from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import Source, Spec
@@ -35,14 +35,13 @@ def pack(name: str, table: Table, finite: bool = False) -> tuple[dict, list[Sour
     Raises ValueError when ``table`` is not what its class promises. Where it is to be ``finite``, the data raise
     NotFinite when they are not.
     """
-    view, names = memoryview(table.values), table.names
-    if view.format != "f" or view.ndim != 2 or not view.c_contiguous:
+    values, names = table.values, table.names
+    if values.dtype != np.float32 or values.ndim != 2 or not values.flags.c_contiguous:
         raise ValueError(f"table {name} is no C-contiguous float32[slots, stride]")
-    if not (0 < len(view) <= MAX_SLOTS and 0 < len(names) <= view.shape[1]):
-        raise ValueError(f"table {name} has shape {view.shape} and columns {names}")
+    if not (0 < len(values) <= MAX_SLOTS and 0 < len(names) <= values.shape[1]):
+        raise ValueError(f"table {name} has shape {values.shape} and columns {names}")
     if len({SLOTS, *names}) != len(names) + 1:
         raise ValueError(f"table {name} has columns {names}")
-    values = Array(view, "f", *view.shape)
     rows = _SetRows(values, len(names))
     count = len(values) if rows.dense else rows.count
     sources = []
@@ -54,10 +53,10 @@ def pack(name: str, table: Table, finite: bool = False) -> tuple[dict, list[Sour
     return {"slots": len(values), "stride": values.shape[1], "columns": list(names)}, sources
 
 
-def _numbers(values: Array, column: int, rows: _SetRows, finite: bool) -> Iterator[Array]:
+def _numbers(values: np.ndarray, column: int, rows: _SetRows, finite: bool) -> Iterator[np.ndarray]:
     """A column in pieces: all of it or, where that is smaller, the numbers of set rows."""
     for part, slots in rows.parts(values):
-        piece = arrays.zeros("f", len(part if slots is None else slots))
+        piece = np.zeros(len(part if slots is None else slots), np.float32)
         if not take_column(part, column, slots, piece) and finite:
             raise NotFinite("a number in the table is not finite")
         yield piece
@@ -71,14 +70,14 @@ class _SetRows:
     Roaring bitmaps (Chambi, Lemire, Kaser, Godin 2016).
     """
 
-    def __init__(self, values: Array, columns: int):
-        bits = Array(values, "I", *values.shape)
+    def __init__(self, values: np.ndarray, columns: int):
+        bits = values.view(np.uint32)
         self._slots, self._columns, self.count = len(bits), columns, 0
         self._chunks: list[_Few | _Many] = []
 
-        def mark(stretch: tuple[int, int, Array | None]) -> _Many:
+        def mark(stretch: tuple[int, int, np.ndarray | None]) -> _Many:
             begin, end, pages = stretch
-            marks = arrays.zeros("I", -(-(end - begin) // 32))
+            marks = np.zeros(-(-(end - begin) // 32), np.uint32)
             return _Many(begin, marks, mark_rows(bits[begin:end], columns, marks, pages))
 
         for found in in_order(stretches(bits, CHUNK), mark, int(bits.nbytes >= SHARED)):
@@ -91,13 +90,13 @@ class _SetRows:
     def dense(self) -> bool:
         return self.count * (1 + self._columns) >= self._slots * self._columns
 
-    def parts(self, values: Array) -> Iterator[tuple[Array, Array | None]]:
+    def parts(self, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Rows of the table and which of them are meant; None: all."""
         if self.dense:
             return ((values[begin : begin + CHUNK], None) for begin in range(0, self._slots, CHUNK))
         return ((values, slots) for slots in self)
 
-    def __iter__(self) -> Iterator[Array]:
+    def __iter__(self) -> Iterator[np.ndarray]:
         return (chunk.slots() for chunk in self._chunks)
 
     def _keep(self, found: _Many) -> None:
@@ -112,14 +111,14 @@ class _SetRows:
 class _Many:
     """Slots from ``first`` on: bit i of ``marks`` is slot ``first`` + i; ``count`` are set."""
 
-    def __init__(self, first: int, marks: Array, count: int):
+    def __init__(self, first: int, marks: np.ndarray, count: int):
         self.first, self.marks, self.count = first, marks, count
 
     def has_room(self, count: int) -> bool:
         return False
 
-    def slots(self) -> Array:
-        slots = arrays.zeros("I", self.count)
+    def slots(self) -> np.ndarray:
+        slots = np.zeros(self.count, np.uint32)
         marked_rows(self.marks, self.first, slots)
         return slots
 
@@ -128,7 +127,7 @@ class _Few:
     """Slots by their numbers, from several chunks that have few."""
 
     def __init__(self) -> None:
-        self._numbers, self._count = arrays.zeros("I", CHUNK), 0
+        self._numbers, self._count = np.zeros(CHUNK, np.uint32), 0
 
     def has_room(self, count: int) -> bool:
         return self._count + count <= len(self._numbers)
@@ -138,7 +137,7 @@ class _Few:
         marked_rows(found.marks, found.first, self._numbers[self._count : end])
         self._count = end
 
-    def slots(self) -> Array:
+    def slots(self) -> np.ndarray:
         return self._numbers[: self._count]
 
 
@@ -187,21 +186,21 @@ def read_table(archive: Archive, place: Layout) -> Table:
     return Table(values, place.columns)
 
 
-def read_column(archive: Archive, place: Layout, name: str) -> Array:
+def read_column(archive: Archive, place: Layout, name: str) -> np.ndarray:
     """float32[slots] of one member: the mapped file where dense, its own array where sparse."""
     if not place.sparse:
         return archive.map(name)
     slots = _read_slots(archive, place)
     values = _zeros(archive, place, 1)
     _fill(archive, [name], slots, values)
-    return Array(values, "f")
+    return values.reshape(-1)
 
 
-def _read_slots(archive: Archive, place: Layout) -> Array | None:
+def _read_slots(archive: Archive, place: Layout) -> np.ndarray | None:
     if not place.sparse:
         return None
-    slots, begin = arrays.zeros("I", place.rows), 0
-    data = memoryview(Array(slots, "B"))
+    slots, begin = np.zeros(place.rows, np.uint32), 0
+    data = memoryview(slots.view(np.uint8))
     for piece in archive.pieces(f"{place.name}.{SLOTS}"):
         data[begin : begin + len(piece)] = piece
         begin += len(piece)
@@ -210,7 +209,7 @@ def _read_slots(archive: Archive, place: Layout) -> Array | None:
     return slots
 
 
-def _fill(archive: Archive, names: list[str], slots: Array | None, values: Array) -> None:
+def _fill(archive: Archive, names: list[str], slots: np.ndarray | None, values: np.ndarray) -> None:
     begin = 0
     # All columns side by side, so that every page of a large table is touched once.
     for pieces in zip(*map(archive.pieces, names), strict=True):
@@ -219,7 +218,7 @@ def _fill(archive: Archive, names: list[str], slots: Array | None, values: Array
         begin = end
 
 
-def _zeros(archive: Archive, place: Layout, stride: int) -> Array:
+def _zeros(archive: Archive, place: Layout, stride: int) -> np.ndarray:
     """Zeros for a table; huge pages only where the stored rows would fill as many small ones."""
     try:
         huge = place.slots * stride * 4 <= max(place.rows * PAGE, HUGE_FREE)

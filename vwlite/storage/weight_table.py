@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from vwlite import arrays
+import numpy as np
+
 from vwlite._native.weight_table import are_there, ask_for, touch_pages
-from vwlite.arrays import Array, np
 from vwlite.errors import UsageError
 
 SMALL = 1 << 20  # bytes; below this an ordinary array is as good
@@ -28,11 +28,11 @@ MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
 class Table(NamedTuple):
     """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns."""
 
-    values: np.ndarray | Array
+    values: np.ndarray
     names: tuple[str, ...]
 
 
-def values_of(arrays: Mapping[str, Any], name: str) -> Array:
+def values_of(arrays: Mapping[str, Any], name: str) -> np.ndarray:
     """The numbers of the table ``name`` among a model's arrays. Raises ValueError where that is no table, KeyError."""
     table = arrays[name]
     if not isinstance(table, Table):
@@ -40,7 +40,7 @@ def values_of(arrays: Mapping[str, Any], name: str) -> Array:
     return table.values
 
 
-def with_stride(values: Array, stride: int) -> Array:
+def with_stride(values: np.ndarray, stride: int) -> np.ndarray:
     """A table as wide as ``stride`` with the same first columns, those that are new zero."""
     if values.shape[1] == stride:
         return values
@@ -50,20 +50,20 @@ def with_stride(values: Array, stride: int) -> Array:
     return wide
 
 
-def set_slots(values: np.ndarray | Array, column: int = 0) -> np.ndarray:
+def set_slots(values: np.ndarray, column: int = 0) -> np.ndarray:
     """int64[n] ascending: where the column is not 0."""
     found = [
         np.flatnonzero(values[begin:end, column]) + begin
-        for begin, end, _ in stretches(Array(values, "f", *values.shape))
+        for begin, end, _ in stretches(values)
     ]
     return np.concatenate([np.zeros(0, np.int64), *found])
 
 
-def any_set(values: Array, column: int) -> bool:
+def any_set(values: np.ndarray, column: int) -> bool:
     return any(bool(values[begin:end, column].any()) for begin, end, _ in stretches(values))
 
 
-def zeros(slots: int, stride: int, *, huge: bool = True) -> Array:
+def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
     """A C-contiguous float32[slots, stride] of zeros, perhaps larger than the machine's memory.
 
     Pages are allocated by the kernel at the first write. With ``huge``, tables that fit easily use
@@ -73,8 +73,8 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> Array:
     nbytes = slots * stride * 4
     try:
         if nbytes < SMALL or not hasattr(mmap, "MAP_PRIVATE"):
-            return arrays.zeros("f", slots, stride)
-        return Array(_pages(nbytes, huge), "f", slots, stride)
+            return np.zeros((slots, stride), np.float32)
+        return np.frombuffer(_pages(nbytes, huge), np.float32).reshape(slots, stride)
     except (MemoryError, OSError, OverflowError, ValueError) as error:
         raise UsageError(
             f"the system refuses {_size(nbytes)} of address space for {slots} slots: "
@@ -90,25 +90,25 @@ class Pages:
     with a batch that has no new ones.
     """
 
-    def __init__(self, values: Array, size: int) -> None:
-        self.values, self.bits = values, Array(values, "I", *values.shape)
-        self.seen = arrays.zeros("B", values.nbytes // size)
+    def __init__(self, values: np.ndarray, size: int) -> None:
+        self.values, self.bits = values, values.view(np.uint32)
+        self.seen = np.zeros(values.nbytes // size, np.uint8)
         self.begun, self.growing = size < HUGE_PAGE, True
 
-    def __call__(self, hashes: Array) -> None:
+    def __call__(self, hashes: np.ndarray) -> None:
         """``hashes``: uint32[features] of the next batch."""
         if not self.begun:
             self.begun = True
         elif self.growing:
             self.growing = touch_pages(self.bits, self.seen, hashes) > 0
 
-    def ask(self, hashes: Array) -> None:
+    def ask(self, hashes: np.ndarray) -> None:
         """Bring a batch's slots nearer shortly before it is learned: a large table is beyond a core's own caches."""
         if self.values.nbytes >= FAR:
             ask_for(self.values, hashes)
 
 
-def pages_of(values: Array) -> Pages | None:
+def pages_of(values: np.ndarray) -> Pages | None:
     """None for a small table."""
     size = HUGE_PAGE if values.nbytes <= _huge_limit() else os.sysconf("SC_PAGE_SIZE")
     return Pages(values, size) if values.nbytes >= max(size, SMALL) and hasattr(mmap, "MAP_PRIVATE") else None
@@ -125,17 +125,17 @@ def _pages(nbytes: int, huge: bool) -> mmap.mmap:
     return pages
 
 
-def stretches(values: Array, chunk: int = 1 << 16) -> Iterator[tuple[int, int, Array | None]]:
+def stretches(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, int, np.ndarray | None]]:
     """``(begin, end, pages)``: rows of an array, ``chunk`` at a time, those left out that were never written to.
 
     ``pages`` is uint8[n], 0 for each nth part of the stretch that never was; None where the system does not tell. To
     look at such a page would take no memory, but as much time as to look at one that was written.
     """
-    page, address, row = os.sysconf("SC_PAGE_SIZE"), values.address, values.nbytes // len(values)
+    page, address, row = os.sysconf("SC_PAGE_SIZE"), values.ctypes.data, values.nbytes // len(values)
     odd = address % page or page % row or chunk * row % page or values.nbytes % page
     with contextlib.ExitStack() as closing:
         pagemap = None
-        mapped = memoryview(values).readonly  # a file's pages are there once they are looked at
+        mapped = not values.flags.writeable  # a file's pages are there once they are looked at
         if values.nbytes >= SMALL and not odd and not mapped:
             with contextlib.suppress(OSError):
                 pagemap = closing.enter_context(open("/proc/self/pagemap", "rb", buffering=0))
@@ -146,14 +146,14 @@ def stretches(values: Array, chunk: int = 1 << 16) -> Iterator[tuple[int, int, A
                 yield begin, end, pages
 
 
-def _written(pagemap: BinaryIO, first: int, count: int) -> Array | None:
+def _written(pagemap: BinaryIO, first: int, count: int) -> np.ndarray | None:
     """uint8[count]: whether pages are in memory or swapped out."""
     pagemap.seek(first * 8)
     told = pagemap.read(count * 8)
     if len(told) != count * 8:
         return None
-    pages = arrays.zeros("B", count)
-    are_there(Array(told, "Q"), pages)
+    pages = np.zeros(count, np.uint8)
+    are_there(np.frombuffer(told, np.uint64), pages)
     return pages
 
 

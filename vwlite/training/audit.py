@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
+import numpy as np
+
 from vwlite._native.format_predictions import format_predictions
-from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.features.feature_names import term_names, with_all_linear

@@ -6,12 +6,13 @@ import math
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from vwlite._native.counters import COUNT, INDEX, see_labels, tally
-from vwlite.arrays import np, to_float32, zeros
 from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
-from vwlite.learners.losses import LabelSummary
+from vwlite.learners.best_constant import LabelSummary
 from vwlite.numerals import WHOLE
 
 NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out
@@ -44,7 +45,7 @@ def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
     added), as Vowpal Wabbit reads them. Raises UsageError for anything else.
     """
     if re.fullmatch(WHOLE, text):
-        step = to_float32(int(text)) if len(text) < 40 else math.inf
+        step = to_float32(float(text))
         if math.isfinite(step):
             if step >= 1:
                 return ProgressRule(True, step), None
@@ -56,6 +57,12 @@ def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
     raise UsageError(
         f"-P {text}: give an integer (a step, as 1000) or a number with a dot (a factor, as 2.0)"
     )
+
+
+def to_float32(value: float) -> float:
+    """The nearest float32, infinite beyond the largest."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
 
 
 def _multiplicative(text: str, factor: float) -> tuple[ProgressRule, str | None]:
@@ -76,7 +83,7 @@ class Counters:
 
     def __init__(self, rule: ProgressRule | None = None, simple_labels: bool = True) -> None:
         rule = rule or ProgressRule()
-        self.array = zeros("d", COUNT)
+        self.array = np.zeros(COUNT)
         self.simple_labels = simple_labels
         self.progress_additive, self.progress_step = rule.additive, rule.step
         self.reset()
@@ -116,8 +123,7 @@ class Counters:
             self.holdout_weight_since_dump = self.holdout_loss_since_dump = 0.0
         self.sum_loss_since_dump = 0.0
         self.old_labeled_weight = self.labeled_weight
-        total = to_float32(self.weight)
-        step = self.progress_step
+        total, step = to_float32(self.weight), self.progress_step
         # A float32 sum or product rounded once more from float64 is the float32 result.
         self.dump_interval = to_float32(total + step if self.progress_additive else total * step)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig

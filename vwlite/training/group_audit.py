@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import SHARED, Batch, first_of_group
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.shared_lines import with_shared

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Protocol
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.interrupts import obey

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import BinaryIO
 
+import numpy as np
+
 from vwlite._native.format_predictions import format_predictions
-from vwlite.arrays import np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.errors import OutputError

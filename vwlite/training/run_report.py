@@ -3,7 +3,7 @@
 from vwlite.data.batch import Batch
 from vwlite.escapes import laid_out
 from vwlite.learners.base import Learner
-from vwlite.learners.losses import best_constant, best_log_odds
+from vwlite.learners.best_constant import best_constant, best_log_odds
 from vwlite.learners.row_results import Results
 from vwlite.training import progress
 from vwlite.training.config import RunConfig

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import mmh3
+import numpy as np
 
-from vwlite.arrays import Array, np
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.features.interactions import decode_letters
 from vwlite.learners import check_as_text
@@ -180,7 +180,7 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
 
 def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Slots with a non-zero number in ``columns`` and those numbers, a chunk at a time."""
-    for begin, end, _ in stretches(Array(weights, "f", *weights.shape), CHUNK):
+    for begin, end, _ in stretches(weights, CHUNK):
         chunk = weights[begin:end]
         used = chunk[:, columns[0]] != 0
         for column in columns[1:]:

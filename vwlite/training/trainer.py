@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import partial
 from typing import Protocol
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.dataset import Inputs

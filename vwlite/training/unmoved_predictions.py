@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-
-FEW = 64  # rows looked at one by one, which nearly always tell, before NumPy is needed
 
 
 class Unmoved:
@@ -21,20 +20,13 @@ class Unmoved:
         self.rows = 0
 
     def look(self, batch: Batch, raw: np.ndarray, begin: int, end: int) -> None:
-        few = min(begin + FEW, end)
-        for row in range(begin, few):
-            if batch.flags[row] & BLANK:
-                continue
-            if self.first is None:
-                self.first = raw[row]
-            if raw[row] != self.first:
-                self.so_far = False
-                return
-            self.rows += 1
-        if few < end:
-            told = (batch.flags[few:end] & BLANK) == 0
-            self.so_far = bool((raw[few:end][told] == self.first).all())
-            self.rows += int(told.sum())
+        shown = raw[begin:end][batch.flags[begin:end] & BLANK == 0]
+        if not len(shown):
+            return
+        if self.first is None:
+            self.first = float(shown[0])
+        self.so_far = bool((shown == self.first).all())
+        self.rows += len(shown)
 
     def warning(self, learner: Learner, plan: Plan, text: TextFormat) -> str:
         """Empty unless all predictions were that of a line without features."""
@@ -52,4 +44,4 @@ def alone(learner: Learner, plan: Plan, text: TextFormat) -> float:
     batch, results = parse_text(b"|", text), Results()
     results.make_room(1)
     learner.run(batch, plan, results, 0, 1)
-    return results.raw[0]
+    return float(results.raw[0])

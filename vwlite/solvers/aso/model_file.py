@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.config_check import built, numbers, require
+from vwlite.config_check import built, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import ModelError, UsageError
 from vwlite.solvers.aso.classifier import Target, TargetConfig
@@ -14,6 +14,7 @@ from vwlite.solvers.aso.corpus import Vocabulary
 from vwlite.solvers.aso.sgd import Weights
 from vwlite.solvers.aso.theta import Theta
 from vwlite.storage import model_file
+from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import TargetHeader, ThetaHeader
 
 THETA, TARGET = "aso-theta", "aso"

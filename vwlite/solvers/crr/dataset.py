@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines

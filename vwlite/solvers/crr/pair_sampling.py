@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from vwlite._native.alias_table import alias, draw
-from vwlite.arrays import np
 
 BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the query, then its pairs
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vwlite.arrays import np
+import numpy as np
+
 from vwlite.data.batch import Batch
 from vwlite.data.shuffle import PASS_SEED, Rows
 

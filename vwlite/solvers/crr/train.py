@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from vwlite._native import crr as kernel
-from vwlite.arrays import np
 from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.config_check import built, check_types, numbers, require
+from vwlite.config_check import built, check_types, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.features.name_index import NameBook, book_from_arrays
@@ -16,6 +16,7 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
 from vwlite.solvers.loglinear.solver_loop import Trained
 from vwlite.storage import model_file
+from vwlite.storage.array_check import numbers
 from vwlite.training.counters import Counters
 from vwlite.training.model_header import LogLinear
 

@@ -1,0 +1,95 @@
+"""The constant of least average loss, to compare a run's loss with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vwlite._native.loss_functions import value
+from vwlite.learners.losses import LossConfig
+
+
+class LabelSummary(NamedTuple):
+    """What a run remembers of its labels."""
+
+    first: float | None  # first label seen
+    second: float | None  # first label seen that differs from it
+    more: bool  # whether a third distinct label was seen
+    weighted_labels: float  # sum of importance * label
+    labeled_weight: float  # sum of importance over labelled examples
+
+
+def best_constant(
+    config: LossConfig, labels: LabelSummary, label_range: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """The constant of least average loss and that loss, each None where unknown.
+
+    As Vowpal Wabbit computes them: only squared and classic know the constant of more than two
+    distinct labels, and then not its loss; poisson and expectile never know it; a single distinct
+    label is paired with 0. ``label_range`` is the run's final one. All in float32.
+    """
+    if labels.first is None:
+        return None, None
+    with np.errstate(all="ignore"):
+        pair = sorted((np.float32(labels.first), np.float32(labels.second or 0)))
+        if pair[0] == pair[1]:
+            return None, None
+        above = np.float32(labels.weighted_labels - float(pair[1]) * labels.labeled_weight)
+        low_weight = above / (pair[0] - pair[1])
+        weights = low_weight, np.float32(labels.labeled_weight) - low_weight
+        if not sum(weights) > 0:
+            return None, None
+        constant = best_of_two(config, labels, pair, weights)
+        if constant is None or labels.more:
+            return constant, None
+        return constant, mean_loss(config, config.params(label_range), pair, weights, constant)
+
+
+def best_log_odds(config: LossConfig, labels: LabelSummary) -> tuple[float, float] | None:
+    """The constant of least logistic loss and that loss, for any labels between limits; None where they are all at one.
+
+    The loss is linear in the label, so that only the mean matters.
+    """
+    if not labels.labeled_weight > 0:
+        return None
+    low, high = config.logistic_min, config.logistic_max
+    share = (labels.weighted_labels / labels.labeled_weight - low) / (high - low)
+    if not 0 < share < 1:
+        return None
+    odds = math.log(share / (1 - share))
+    return odds, -share * math.log(share) - (1 - share) * math.log(1 - share)
+
+
+def best_of_two(
+    config: LossConfig, labels: LabelSummary, pair: Sequence[np.float32], weights: Sequence[np.float32]
+) -> float | None:
+    """The constant of least loss when the labels ``pair`` weigh ``weights``."""
+    if config.name in ("squared", "classic"):
+        return float(np.float32(labels.weighted_labels / labels.labeled_weight))
+    if labels.more:
+        return None
+    low, high = weights
+    if config.name == "hinge":
+        return -1.0 if high <= low else 1.0
+    if config.name == "logistic":
+        if low <= 0 or high <= 0:
+            return 1.0 if low <= 0 else -1.0
+        odds = high / low
+        return float(np.float32(math.log(odds))) if odds else -math.inf
+    if config.name == "quantile":
+        return float(pair[int(np.float32(config.quantile_tau) * (low + high) < high)])
+    return None
+
+
+def mean_loss(
+    config: LossConfig, params: np.ndarray, pair: Sequence[np.float32], weights: Sequence[np.float32], constant: float
+) -> float:
+    """The weighted mean loss of predicting ``constant`` for the two labels."""
+    total = np.float32(0)
+    for weight, label in zip(weights, (-1, 1) if config.name == "logistic" else pair, strict=True):
+        if weight > 0:
+            total += weight * np.float32(value(config.loss.code, params, constant, label))
+    return float(total / sum(weights))
