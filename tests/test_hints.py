@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from vwlite.cli.root import COMMANDS
+
 LINES = "1 |w a b\n0 |w c\n" * 4
 
 
@@ -157,3 +159,19 @@ def test_the_benchmark_measures_what_is_there(tmp_path, cli_env):
     *_, row = done.stdout.splitlines()
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[0] == "text" and min(map(float, cells[1:9])) > 0 and cells[9] == cells[10] != "-"
+
+
+@pytest.mark.parametrize("words", ["", "--version", "--help", "aso train --help", *(f"{x} --help" for x in COMMANDS)])
+def test_help_needs_no_numpy(words, cli_env):
+    program = f"import sys, vwlite.cli.root as c\nsys.argv = ['vwlite', *{words.split()}]\n"
+    program += "try: c.main()\nexcept SystemExit: print('numpy' in sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=cli_env)
+    assert done.stderr.splitlines()[-1] == "False"
+
+
+def test_completion_needs_no_numpy(cli_env):
+    asked = {**cli_env, "_VWLITE_COMPLETE": "bash_complete", "COMP_WORDS": "vwlite train --lea", "COMP_CWORD": "2"}
+    program = "import sys, vwlite.cli.root as c\nsys.argv = ['vwlite']\n"
+    program += "try: c.main()\nexcept SystemExit: print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=asked)
+    assert "learning_rate" in done.stdout.replace("-", "_") and done.stdout.splitlines()[-1] == "False"
