@@ -23,11 +23,17 @@ STRIP = ["-s"] if sys.platform == "linux" and not (DEBUG or SANITIZE) else []
 # Results must not depend on whether the compiler fuses multiplications and additions.
 PORTABLE = ["-ffp-contract=off", "-fno-math-errno", "-Wno-unreachable-code"]
 SHARED = "vwlite._native.shared"  # Cython's code for memoryviews and functions, once for all kernels
+TESTING = "vwlite._native.testing"  # for the tests of a source tree; no part of a wheel
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Build(build_ext):
     """Says which kernel is compiled; the last one that is named may be done first."""
+
+    def run(self):
+        if not (self.inplace or self.editable_mode):
+            self.extensions = [one for one in self.extensions if one.name != TESTING]
+        super().run()
 
     def build_extensions(self):
         self.stale = [one.name for one in self.extensions if self.is_stale(one)]

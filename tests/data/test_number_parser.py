@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle.numbers import parse_number
 from vwtext import NUMBERS, ODD_NUMBERS, numbers
 
-from vwlite._native import doors
+from vwlite._native import testing
 
 SLACK = bytes(64)
 SPELLED_OUT = re.compile(rb" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d*[\d.])?")
@@ -22,7 +22,7 @@ def bits(value):
 
 def read(text, rest, end):
     """The number at ``text[:end]``, when ``rest`` follows on its line; checked against the twin."""
-    value, taken, spelled_out = doors.read_number(text + rest + b"\n" + SLACK, 0, end)
+    value, taken, spelled_out = testing.read_number(text + rest + b"\n" + SLACK, 0, end)
     wanted, bytes_taken = parse_number(text + rest, 0, end)
     assert (taken, bits(value if taken else 0)) == (bytes_taken, bits(wanted if taken else 0)), text
     return value, taken, spelled_out
@@ -57,7 +57,7 @@ def test_short_decimals_take_the_fast_way_to_the_same_bits(whole, fraction, nega
 
 @given(st.one_of(numbers, st.text("0123456789.eE+-x nN", max_size=8).map(str.encode)))
 def test_what_is_spelled_out(text):
-    _, taken, spelled_out = doors.read_number(text + b"\n" + SLACK, 0, len(text))
+    _, taken, spelled_out = testing.read_number(text + b"\n" + SLACK, 0, len(text))
     if taken == len(text):
         assert spelled_out == bool(SPELLED_OUT.fullmatch(text))
     else:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite._native import doors
+from vwlite._native import testing
 from vwlite.data.text_format import TextFormat, parse_text
 
 NAMES = st.one_of(
@@ -66,7 +66,7 @@ def test_runs_of_decimals_are_read_as_single_ones(runs, end, named):
 
 def read_decimals(text, seed, singly):
     hashes, values = np.zeros(len(text) // 4 + 16, np.uint32), np.zeros(len(text) // 4 + 16, np.float32)
-    taken, count = doors.read_decimals(text + b"\n" + b"8 |1:0.5" * 8, len(text), seed, singly, hashes, values)
+    taken, count = testing.read_decimals(text + b"\n" + b"8 |1:0.5" * 8, len(text), seed, singly, hashes, values)
     return taken, hashes[:count].tolist(), values[:count].view(np.uint32).tolist()
 
 
@@ -98,7 +98,7 @@ def test_decimals_end_where_the_line_ends_though_the_next_looks_the_same(singly)
     line = b"1:0.5 2:0.25 13:0.125"
     padded = line + b"\n" + line + b" | 7:0.5" + bytes(64)
     hashes, values = np.zeros(64, np.uint32), np.zeros(64, np.float32)
-    assert doors.read_decimals(padded, len(line), 0, singly, hashes, values) == (len(line), 3)
+    assert testing.read_decimals(padded, len(line), 0, singly, hashes, values) == (len(line), 3)
     np.testing.assert_allclose(values[:3], [0.5, 0.25, 0.125], rtol=3e-7)
 
 
@@ -107,7 +107,7 @@ def test_decimals_end_where_the_line_ends_though_the_next_looks_the_same(singly)
 def test_decimals_stay_in_their_room(room, singly):
     text = b" ".join(b"%d:0.25" % n for n in range(60))
     hashes, values = np.full(80, 9, np.uint32), np.full(80, 9, np.float32)
-    taken, count = doors.read_decimals(text + b"\n" + bytes(64), len(text), 0, singly, hashes[:room], values[:room])
+    taken, count = testing.read_decimals(text + b"\n" + bytes(64), len(text), 0, singly, hashes[:room], values[:room])
     assert room - 8 < count <= room
     assert (hashes[room:] == 9).all() and (values[room:] == 9).all()
     assert len(text[:taken].split()) == count and (values[:count] == 0.25).all()

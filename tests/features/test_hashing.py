@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracle import hashing as twin
 from vwtext import names
 
-from vwlite._native import doors
+from vwlite._native import testing
 from vwlite.features import hashing
 
 SLACK = b"\xff" * 64  # bytes that would be noticed
@@ -22,14 +22,14 @@ def test_murmur3_of_all_lengths(seed):
     data = random.Random(seed).randbytes(301)
     for length in range(301):
         wanted = mmh3.hash(data[:length], seed, signed=False)
-        assert doors.murmur3(data[:length] + SLACK, length, seed) == wanted
-        assert doors.murmur3(data + SLACK, length, seed) == wanted  # whatever follows
+        assert testing.murmur3(data[:length] + SLACK, length, seed) == wanted
+        assert testing.murmur3(data + SLACK, length, seed) == wanted  # whatever follows
         assert twin.murmur3(data[:length], seed) == wanted
 
 
 @given(st.one_of(names, st.binary(max_size=40)), seeds, st.booleans())
 def test_hash_of_a_name(name, seed, hash_all):
-    found = doors.hash_name(name + SLACK, len(name), seed, hash_all)
+    found = testing.hash_name(name + SLACK, len(name), seed, hash_all)
     assert found == twin.hash_name(name, seed, "all" if hash_all else "strings")
     assert found == hashing.hash_name(name, seed, hash_all)
 
@@ -37,12 +37,12 @@ def test_hash_of_a_name(name, seed, hash_all):
 @given(st.integers(0, 10**40), st.sampled_from([b"", b" ", b"\x00\x1f"]), seeds)
 def test_a_number_is_its_own_hash(number, around, seed):
     name = around + b"%d" % number + around
-    assert doors.hash_name(name + SLACK, len(name), seed, False) == (number % 2**64 + seed) % 2**32
+    assert testing.hash_name(name + SLACK, len(name), seed, False) == (number % 2**64 + seed) % 2**32
 
 
 @given(st.binary(min_size=16, max_size=16))
 def test_scans(sixteen):
-    (ends, ends_scalar), (breaks, breaks_scalar), (others, others_scalar) = doors.scan(sixteen + SLACK)
+    (ends, ends_scalar), (breaks, breaks_scalar), (others, others_scalar) = testing.scan(sixteen + SLACK)
     assert ends == ends_scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte in DELIMITERS)
     assert breaks == breaks_scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte <= 32 or byte in b":|")
     assert others == others_scalar == sum(1 << i for i, byte in enumerate(sixteen) if not 48 <= byte <= 57)
@@ -53,7 +53,7 @@ def test_scans_know_every_byte_in_every_place():
         for place in range(16):
             sixteen = bytearray(b"5" * 16)
             sixteen[place] = byte
-            (ends, ends_scalar), (breaks, breaks_scalar), (others, others_scalar) = doors.scan(bytes(sixteen) + SLACK)
+            (ends, ends_scalar), (breaks, breaks_scalar), (others, others_scalar) = testing.scan(bytes(sixteen) + SLACK)
             assert ends == ends_scalar == (byte in DELIMITERS) << place
             assert breaks == breaks_scalar == (byte <= 32 or byte in b":|") << place
             assert others == others_scalar == (not 48 <= byte <= 57) << place
@@ -61,10 +61,10 @@ def test_scans_know_every_byte_in_every_place():
 
 def test_doors_want_slack():
     for call in (
-        lambda: doors.murmur3(b"abc" + bytes(63), 3, 0),
-        lambda: doors.hash_name(bytes(64), -1, 0, False),
-        lambda: doors.scan(bytes(79)),
-        lambda: doors.read_number(bytes(70), 7, 6),
+        lambda: testing.murmur3(b"abc" + bytes(63), 3, 0),
+        lambda: testing.hash_name(bytes(64), -1, 0, False),
+        lambda: testing.scan(bytes(79)),
+        lambda: testing.read_number(bytes(70), 7, 6),
     ):
         with pytest.raises(ValueError, match="slack"):
             call()

@@ -1,4 +1,4 @@
-"""Doors for the tests: what the kernels inline, one call at a time. Nothing else uses them."""
+"""Functions that kernels inline, callable by the tests. Nothing else uses this module, and wheels leave it out."""
 
 from libc.stdint cimport uint32_t
 
