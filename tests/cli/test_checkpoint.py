@@ -10,7 +10,7 @@ from vwlite.data.batch import INNER
 from vwlite.interrupts import Interrupted
 from vwlite.storage.model_file import load
 from vwlite.training import ledger
-from vwlite.training.trainer import Session
+from vwlite.training.trainer import Trainer
 
 LINES = [
     f"{n * n % 7 % 2} 't{n} |user u{n % 5} age:0.{1 + n % 9} |item i{n % 7}{' x' * (n % 3)}"
@@ -141,13 +141,13 @@ def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
 @pytest.mark.parametrize("name", RUNS)
 def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch):
     """As where a signal finds a kernel at work."""
-    options, steps, step = RUNS[name].split(), iter(range(3)), Session.step
+    options, steps, step = RUNS[name].split(), iter(range(3)), Trainer.step
 
-    def half(self, batch, held, begin, end):
+    def half(self, batch, begin, end):
         if next(steps, None) is not None or end - begin < 2:
-            return step(self, batch, held, begin, end)
+            return step(self, batch, begin, end)
         ends = [row for row in range(begin + 1, end) if not batch.flags[row - 1] & INNER]
-        done = step(self, batch, held, begin, ends[len(ends) // 2])
+        done = step(self, batch, begin, ends[len(ends) // 2])
         interrupts.STOP[0] = 15
         return done
 
@@ -156,9 +156,9 @@ def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch
     if name.startswith("groups"):
         (files / "data.vw").write_text("".join(GROUPS))
     in_folder(run_here, files, "whole", *options)
-    monkeypatch.setattr(Session, "step", half)
+    monkeypatch.setattr(Trainer, "step", half)
     assert "model.ckpt keeps" in in_folder(run_here, files, "stopped", *options, status=143).stderr
-    monkeypatch.setattr(Session, "step", step)
+    monkeypatch.setattr(Trainer, "step", step)
     in_folder(run_here, files, "stopped", *options, "--resume")
     assert left_by(files / "stopped") == left_by(files / "whole")
 

@@ -15,7 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.features.hashing import hash_name
-from vwlite.training.loop import stretches
+from vwlite.training.stretches import stretches
 
 FNV, CONSTANT = 16777619, 11650396
 examples = joined(st.sampled_from(BARS), sequences(FEATURES, FEATURES, BARS, most=8))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vwlite.data.dataset import InputConfig
-from vwlite.data.malformed_lines import BadLines
+from vwlite.data.malformed_lines import BadLines, BadLinesConfig
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
@@ -20,7 +20,6 @@ from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagger, texts
 from vwlite.solvers.loglinear.train import TrainJob, fit
-from vwlite.training.train import BadLinesConfig
 
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
 COLUMNS = b"U1:%x[-1,0]/%x[0,1]\nU2:%x[0,0]\nB\n\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"

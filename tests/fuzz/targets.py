@@ -33,8 +33,8 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.multiline import Ldf
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import kind_of
-from vwlite.training.loop import stretches
 from vwlite.training.model_loader import restore
+from vwlite.training.stretches import stretches
 
 BITS = 10
 OPTIONS = (  # the first byte of an input chooses

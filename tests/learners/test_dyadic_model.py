@@ -17,7 +17,9 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.train import predict, start, train
+from vwlite.training.predict import predict
+from vwlite.training.start import start
+from vwlite.training.train import train
 
 RATINGS = "".join(
     f"{1 + (3 * u + 5 * i) % 5} '{u}-{i} |u {u} |i {i} g{i % 3}:0.5\n" for u in range(9) for i in range(7)

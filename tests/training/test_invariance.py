@@ -15,7 +15,9 @@ from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.train import predict, start, train
+from vwlite.training.predict import predict
+from vwlite.training.start import start
+from vwlite.training.train import train
 
 OPTIONS = {  # of the learner, of the features
     "default": ({}, {}),

@@ -1,4 +1,3 @@
-import io
 
 import numpy as np
 import pytest
@@ -186,31 +185,3 @@ def test_summary_of_a_holdout_run():
         "best constant's loss = 0.222222\n"
         "total feature number = 432\n"
     )
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_no_bar_unless_on_a_terminal(monkeypatch):
-    pipe = io.StringIO()
-    monkeypatch.setattr("sys.stderr", pipe)
-    with progress.bar(1000, True) as bar:
-        bar.update(10)
-        bar.write("a row")
-    assert pipe.getvalue() == "a row\n"
-
-
-@pytest.mark.parametrize(
-    ("size", "enabled", "drawn"),
-    [(100, None, True), (None, None, False), (None, True, True), (100, False, False)],
-)
-def test_bar_on_a_terminal(monkeypatch, size, enabled, drawn):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    with progress.bar(size, enabled) as bar:
-        bar.update(10)
-        bar.write("a row")
-    assert ("B/s" in terminal.getvalue()) == drawn
-    assert "a row\n" in terminal.getvalue()

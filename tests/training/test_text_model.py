@@ -15,7 +15,7 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters, ProgressRule
-from vwlite.training.model_writer import Saver
+from vwlite.training.model_writer import ModelWriter
 from vwlite.training.text_model import CHUNK, write_readable
 
 
@@ -109,7 +109,7 @@ def test_file_of_a_run(tmp_path, predict_only):
     output = SimpleNamespace(predict_only_model=predict_only, hexfloat_weights=False)
     config = SimpleNamespace(features=FeatureConfig(), output=output)
     saver = SimpleNamespace(learner=learner, kept_counts=counters.state, config=config, passes=3)
-    Saver.write_text(saver, str(tmp_path / "m.txt"), {77: "a^x"}, atomic_output)
+    ModelWriter.write_text(saver, str(tmp_path / "m.txt"), {77: "a^x"}, atomic_output)
     lines = (tmp_path / "m.txt").read_text().splitlines()
     assert lines[-1] == "a^x:77:2" + ("" if predict_only else " 0 0")
     assert ("current_pass 3" in lines) is not predict_only

@@ -1,7 +1,6 @@
 """Whole runs over small files against the plain twin ``oracle.driver``: every prediction, row and sum."""
 
 import contextlib
-import io
 import tempfile
 from pathlib import Path
 
@@ -18,13 +17,25 @@ from vwlite.data.holdout import HoldoutConfig
 from vwlite.storage import model_file
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import ProgressRule, parse_progress
+from vwlite.training.display import Display
 from vwlite.training.progress import HEADER
-from vwlite.training.train import start, train
+from vwlite.training.start import start
+from vwlite.training.train import train
 
 FEATURES = [b" " + name for name in b"a b c d:2 a:-1.5 b:0.1 e:3 |y |yes |z".split()]
 ROW_STARTS = (*"0123456789", "n.a.", "unknown")  # other lines tell what never matched
 LABELS = {"hinge": b"1 -1", "logistic": b"1 -1 1", "poisson": b"0 1 2 7.5"}
 TAGS = [b"", b"", b" 0", b" 2", b" 0.5 1", b" 'tag", b" 3 -0.5 'some-tag"]
+
+
+class Lines(Display):
+    """Keeps what a run shows."""
+
+    def __init__(self):
+        self.lines = []
+
+    def line(self, text):
+        self.lines.append(text)
 
 
 @st.composite
@@ -92,10 +103,9 @@ def folder_with(lines):
 
 
 def trained(config, *more):
-    """The session of a run and what it said."""
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said):
-        return train(config, *more), said.getvalue()
+    """The result of a run and what it showed."""
+    shown = Lines()
+    return train(config, *more, display=shown), "".join(f"{line}\n" for line in shown.lines)
 
 
 def twin_of(lines, options):
@@ -113,7 +123,7 @@ def test_run_is_the_twins(problem, block_size, threads):
     lines, options = problem
     wanted = twin_of(lines, options)
     with folder_with(lines) as folder:
-        session, said = trained(config_of(options, folder, block_size=block_size, threads=threads))
+        done, said = trained(config_of(options, folder, block_size=block_size, threads=threads))
         written = (folder / "predictions").read_text().splitlines()
         weights = model_file.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
     made = [prediction for made in wanted.predictions for prediction in made]
@@ -122,9 +132,9 @@ def test_run_is_the_twins(problem, block_size, threads):
     rows = table.partition(HEADER)[2].splitlines()
     assert [row for row in rows if row.startswith(ROW_STARTS)] == wanted.progress
     assert dict(line.split(" = ") for line in summary.splitlines()) == wanted.summary
-    assert session.passes_done == len(wanted.predictions)
+    assert done.passes == len(wanted.predictions)
     np.testing.assert_array_equal(weights, wanted.saved.w)
-    np.testing.assert_array_equal(session.learner.weights[:, 0], wanted.gd.w)
+    np.testing.assert_array_equal(done.learner.weights[:, 0], wanted.gd.w)
 
 
 @settings(max_examples=30)
@@ -158,20 +168,20 @@ def test_early_termination_leaves_the_best_pass_in_place():
     wanted = run(lines, options)
     assert len(wanted.predictions) == 3
     with folder_with(lines) as folder:
-        session, said = trained(config_of(options, folder))
+        done, said = trained(config_of(options, folder))
         weights = model_file.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
     np.testing.assert_array_equal(weights, wanted.saved.w)
     assert not np.array_equal(weights, wanted.gd.w)
-    assert session.stopped_early
+    assert done.stopped_early
     assert "passes used = 3\n" in said
 
 
 def test_a_run_over_nothing_predicts_nothing():
     with folder_with([]) as folder:
-        session, said = trained(config_of(Options(bits=4, test_only=True), folder))
+        done, said = trained(config_of(Options(bits=4, test_only=True), folder))
         assert (folder / "predictions").read_bytes() == b""
     assert "number of examples = 0\n" in said
-    assert not session.learner.weights.any()
+    assert not done.learner.weights.any()
 
 
 @pytest.mark.parametrize("passes", [1, 3])

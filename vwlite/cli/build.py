@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vwlite.cli.console import say
 from vwlite.cli.files import cache_of
 from vwlite.cli.options import OF_CLASSES
 from vwlite.data.blocks import BLOCK_SIZE
 from vwlite.data.dataset import InputConfig
 from vwlite.data.holdout import HoldoutConfig
+from vwlite.data.malformed_lines import BadLinesConfig
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.curriculum import CurriculumConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.train import BadLinesConfig, say, start
+from vwlite.training.start import start
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig

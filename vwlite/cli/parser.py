@@ -128,7 +128,7 @@ class Command(click.Command):
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
         """An option takes one value and has several, as from scripts with defaults before what is typed."""
         if not values.get("quiet"):
-            from vwlite.training.train import say
+            from vwlite.cli.console import say
 
             say(f"note: {option.opts[0]} is given more than once: the last one counts ({values[option.name]})")
 

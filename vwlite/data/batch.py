@@ -59,6 +59,7 @@ class Batch:
     path: str = ""  # where the rows come from; empty for a cache
     first_line: int = 0  # number of the block's first line within its file, from 0; of the first row in a cache
     lists: Any = None  # vwlite.data.class_labels.Lists where labels are lists of classes
+    holdout_mask: Any = None  # uint8[n], 1 where a row is held out; None: none is
     release: Any = None  # called when the arrays may be reused
 
     def __len__(self) -> int:

@@ -50,14 +50,24 @@ class Inputs:
     and no cache named, a temporary one is made.
     """
 
-    def __init__(self, config: InputConfig, format: TextFormat, several_passes: bool = False) -> None:
+    def __init__(
+        self,
+        config: InputConfig,
+        format: TextFormat,
+        several_passes: bool = False,
+        digested: bool = False,
+        pages: Pages | None = None,
+    ) -> None:
+        """``digested``: texts are digested as they are read, as they are for a cache with a name. ``pages`` of the
+        learner's table are told of every batch by the thread that made it.
+        """
         self.config, self.format = config, format
         check_inputs(config.paths)
         self.path = config.cache or (TEMPORARY if several_passes else None)
         self.cache: Cache | None = None
-        self.pages: Pages | None = None  # of the learner's table, told of every batch by the thread that made it
+        self.pages = pages
         self.rows: Rows | None = None
-        self.digested = bool(config.cache)  # whether texts are digested as they are read
+        self.digested = digested or bool(config.cache)
         self.marks: dict[str, Mark] = {}  # of each file, how far it was read
         self.ended: set[str] = set()  # those that were read whole
         self.begun: Begun | None = None

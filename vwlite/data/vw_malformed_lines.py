@@ -61,6 +61,3 @@ class VwLog:
 
     def recall(self, lines: int, bad: int) -> None:
         """What a cache leaves out was logged when it was made."""
-
-    def finish(self) -> None:
-        """Nothing is refused at the end."""

@@ -13,13 +13,14 @@ from vwlite.evaluation.confusion_table import Contingency, means
 from vwlite.evaluation.metric_table import CLASSES, COSTS, LINES, SETS, names_of
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
+from vwlite.training.listener import Listener
 
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
 ALWAYS = ("examples", "weight")
 OF_COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
 
 
-class ClassOutcomes:
+class ClassOutcomes(Listener):
     """Collects labelled rows: label and answer (class numbers), loss, importance; what is right of sets of labels."""
 
     def __init__(self, learner: Learner) -> None:
@@ -28,7 +29,7 @@ class ClassOutcomes:
         # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
         self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
 
-    def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         counts = (batch.importance[begin:end] > 0) & (batch.flags[begin:end] & INNER == 0)
         rows = np.flatnonzero(~np.isnan(batch.label[begin:end]) & counts) + begin
         columns = (batch.label, results.prediction, results.loss, batch.importance)

@@ -2,40 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
 
+from vwlite.data.batch import Batch
+from vwlite.data.malformed_lines import BadLinesConfig
 from vwlite.evaluation.metrics import Outcomes
+from vwlite.learners.row_results import Results
+from vwlite.training.assembly import malformed_line_policy
 from vwlite.training.config import RunConfig
-from vwlite.training.loop import run
+from vwlite.training.counters import Counters
+from vwlite.training.display import Display
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
-from vwlite.training.train import BadLinesConfig, open_session, tell_unmoved
-from vwlite.training.trainer import Session
+from vwlite.training.run_report import Counting
+from vwlite.training.trainer import Trainer
+from vwlite.training.unmoved_predictions import Unmoved
 
-if TYPE_CHECKING:
-    from vwlite.evaluation.class_metrics import ClassOutcomes
-    from vwlite.evaluation.ranking_metrics import Rankings
+
+class OutcomeCollector(Listener):
+    """Adds labels and predictions to ``outcomes``."""
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        self.outcomes = outcomes
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        columns = (batch.label, results.prediction, batch.importance, results.raw)
+        self.outcomes.add(*(column[begin:end] for column in columns))
 
 
 def evaluate(
     config: RunConfig,
     model: Restored,
     bad_lines: BadLinesConfig | None = None,
+    *,
     quiet: bool = False,
-    rankings: Rankings | ClassOutcomes | None = None,
+    collector: Listener | None = None,
     grades: bool = False,
-) -> tuple[Session, Outcomes]:
+    display: Display | None = None,
+) -> tuple[Counters, Outcomes]:
     """Predict labelled examples; the outcomes are for ``vwlite.evaluation.metrics.evaluate``.
 
-    ``rankings`` collects them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
-    is made for.
+    ``collector`` collects them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
+    is made for. ``quiet``: no messages.
     """
-    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, check_labels=not grades)
-    outcomes = Outcomes()
-    if rankings:
-        session.observe_rows = rankings.observe
-    session.observe = outcomes.add
-    with session:
-        run(session)
-    if not quiet and len(outcomes):
-        tell_unmoved(session)
-    return session, outcomes
+    display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
+    learner, plan = model.learner, model.plan
+    say = None if quiet else display.message
+    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=not grades)
+    counters, outcomes, unmoved = Counters(simple_labels=learner.simple_labels), Outcomes(), Unmoved()
+    source = FileBatches(config, learner, policy, display)
+    with ExitStack() as closing:
+        closing.callback(source.close)
+        closing.enter_context(policy.keeping(bad_lines.keep))
+        closing.callback(display.close)
+        display.start(source.inputs.size())
+        watching = [unmoved] if learner.simple_labels else []
+        collecting = [OutcomeCollector(outcomes), *([collector] if collector else [])]
+        listeners = [Counting(learner, counters), *watching, *collecting, MalformedLineCheck(policy)]
+        Trainer(learner, plan, source, listeners).run()
+    if say and len(outcomes) and (warning := unmoved.warning(learner, plan, source.inputs.format)):
+        say(f"note: {warning}")
+    return counters, outcomes

@@ -21,6 +21,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.query_ids import Queries
 from vwlite.learners.row_results import Results
+from vwlite.training.listener import Listener
 
 ALL = ("map", "ndcg", "ndcg@10")
 NAME = re.compile(r"map|ndcg|ndcg@([1-9][0-9]{0,8})")
@@ -31,14 +32,14 @@ def is_ranking(name: str) -> bool:
     return NAME.fullmatch(name) is not None
 
 
-class Rankings:
+class Rankings(Listener):
     """Labelled rows with their queries, collected batch by batch: 20 bytes per row."""
 
     def __init__(self, queries: Queries) -> None:
         self.queries = queries
         self._columns = array("Q"), array("f"), array("f"), array("f")
 
-    def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         """Add rows of a batch; they are ranked by the prediction before clip and link."""
         labelled = ~np.isnan(batch.label[begin:end]) & (batch.importance[begin:end] > 0)
         columns = (self.queries.of(batch), batch.label, results.raw, batch.importance)

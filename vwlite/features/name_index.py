@@ -22,9 +22,9 @@ MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
 class NameBook:
     """The first name seen of every slot: ``names``, by slot; those of a class but the first end in its number."""
 
-    def __init__(self, layout: tuple[int, int] = (0, 1)) -> None:
-        """``layout``: as a ``Learner``'s."""
-        self.names: dict[int, str] = {}
+    def __init__(self, layout: tuple[int, int] = (0, 1), names: dict[int, str] | None = None) -> None:
+        """``layout``: as a ``Learner``'s; ``names`` that are known."""
+        self.names = {} if names is None else names
         self.shift, self.classes = layout
         self.known = np.zeros(0, bool)  # by slot, once there is one; none for tables that large
 

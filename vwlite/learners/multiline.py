@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,10 @@ class Ldf(Gd):
 
     def labels(self, log: Complain | None = None) -> LineLabels:
         return LineLabels(log)
+
+    def observe_scores(self, observer: Callable[[int, int, bool, float], None]) -> None:
+        """Call it with every score: its row, the row it is compared with, whether it is learned from, the score."""
+        self.observer = observer
 
     def want_scores(self) -> None:
         """They are in the results as it is."""

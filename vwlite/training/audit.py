@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -16,6 +18,26 @@ from vwlite.features.name_index import first_slots
 from vwlite.features.row_terms import terms_of_row
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.row_results import Results
+from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.display import Display
+from vwlite.training.listener import Listener, Run
+
+
+class Audit(Listener):
+    """Shows every row's prediction and what it is made of. The run is to go row by row."""
+
+    def __init__(self, learner: Gd, plan: Plan, show: Callable[[bytes], None]) -> None:
+        self.learner, self.plan, self.show = learner, plan, show
+        self.lines: dict[int, str] = {}  # of the row by class, from the weights before it is learned
+
+    def before(self, batch: Batch, begin: int, end: int) -> None:
+        classes = self.learner.audited(batch, begin) if end > begin else ()
+        self.lines = {number: audit_line(batch, self.plan, self.learner, begin, number) for number in classes}
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if end > begin and not batch.flags[begin] & (BLANK | SAVE):
+            line_now = partial(audit_line, batch, self.plan, self.learner, begin)
+            self.show(audit_text(batch, self.learner, results, begin, self.lines, line_now))
 
 
 def audit_text(
@@ -65,15 +87,20 @@ def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndar
     return "".join(items[place] for place in order)
 
 
-class WeightNames:
+class WeightNames(Listener):
     """Writes every weight of a model with its name, ``name:slot:weight``, when the data first have the feature."""
 
-    def __init__(self, learner: Gd, plan: Plan, out: BinaryIO) -> None:
-        self.learner, self.plan, self.out = learner, plan, out
+    def __init__(self, learner: Gd, plan: Plan, path: str, closing: ExitStack, display: Display) -> None:
+        """``closing`` closes the file ``path``."""
+        self.learner, self.plan, self.path, self.closing, self.display = learner, plan, path, closing, display
         self.left = learner.weights[:, 0] != 0
-        self.values = int(np.count_nonzero(self.left))
+        self.out: BinaryIO | None = None
 
-    def observe(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+    def begin(self, run: Run) -> None:
+        self.out = self.closing.enter_context(atomic_output(self.path))
+        self.display.line(f"Regressor contains {int(np.count_nonzero(self.left))} values")
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         plan = with_all_linear(self.plan)
         for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin:
             whole, at = with_shared(batch, int(row))

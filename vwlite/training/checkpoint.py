@@ -4,52 +4,47 @@
 again from the start of the pass, passes over the rows it had learned, and goes on.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import is_still
-from vwlite.errors import ModelError, UsageError
-from vwlite.interrupts import Guard
+from vwlite.errors import Diverged, ModelError, UsageError
+from vwlite.interrupts import Interrupted
 from vwlite.storage.atomic_file import beside_output
 from vwlite.storage.output_checks import CHECKPOINT
 from vwlite.training.best_pass import remove_kept
 from vwlite.training.config import RunConfig
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.listener import Listener
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore
+from vwlite.training.model_writer import ModelWriter
 from vwlite.training.partial_predictions import Partial
-from vwlite.training.trainer import Session
+from vwlite.training.prediction_writer import PredictionWriter
+from vwlite.training.trainer import Trainer
 from vwlite.version import __version__
 
 OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
 
 
 class Checkpoints:
-    """Writes and reads the checkpoint of a run. ``every``: seconds from one to the next, None for only on a signal."""
+    """The checkpoint of a run, as ``--resume`` reads it. ``every``: seconds from one to the next, None for only on a
+    signal. ``say`` tells the user.
+    """
 
-    def __init__(
-        self,
-        config: RunConfig,
-        say: Callable[[str], None],
-        guard: Guard | None = None,
-        *,
-        every: float | None = None,
-    ) -> None:
+    def __init__(self, config: RunConfig, say: Callable[[str], None], *, every: float | None = None) -> None:
         self.path, self.say, self.every = checkpoint_path(config), say, every
-        self.guard = guard or Guard()
         self.told = told(config)
         self.found = fingerprint(config.input.paths)
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
-        self.session: Session | None = None
-        self.partials: list[Partial] = []
-        self.targets: list[str] = []  # files that the run writes at its end
-        self.written = False
-        self.last = time.monotonic()
 
     def load(self) -> Restored | None:
         """What to go on from, None when there is no checkpoint.
@@ -66,91 +61,94 @@ class Checkpoints:
         check_same(self.path, run.get("told"), self.told)
         if not are_still(run["inputs"], self.found):
             raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
-        self.run, self.written = run, True
+        self.run = run
         return restored
 
-    def attach(self, session: Session) -> None:
-        """Look after a session that has been entered."""
-        self.session, self.targets = session, session.saver.targets
-        session.undisturbed, session.between = self.guard.undisturbed, self.look
-        session.inputs.digested = True
-        self.partials = [Partial(writer) for writer in (session.predictions, session.raw) if writer]
-        if not self.run:
+    def writer(
+        self, source: FileBatches, model: ModelWriter, predictions: Iterable[PredictionWriter]
+    ) -> CheckpointWriter:
+        """What writes it while the run goes on."""
+        return CheckpointWriter(self, source, model, predictions)
+
+    @property
+    def passes_done(self) -> int:
+        """By the run that is resumed."""
+        return self.run["passes_done"] if self.run else 0
+
+
+class CheckpointWriter(Listener):
+    """Writes the checkpoint: of the trainer, all its listeners, and what they have written so far."""
+
+    def __init__(
+        self, checkpoints: Checkpoints, source: FileBatches, model: ModelWriter, writers: Iterable[PredictionWriter]
+    ) -> None:
+        """``writers`` of predictions are to be open."""
+        self.checkpoints, self.source, self.model = checkpoints, source, model
+        self.partials = [Partial(writer) for writer in writers]
+        self.trainer: Trainer | None = None
+        self.written = checkpoints.run is not None
+        self.last = time.monotonic()
+
+    def begin(self, run: Trainer) -> None:
+        """Go on from the checkpoint loaded, if one was. Raises ModelError."""
+        self.trainer, state, checkpoints = run, self.checkpoints.run, self.checkpoints
+        if not state:
             return
         try:
-            go_on(session, self.run)
-            for partial, size in zip(self.partials, self.run["partials"], strict=True):
+            for part in (run, *run.listeners):
+                part.restore(state)
+            for partial, size in zip(self.partials, state["partials"], strict=True):
                 partial.restore(size)
         except (KeyError, ValueError) as error:
-            raise ModelError(f"{self.path} is no checkpoint of this version ({error})") from error
-        self.say(f"going on after {session.place.skip} examples of pass {session.passes_done + 1}")
+            raise ModelError(f"{checkpoints.path} is no checkpoint of this version ({error})") from error
+        checkpoints.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")
 
-    def look(self) -> None:
-        """Between two batches: has a signal arrived, is it time to write?"""
-        self.guard.check()
-        if self.every is not None and time.monotonic() - self.last >= self.every:
+    def between(self) -> None:
+        every = self.checkpoints.every
+        if every is not None and time.monotonic() - self.last >= every:
             self.save()
+
+    @contextlib.contextmanager
+    def saving(self) -> Iterator[None]:
+        """Within, a run that is stopped leaves a checkpoint, and what ends it says so."""
+        try:
+            yield
+        except Interrupted as signal:
+            if self.save():
+                signal.kept = self.kept
+            raise
+        except Diverged as error:
+            raise Diverged(f"{error}{self.kept}") from error
 
     def save(self) -> bool:
         """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
-        session = self.session
-        started = session is not None and (session.passes_done or session.place.rows)
-        if not started or not session.place.reached or not session.learner.resumable:
+        run = self.trainer
+        started = run is not None and (run.passes_done or run.position.rows)
+        if not started or not run.position.reached or not run.learner.resumable:
             return self.written
         partials = [partial.save() for partial in self.partials]
-        contents = session.inputs.contents
-        inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.found]
-        run = {"told": self.told, "inputs": inputs, "partials": partials, **state_of(session)}
-        model_path = session.config.output.model
-        session.saver.write_model(self.path, run, lambda path: beside_output(path, like=model_path))
+        contents = self.source.contents
+        inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.checkpoints.found]
+        state = {"told": self.checkpoints.told, "inputs": inputs, "partials": partials, **run.state()}
+        for listener in run.listeners:
+            state |= listener.state()
+        model_path = self.model.config.output.model
+        self.model.write_model(self.checkpoints.path, state, lambda path: beside_output(path, like=model_path))
         self.written, self.last = True, time.monotonic()
         return True
 
     @property
     def kept(self) -> str:
-        return f"; {self.path} keeps what was learned, --resume goes on with it" if self.written else ""
+        return f"; {self.checkpoints.path} keeps what was learned, --resume goes on with it" if self.written else ""
 
     def remove(self) -> None:
         """The model is complete."""
         with contextlib.suppress(OSError):
-            os.unlink(self.path)
+            os.unlink(self.checkpoints.path)
         for partial in self.partials:
             partial.remove()
-        for path in self.targets:
+        for path in self.model.targets:
             remove_kept(path)
-
-
-def state_of(session: Session) -> dict[str, Any]:
-    """How far a run has come, beyond what its model tells, as JSON data."""
-    saver, place = session.saver, session.place
-    return {
-        "passes_done": session.passes_done,
-        "failures": session.failures,
-        "fresh": session.fresh,
-        "rows": place.rows,
-        "checksum": place.checksum,
-        "counters": session.counters.state(),
-        "totals": saver.totals.state() if saver.totals else None,
-        "namespace_report": list(session.namespace_report.met),
-        "matched": [list(one) for one in session.plan.matching()],
-        "known": saver.ledger.known if saver.ledger else [],
-        "best": saver.best.keep(),
-    }
-
-
-def go_on(session: Session, run: dict[str, Any]) -> None:
-    """Bring a session with the checkpoint's model to where ``state_of`` was taken."""
-    session.passes_done, session.failures, session.fresh = run["passes_done"], run["failures"], run["fresh"]
-    session.place.skip, session.place.expected = run["rows"], run["checksum"]
-    session.counters.restore(run["counters"])
-    session.saver.totals = None
-    if run["totals"] is not None:
-        session.saver.begin_totals(run["totals"])
-    session.namespace_report.met = bytes(run["namespace_report"])
-    session.saver.best.go_on(run["best"], session.saver.targets)
-    plan, matched = session.plan, set(map(tuple, run["matched"]))
-    for place, one in enumerate(plan.interactions):
-        plan.matched[place] = one in matched
 
 
 def known_then(config: RunConfig) -> list[dict[str, Any]] | None:

@@ -142,6 +142,11 @@ class Counters:
         self.holdout_best_loss, self.holdout_best_pass = loss, number
         return True
 
+    def held_out_loss(self) -> float | None:
+        """The average of this pass so far, None where nothing was held out."""
+        weight = self.holdout_weight_since_pass
+        return self.holdout_loss_since_pass / weight if weight else None
+
     def drop_pass(self) -> None:
         """Close a pass whose held-out loss tells nothing."""
         self.holdout_weight_since_pass = self.holdout_loss_since_pass = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.features.row_terms import terms_of_row
 from vwlite.learners.multiline import Ldf, line_of, number_text
 from vwlite.training.audit import items_line
+from vwlite.training.listener import Listener, Run
 
 
 class Terms(NamedTuple):
@@ -26,33 +27,37 @@ class Terms(NamedTuple):
     linear: int
 
 
-class GroupAudit:
-    """Prints; called by the kernel with every score, while the weights are those it was made of."""
+class GroupAudit(Listener):
+    """Shows every score that the kernel tells of, while the weights are those it was made of."""
 
-    def __init__(self, batch: Batch, plan: Plan, learner: Ldf) -> None:
-        self.batch, self.plan, self.learner = batch, plan, learner
+    def __init__(self, learner: Ldf, plan: Plan, show: Callable[[bytes], None]) -> None:
+        self.learner, self.plan, self.show = learner, plan, show
+        self.rows: Batch | None = None  # those being run
 
-    def __call__(self, row: int, other: int, learns: bool, score: float) -> None:
+    def begin(self, run: Run) -> None:
+        self.learner.observe_scores(self.show_score)
+
+    def before(self, batch: Batch, begin: int, end: int) -> None:
+        self.rows = batch
+
+    def show_score(self, row: int, other: int, learns: bool, score: float) -> None:
         terms = self.terms(row, with_all_linear(self.plan))
         if other != row:
             terms = difference(terms, self.terms(other, self.plan))
-        first = first_of_group(self.batch, row)
-        shared = row == first + 1 and self.batch.flags[first] & SHARED
+        first = first_of_group(self.rows, row)
+        shared = row == first + 1 and self.rows.flags[first] & SHARED
         line = items_line(self.learner, *terms[:3]).encode("utf-8", "surrogateescape")
-        shown = line_of(number_text(score), tag_of(self.batch, first if shared else row)) + line + b"\n"
-        sys.stdout.flush()
-        sys.stdout.buffer.write(shown)
-        sys.stdout.buffer.flush()
+        self.show(line_of(number_text(score), tag_of(self.rows, first if shared else row)) + line + b"\n")
 
     def terms(self, row: int, plan: Plan) -> Terms:
         """The constant stands before the namespaces that only the shared line has."""
-        whole, at = with_shared(self.batch, row)
+        whole, at = with_shared(self.rows, row)
         index, value, _, groups = terms_of_row(whole, plan, at)
         names = term_names(whole, plan, at)
         sizes = {letter: size for letter, size in groups if not plan.nonlinear[letter]}
         linear, order = sum(sizes.values()), np.arange(len(names))
         if plan.constant:
-            segments = self.batch.namespace_char[self.batch.row_namespace[row] : self.batch.row_namespace[row + 1]]
+            segments = self.rows.namespace_char[self.rows.row_namespace[row] : self.rows.row_namespace[row + 1]]
             own = sum(sizes.get(letter, 0) for letter in set(plan.redefine[segments].tolist()))
             order = np.insert(np.delete(order, linear), own, linear)
             linear += 1

@@ -5,13 +5,14 @@ model it belongs to by the digest of its header, so that it is never believed of
 model gets its name, with what is known of the model that stood there: whichever of the two a crash leaves is known.
 """
 
+from __future__ import annotations
+
 import json
 import os
-from typing import Any
+from typing import Any, Protocol
 
 from vwlite.config_check import require
 from vwlite.data.blocks import fingerprint
-from vwlite.data.dataset import Inputs
 from vwlite.errors import ModelError
 from vwlite.storage.atomic_file import beside_output
 from vwlite.storage.output_checks import LEDGER
@@ -65,30 +66,33 @@ def _models(path: str) -> dict[str, list[Entry]]:
     return told["models"]
 
 
+class Source(Protocol):
+    """Where a run reads from: ``vwlite.training.file_batches.FileBatches``."""
+
+    @property
+    def contents(self) -> dict[str, dict[str, Any]]: ...
+    @property
+    def lines(self) -> dict[str, int]: ...
+
+
 class Ledger:
     """What a run learns, and what its model had learned before: ``known``."""
 
     def __init__(self, model: str, known: list[Entry], paths: tuple[str, ...], whole: bool = True) -> None:
         """``model``: the file to be written. Take it before reading, so that a change meanwhile is noticed later."""
         self.model, self.known = model, known
-        self.lines: dict[str, int] = {}
         self.learned: list[Entry] = [{**entry, "whole": whole} for entry in fingerprint(paths) if entry]
-        self.inputs: Inputs | None = None
+        self.source: Source | None = None
 
-    def watch(self, inputs: Inputs) -> None:
-        """Take from them what is read of each file."""
-        self.inputs = inputs
-        inputs.digested = True
-
-    def count(self, path: str, lines: int) -> None:
-        self.lines[path] = self.lines.get(path, 0) + lines
+    def watch(self, source: Source) -> None:
+        """Take from it what is read of each file."""
+        self.source = source
 
     def entries(self) -> list[Entry]:
-        contents, entries = self.inputs.contents if self.inputs else {}, list(self.known)
-        for entry in self.learned:
-            path = entry["path"]
-            entries.append({**entry, "text": contents.get(path), "lines": self.lines.get(path)})
-        return entries
+        contents, lines = (self.source.contents, self.source.lines) if self.source else ({}, {})
+        read = [(contents.get(entry["path"]), lines.get(entry["path"])) for entry in self.learned]
+        learned = zip(self.learned, read, strict=True)
+        return [*self.known, *({**entry, "text": text, "lines": count} for entry, (text, count) in learned)]
 
     def write(self, digest: str) -> None:
         """Of the model with this digest, which is about to get its name. Raises OutputError."""

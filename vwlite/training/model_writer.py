@@ -1,8 +1,11 @@
 """What a run leaves behind: the model and its readable forms."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import Batch
@@ -11,23 +14,23 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.storage import model_file
-from vwlite.storage.atomic_file import Opened, atomic_output
+from vwlite.storage.atomic_file import Opened, atomic_output, beside_output
 from vwlite.storage.table_codec import NotFinite
 from vwlite.training.best_pass import BestPass
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters, ProgressRule
 from vwlite.training.ledger import model_digest
-from vwlite.training.model_loader import Restored
+from vwlite.training.listener import Listener
 
 if TYPE_CHECKING:
     from vwlite.features.name_index import NameBook
     from vwlite.training.ledger import Ledger
 
 
-def new_name_book(learner: Learner) -> "NameBook":
-    from vwlite.features.name_index import NameBook
+class Labels(Protocol):
+    """``vwlite.learners.label_check.LabelCheck``, which finds out whether -1 or 0 stands for the negative class."""
 
-    return NameBook(learner.layout)
+    negative: float | None
 
 
 def _is_finite(data: dict[str, Any]) -> bool:
@@ -38,47 +41,75 @@ def _is_finite(data: dict[str, Any]) -> bool:
     return True
 
 
-class Saver:
+class ModelWriter(Listener):
     """Writes the model of a run, whole and with everything needed to go on exactly."""
 
-    def __init__(self, config: RunConfig, learner: Learner, plan: Plan, counters: Counters, policy: object) -> None:
-        self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
-        self.policy = policy
-        self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
-        self.ledger: Ledger | None = None
-        self.best = BestPass()
-        self.passes = 0  # finished in all, this run's and those before
-        self.names = new_name_book(learner) if config.output.invert_hash or config.output.names else None
+    finite = True  # a model with a number that is not finite is refused
 
-    def go_on_from(self, restored: Restored) -> None:
-        """Count and name on from where the model stopped."""
-        self.passes = restored.passes
-        self.begin_totals(restored.counters)
-        if self.names is not None and restored.names is not None:
-            self.names.names = restored.names.names
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        plan: Plan,
+        counters: Counters,
+        *,
+        names: NameBook | None = None,
+        labels: Labels | None = None,
+        ledger: Ledger | None = None,
+        passes: int = 0,
+        counts: dict[str, Any] | None = None,
+    ) -> None:
+        """``names`` of features, which the run collects; ``labels``: how it has read them; ``ledger`` is written with
+        the model. ``passes`` and ``counts`` of a model are gone on from.
+        """
+        self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
+        self.names, self.labels, self.ledger, self.best = names, labels, ledger, BestPass()
+        self.passes = passes  # finished in all, this run's and those before
+        self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
+        self.ends_with_best = False
+        if counts is not None:
+            self.begin_totals(counts)
 
     def begin_totals(self, counts: dict[str, Any]) -> None:
         """Count on from those of the runs before."""
         self.totals = Counters(ProgressRule(True, FLOAT32_MAX), self.counters.simple_labels)
         self.totals.restore(counts)
 
-    def count(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:
-            self.totals.tally(batch, results, results.held, begin, end)
+            self.totals.tally(self.learner.counted(batch), results, results.held, begin, end)
 
-    def note_lines(self, path: str, lines: int) -> None:
-        """So many more lines of an input were read as text."""
-        if self.ledger is not None:
-            self.ledger.count(path, lines)
+    def pass_read(self, number: int) -> None:
+        if self.config.output.predict_only_model:
+            self.learner.apply_shrinkage()
 
-    def learn_names(self, batch: Batch, begin: int, end: int) -> None:
-        if self.names is not None:
-            self.names.add(batch, self.plan, begin, end)
+    def end_pass(self, number: int) -> None:
+        self.passes += 1
+        output = self.config.output
+        if output.save_per_pass and output.model:
+            opened = partial(beside_output, like=output.model)
+            self.write_model(f"{output.model}.{self.passes}", opened=opened)
 
-    def learn_names_ahead(self, batch: Batch) -> None:
-        """Of a batch that is learned from later, without its names."""
-        if self.names is not None:
-            self.names.add_ahead(batch, self.plan)
+    def end(self) -> None:
+        """The model and its texts, of the best pass where early stopping ended the run."""
+        if self.ends_with_best:
+            self.name_best()
+        else:
+            self.best.drop()
+            self.write_all()
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "totals": self.totals.state() if self.totals else None,
+            "known": self.ledger.known if self.ledger else [],
+            "best": self.best.keep(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.totals = None
+        if state["totals"] is not None:
+            self.begin_totals(state["totals"])
+        self.best.go_on(state["best"], self.targets)
 
     @property
     def targets(self) -> list[str]:
@@ -100,6 +131,10 @@ class Saver:
         self.best.drop()
         self.write_all(self.best.output)
 
+    def end_with_best(self) -> None:
+        """The best pass is kept, and its model is the run's."""
+        self.ends_with_best = True
+
     def name_best(self) -> None:
         """The run ends, and an earlier pass was better. Raises OutputError, ModelError."""
         model = self.config.output.model
@@ -116,12 +151,11 @@ class Saver:
         learner, output = self.learner, self.config.output
         predict_only = output.predict_only_model and run is None
         named = self.names if output.names or run else None
-        labels = getattr(self.policy, "labels", None)
         header = {
             **learner.header(),
             "features": asdict(self.config.features),
             "counters": self.kept_counts(),
-            "negative_label": labels.negative if labels else None,
+            "negative_label": self.labels.negative if self.labels else None,
             "seen": sorted(self.plan.seen),
             "passes": self.passes,
             "resumable": not predict_only,
@@ -137,7 +171,7 @@ class Saver:
             if not _is_finite(header):
                 raise NotFinite
             announce = self.ledger.write if final else None
-            model_file.save(path, header, arrays, announce, finite=self.config.strict, opened=opened)
+            model_file.save(path, header, arrays, announce, finite=self.finite, opened=opened)
         except NotFinite:
             raise Diverged(
                 "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
@@ -145,8 +179,8 @@ class Saver:
             ) from None
 
     def kept_counts(self) -> dict[str, float | int | None]:
-        """Counts of the model's examples; outside of ``vwlite vw`` none depends on where a run stopped."""
-        return (self.totals or self.counters).totals() if self.config.strict else self.counters.state()
+        """What the model says of its examples: nothing that depends on where a run was stopped and resumed."""
+        return (self.totals or self.counters).totals()
 
     def write_text(self, path: str, names: dict[int, str] | None, opened: Opened) -> None:
         from vwlite.training.text_model import write_readable

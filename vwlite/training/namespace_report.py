@@ -4,32 +4,45 @@ from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import ANONYMOUS, FeatureConfig, Plan
 from vwlite.features.interactions import FullNames, matches, read_interaction
 from vwlite.learners.base import Learner
+from vwlite.learners.row_results import Results
+from vwlite.training.display import Display
+from vwlite.training.listener import Listener
 
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
 
 
-class NamespaceReport:
-    """Looks on while batches go by, where there is something to look for."""
+class NamespaceReport(Listener):
+    """Notes at the end of a run which options did nothing, and what the learner has to complain of."""
 
-    def __init__(self, features: FeatureConfig, plan: Plan) -> None:
-        self.features, self.plan = features, plan
+    def __init__(self, features: FeatureConfig, learner: Learner, plan: Plan, display: Display) -> None:
+        self.features, self.learner, self.plan, self.display = features, learner, plan, display
         self.met = b""  # first bytes of namespaces' names, ascending
         self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep)
 
-    def look(self, batch: Batch) -> None:
-        if self.wanted:
-            new = batch.namespace_char[: batch.row_namespace[-1]].tobytes().translate(None, self.met)
-            if new:
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.wanted and end > begin:
+            letters = batch.namespace_char[batch.row_namespace[begin] : batch.row_namespace[end]]
+            if new := letters.tobytes().translate(None, self.met):
                 self.met = bytes(sorted({*self.met, *new}))
 
-    def warnings(self, learner: Learner) -> list[str]:
+    def end(self) -> None:
+        for warning in (*self.warnings(), *self.learner.warnings()):
+            self.display.note(warning)
+
+    def state(self) -> dict[str, list[int]]:
+        return {"namespace_report": list(self.met)}
+
+    def restore(self, state: dict[str, list[int]]) -> None:
+        self.met = bytes(state["namespace_report"])
+
+    def warnings(self) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""
         if not self.wanted or not self.met:
             return []
         seen = f"(seen: {' '.join(map(shown, self.met))})"
         lines = [
             f"{option} {value} never matched: no line has {needed(value)} {seen}"
-            for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs(learner))
+            for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs())
         ]
         if all(self.plan.ignore[self.plan.redefine[letter]] for letter in self.met):
             option = "keep" if self.features.keep else "ignore"
@@ -47,11 +60,11 @@ class NamespaceReport:
                     missing.append((option, value))
         return missing
 
-    def unmatched_pairs(self, learner: Learner) -> list[tuple[str, str]]:
+    def unmatched_pairs(self) -> list[tuple[str, str]]:
         return [
             ("--dotproduct", value)
             for number, value in enumerate(self.features.dotproduct)
-            if not learner.has_learned_pair(number)
+            if not self.learner.has_learned_pair(number)
         ]
 
 

@@ -1,14 +1,10 @@
-"""The progress table, the summary and the progress bar: text for standard error."""
+"""The progress table and the summary, as text."""
 
 from __future__ import annotations
 
 import math
-import os
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
-from vwlite.escapes import laid_out
 from vwlite.training.counters import NO_HOLDOUT, Counters
 
 HEADER = (
@@ -111,60 +107,3 @@ def _average_loss(counters: Counters, holdout: bool) -> str:
     if counters.holdout_best_loss >= NO_HOLDOUT:
         return "undefined (no holdout)"
     return f"{counters.holdout_best_loss:.6f} h"
-
-
-def tell(line: str) -> None:
-    """Print ``line`` to standard error. When nobody reads it any more, work goes on in silence."""
-    if sys.stderr is None:
-        return
-    try:
-        print(laid_out(line), file=sys.stderr, flush=True)
-    except OSError:
-        with suppress(OSError, ValueError):  # what is still buffered goes nowhere, also when Python exits
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, sys.stderr.fileno())
-            os.close(null)
-
-
-class Bar:
-    """A bar of bytes read, or nothing; lines are written past it. A context manager."""
-
-    def __init__(self, bar=None) -> None:
-        self._bar = bar
-
-    def update(self, size: int) -> None:
-        """``size`` more bytes were read."""
-        if self._bar is not None:
-            self._bar.update(size)
-
-    def write(self, line: str) -> None:
-        """Print ``line`` to standard error, above the bar."""
-        if self._bar is not None:
-            with suppress(OSError):
-                self._bar.write(laid_out(line), file=sys.stderr)
-        else:
-            tell(line)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-
-def bar(total_bytes: int | None, enabled: bool | None = None) -> Bar:
-    """A progress bar when standard error is a terminal and it is asked for or the size is known.
-
-    ``enabled`` is None to decide by the size, False for never (``--quiet``), True when asked for.
-    """
-    wanted = total_bytes is not None if enabled is None else enabled
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
-        return Bar()
-    from tqdm import tqdm
-
-    return Bar(tqdm(total=total_bytes, unit="B", unit_scale=True, leave=False, file=sys.stderr))

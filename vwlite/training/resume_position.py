@@ -12,9 +12,10 @@ class Place:
     The checksum, CRC-32 of the labels in order, tells whether a pipe brings the same data again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, skip: int = 0, expected: int = 0) -> None:
+        """``skip`` rows, whose checksum is ``expected``, are to be passed over."""
         self.rows = self.checksum = 0
-        self.skip = self.expected = 0  # rows to pass over, and their checksum
+        self.skip, self.expected = skip, expected
 
     def learned(self, batch: Batch) -> int:
         """How many of the batch's rows, the next ones, have been learned before."""

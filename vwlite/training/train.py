@@ -1,203 +1,123 @@
 """Training, and testing on labelled data, as a function."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from vwlite.data.malformed_lines import BadLines
-from vwlite.errors import Diverged, ModelError, UsageError
-from vwlite.features.feature_plan import Plan
-from vwlite.interrupts import Interrupted
-from vwlite.learners import learner_class
-from vwlite.learners.label_check import LabelCheck
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.interrupts import Guard
+from vwlite.learners.base import Learner
+from vwlite.training.assembly import audit_of, malformed_line_policy, names_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
-from vwlite.training.loop import run
-from vwlite.training.model_loader import Restored, restore
-from vwlite.training.progress import tell
-from vwlite.training.trainer import Session
-
-NOT_FINITE = "1 prediction is not a finite number"
+from vwlite.training.display import Display
+from vwlite.training.early_stopping import EarlyStopping
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.first_pass import LabelsFound, MalformedLineCheck
+from vwlite.training.listener import Listener
+from vwlite.training.model_loader import Restored
+from vwlite.training.model_writer import ModelWriter
+from vwlite.training.namespace_report import NamespaceReport
+from vwlite.training.predictions import open_predictions
+from vwlite.training.run_report import Header, ProgressTable, Summary, honest_constant
+from vwlite.training.start import begin_learner
+from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from vwlite.data.class_labels import ClassLabels
     from vwlite.training.checkpoint import Checkpoints
     from vwlite.training.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True)
-class BadLinesConfig:
-    """What happens to malformed lines; see ``vwlite.data.malformed_lines.BadLines``."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainResult:
+    """What a finished run has come to."""
 
-    max_ratio: float = 0.01
-    strict: bool = False
-    keep: str | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.max_ratio <= 1:
-            raise UsageError(f"--max-bad-ratio takes a number from 0 to 1, not {self.max_ratio:g}")
-
-
-def say(line: str) -> None:
-    """A line for the user, on standard error."""
-    tell(f"vwlite: {line}")
-
-
-def start(
-    config: RunConfig,
-    initial: str | None = None,
-    learner_changes: Mapping[str, Any] | None = None,
-    feature_changes: Mapping[str, Any] | None = None,
-    loss_changes: Mapping[str, Any] | None = None,
-    confident: bool = False,
-) -> tuple[RunConfig, Restored | None]:
-    """The configuration to run with and, with ``initial``, the model to go on from, some options changed.
-
-    ``confident``: it is to tell how sure its predictions are, if it can.
-
-    Raises ModelError when it is to go on learning and cannot, and as ``vwlite.training.model_loader.restore``.
-    """
-    if initial is None:
-        return config, None
-    model = restore(
-        initial,
-        learning=config.learning,
-        strict=config.strict,
-        learner_changes=dict(learner_changes or {}),
-        feature_changes=dict(feature_changes or {}),
-        loss_changes=dict(loss_changes or {}),
-        confident=confident,
-    )
-    if config.learning:
-        go_on(initial, model, dict(learner_changes or {}))
-        if model.learner.config.decay_learning_rate != 1 and not config.output.quiet:
-            rate = f"the learning rate has decayed to {model.learner.get('rate'):g}"
-            say(f"{rate} over {model.passes} passes, each run being one; -l sets another")
-        if model.header["names"]:
-            config = replace(config, output=replace(config.output, names=True))
-    return replace(config, features=model.features, learner=model.learner.config), model
-
-
-def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
-    """Let options that differ from the model's take the place of what it had come to."""
-    if not model.header["resumable"]:
-        raise ModelError(f"{path} cannot go on learning: it was saved with --predict_only_model")
-    config, old = model.learner.config, model.header["config"]
-    if "learning_rate" in typed and typed["learning_rate"] != old["learning_rate"]:
-        model.learner.set(rate=config.initial_learning_rate)
-    bounds = config.prediction_bounds
-    if bounds and bounds != (old["min_prediction"], old["max_prediction"]):
-        model.learner.set(min_label=bounds[0], max_label=bounds[1])
+    learner: Learner
+    counters: Counters
+    passes: int  # made
+    stopped_early: bool  # because the held-out loss no longer fell
+    holdout: bool  # whether examples were held out
+    lines: int
+    bad_lines: int  # malformed ones among them
+    broken: bool  # the reader of predictions went away
 
 
 def train(
     config: RunConfig,
     model: Restored | None = None,
     bad_lines: BadLinesConfig | None = None,
-    checkpoints: "Checkpoints | None" = None,
-    ledger: "Ledger | None" = None,
-) -> Session:
-    """Run through the data once per pass; the session, finished, holds counters and learner.
+    checkpoints: Checkpoints | None = None,
+    ledger: Ledger | None = None,
+    display: Display | None = None,
+    guard: Guard | None = None,
+) -> TrainResult:
+    """Run through the data once per pass, and write what the configuration names.
 
     ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. ``ledger`` is written with the
     model. Raises the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is described in
     ``vwlite.storage.atomic_file``.
     """
-    session = open_session(config, model, bad_lines or BadLinesConfig(), config.output.quiet)
-    if ledger:
-        session.saver.ledger = ledger
-        ledger.watch(session.inputs)
-    with session:
-        if not checkpoints:
-            run(session, config.output.audit)
-            return session
-        try:
-            checkpoints.attach(session)
-            run(session, config.output.audit)
-        except Interrupted as signal:
-            if checkpoints.save():
-                signal.kept = checkpoints.kept
-            raise
-        except Diverged as error:
-            raise Diverged(f"{error}{checkpoints.kept}") from error
-    if checkpoints:
-        checkpoints.remove()
-    return session
-
-
-def predict(
-    config: RunConfig,
-    model: Restored,
-    bad_lines: BadLinesConfig | None = None,
-    quiet: bool = False,
-    confidence: bool = False,
-    as_raw: bool = False,
-) -> Session:
-    """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
-
-    ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
-    classes as raw predictions are. Raises UsageError when the model, which is
-    to be started for it, cannot tell. DataError (too many lines were malformed) and Diverged (a prediction was not a
-    finite number) are raised only at the end, when all predictions are written.
-    """
-    session = open_session(config, model, bad_lines or BadLinesConfig(), quiet, predicting=True)
-    if confidence:
-        if not model.learner.supports_confidence:
-            raise UsageError(
-                "--confidence needs a model of plain gradient descent or dot products that can go on learning (no "
-                "--predict_only_model)"
-            )
-        session.results.want_flips()
-    session.fill_gaps, session.answers_raw = True, as_raw
-    model.learner.answer_all()
-    with session:
-        run(session, config.output.audit)
-    if not quiet:
-        tell_unmoved(session)
-    session.policy.check_ratio(session.policy.lines)
-    if odd := model.learner.odd:
-        several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE
-        raise Diverged(f"{several}; the first: {odd[0]}")
-    return session
-
-
-def tell_unmoved(session: Session) -> None:
-    """That the model knows nothing of these data, where that is so."""
-    unmoved = session.unmoved
-    warning = unmoved and unmoved.warning(session.learner, session.plan, session.inputs.format)
-    if warning:
-        say(f"note: {warning}")
-
-
-def open_session(
-    config: RunConfig,
-    model: Restored | None,
-    bad_lines: BadLinesConfig,
-    quiet: bool,
-    check_labels: bool = True,
-    predicting: bool = False,
-) -> Session:
-    """A session for commands other than ``vwlite vw``. ``predicting``: labels do not matter."""
-    if model:
-        learner, plan = model.learner, model.plan
-    else:
-        kind = learner_class(config.learner.learner)
-        learner = kind(config.learner, config.features.bits, learning=config.learning, strict=True)
-        plan = Plan(config.features, drop_pairs=learner.drops_pairs)
-    labels: LabelCheck | ClassLabels | None = None
-    check_labels = check_labels and not predicting
-    if check_labels and learner.simple_labels:
-        labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
-    elif check_labels or learner.multiline:  # whose labels say what can be predicted
-        labels = learner.labels()
-    policy = BadLines(
-        labels,
-        None if quiet else say,
-        max_ratio=bad_lines.max_ratio,
-        strict=bad_lines.strict,
-        to_the_end=predicting,
-        class_weights=config.input.class_weights,
+    display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
+    learner, plan = begin_learner(config, model)
+    policy = malformed_line_policy(
+        config, learner, model, bad_lines, None if config.output.quiet else display.message
     )
-    session = Session(config, learner, plan, policy, Counters(config.output.progress, learner.simple_labels), model)
-    session.bad_lines = bad_lines.keep
-    return session
+    counters, holdout = Counters(config.output.progress, learner.simple_labels), config.holdout.active(config.passes)
+    names = names_of(config, learner, plan, model)
+    writer = ModelWriter(
+        *(config, learner, plan, counters),
+        names=names and names.book,
+        labels=policy.labels,
+        ledger=ledger,
+        passes=model.passes if model else 0,
+        counts=model.counters if model else None,
+    )
+    audit = audit_of(config, learner, plan, display)
+    learner.watch(config.passes, display.line, counters.held_out_loss)
+    source = FileBatches(
+        *(config, learner, policy, display),
+        passes_before=writer.passes - (checkpoints.passes_done if checkpoints else 0),
+        digested=ledger is not None or checkpoints is not None,
+        ahead=names and names.ahead,
+    )
+    if ledger:
+        ledger.watch(source)
+    with ExitStack() as closing:
+        closing.callback(source.close)
+        closing.callback(writer.best.drop)
+        predictions = open_predictions(closing, config.output, learner)
+        closing.enter_context(policy.keeping(bad_lines.keep))
+        closing.callback(display.close)
+        stopping = EarlyStopping(config.holdout, holdout, counters, writer)
+        saving = checkpoints and checkpoints.writer(source, writer, [one.writer for one in predictions])
+        listeners: list[Listener | None] = [
+            Header(config, source, display),
+            names,
+            *audit,
+            ProgressTable(config, learner, counters, display),
+            *predictions,
+            MalformedLineCheck(policy),
+            LabelsFound(counters, source.inputs.described, config.output.model, config.learning and not model),
+            writer,
+            stopping,
+            NamespaceReport(config.features, learner, plan, display) if config.learning else None,
+            Summary(config, learner, counters, display, honest_constant),
+            saving,
+        ]
+        trainer = Trainer(
+            *(learner, plan, source, [listener for listener in listeners if listener]),
+            passes=config.passes,
+            row_by_row=config.output.audit,
+            guard=guard,
+        )
+        if saving:
+            closing.enter_context(saving.saving())
+        trainer.run()
+    if saving:
+        saving.remove()
+    return TrainResult(
+        *(learner, counters, trainer.passes_done, stopping.stopped, holdout, policy.lines, policy.bad),
+        broken=any(one.writer.broken for one in predictions),
+    )

@@ -9,15 +9,20 @@ from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
+from vwlite.training.listener import Listener
 
 
-class Unmoved:
+class Unmoved(Listener):
     """Looks at predictions before clip and link until one differs from the first."""
 
     def __init__(self) -> None:
         self.first: float | None = None
         self.so_far = True
         self.rows = 0
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.so_far:
+            self.look(batch, results.raw, begin, end)
 
     def look(self, batch: Batch, raw: np.ndarray, begin: int, end: int) -> None:
         shown = raw[begin:end][batch.flags[begin:end] & BLANK == 0]

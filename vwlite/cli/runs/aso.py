@@ -3,6 +3,7 @@
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
@@ -16,7 +17,6 @@ from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import LearnConfig, learn
 from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
-from vwlite.training.train import say
 
 
 def run_learn(arguments: dict[str, Any]) -> int:

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NUMBERS, SEQUENCES, form_of
-from vwlite.data.malformed_lines import BadLines
+from vwlite.data.malformed_lines import BadLines, BadLinesConfig
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.data_report import LARGEST, SMALLEST, DataReport
@@ -17,7 +18,6 @@ from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers,
 from vwlite.evaluation.label_traps import Traps
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.configs.per_class import KINDS, ManyConfig
-from vwlite.training.train import BadLinesConfig, say
 
 SHOWN = 20  # namespaces in the table
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are

@@ -3,6 +3,7 @@
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import say, tell
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
@@ -15,8 +16,6 @@ from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.train import CrrConfig, save, train
-from vwlite.training.progress import tell
-from vwlite.training.train import say
 
 SAME = ("alpha", "penalty", "steps", "rate", "learning_rate", "project", "sampling", "pair_buffer", "seed")
 

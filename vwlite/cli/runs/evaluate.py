@@ -3,6 +3,7 @@
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import Console
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import module_for
@@ -30,11 +31,11 @@ def run(arguments: dict[str, Any]) -> int:
     ranked, others = ranking_metrics.choose(names, arguments["qid"])
     rankings = ranking_metrics.Rankings(Queries(QueryConfig(arguments["qid"]), config.features)) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
-    bad_lines = build.bad_lines_config(arguments)
-    session, outcomes = evaluate(config, model, bad_lines, arguments["quiet"], rankings, graded)
+    bad_lines, shown = build.bad_lines_config(arguments), shown_of(arguments)
+    counters, outcomes = evaluate(config, model, bad_lines, collector=rankings, grades=graded, **shown)
     if not len(outcomes):
         raise DataError(NO_LABELS)
-    weight = session.counters.labeled_weight
+    weight = counters.labeled_weight
     signs = getattr(config.learner, "binary", False)  # in place of probabilities
     shares = loss.name == "logistic" and config.learner.link == "logistic" and not (signs or graded)
     labels, *columns = outcomes.columns()
@@ -45,7 +46,7 @@ def run(arguments: dict[str, Any]) -> int:
         *(labels, *columns),
         task="binary" if binary else "regression",
         output="probability" if shares else "score",
-        loss=session.counters.sum_loss / weight if weight else None,
+        loss=counters.sum_loss / weight if weight else None,
         metrics=others,
         graded=bool(ranked),
     )
@@ -62,11 +63,16 @@ def evaluate_classes(arguments: dict[str, Any], config: RunConfig, model: Restor
     outcomes = ClassOutcomes(model.learner)
     if arguments["qid"]:
         raise UsageError("--qid does not go with a model of classes")
-    evaluate(config, model, build.bad_lines_config(arguments), arguments["quiet"], outcomes)
+    evaluate(config, model, build.bad_lines_config(arguments), collector=outcomes, **shown_of(arguments))
     report = outcomes.report(chosen(arguments["metrics"]))
     if report.get("examples") == 0:
         raise DataError(NO_LABELS)
     return tell(report, arguments["json_path"])
+
+
+def shown_of(arguments: dict[str, Any]) -> dict[str, Any]:
+    """What ``evaluate`` is told of messages: there is no table beside them."""
+    return {"quiet": arguments["quiet"], "display": Console(quiet=True)}
 
 
 def tell(report: dict[str, Any], path: str | None) -> int:

@@ -4,8 +4,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import say, tell
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
+from vwlite.data.malformed_lines import BadLinesConfig
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.solvers.loglinear import model_file
@@ -14,8 +16,6 @@ from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
-from vwlite.training.progress import tell
-from vwlite.training.train import BadLinesConfig, say
 
 OPTIONS = {  # as typed -> field of L1Config
     "kind_of_model": "model",

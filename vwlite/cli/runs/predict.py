@@ -3,11 +3,12 @@
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import Console
 from vwlite.cli.runs.answers import changes_for
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
+from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import STDOUT
-from vwlite.training.train import predict
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -19,8 +20,9 @@ def run(arguments: dict[str, Any]) -> int:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, changes, confident=confidence)
     bad_lines, quiet = build.bad_lines_config(arguments), arguments["quiet"]
-    session = predict(config, model, bad_lines, quiet=quiet, confidence=confidence, as_raw=as_raw)
-    return 141 if session.broken else 0
+    shown = {"quiet": quiet, "display": Console(quiet=True)}
+    broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, **shown)
+    return 141 if broken else 0
 
 
 def beside_audit(path: str) -> str | None:

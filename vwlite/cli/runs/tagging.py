@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
@@ -14,7 +15,6 @@ from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, choose, input_for, measure, texts
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.train import say
 
 
 def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> Tagger:

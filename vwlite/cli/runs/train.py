@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.cli import build, learners
+from vwlite.cli.console import Console, say
 from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.signals import Interrupts
@@ -20,9 +21,10 @@ from vwlite.training import ledger
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
+from vwlite.training.run_report import honest_constant
 from vwlite.training.seen_inputs import Seen, seen
-from vwlite.training.train import say, start, train
-from vwlite.training.trainer import Session
+from vwlite.training.start import start
+from vwlite.training.train import TrainResult, train
 
 KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path")
 
@@ -46,16 +48,18 @@ def run(arguments: dict[str, Any]) -> int:
         config = unseen(config, arguments, known)
         if config is None:
             return nothing_new(arguments)
-        checkpoints, learned = None, None
+        checkpoints, learned, guard = None, None, None
         if config.output.model and is_replaceable(config.output.model):
-            checkpoints = checkpoints_of(config, arguments, held)
+            checkpoints, guard = checkpoints_of(config, arguments), held.enter_context(Interrupts())
             learned = ledger.Ledger(config.output.model, known, config.input.paths, not config.input.examples)
             if arguments["resume"]:
                 model = checkpoints.load() or model
-        session = train(config, model, build.bad_lines_config(arguments), checkpoints, learned)
+        output = config.output
+        display = Console(output.quiet, output.to_stdout, output.bar)
+        done = train(config, model, build.bad_lines_config(arguments), checkpoints, learned, display, guard)
     if arguments["json_path"]:
-        write_json(arguments["json_path"], run_report(session))
-    return 141 if session.broken else 0
+        write_json(arguments["json_path"], run_report(done))
+    return 141 if done.broken else 0
 
 
 def begins_afresh(arguments: dict[str, Any]) -> bool:
@@ -108,12 +112,12 @@ def nothing_new(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def checkpoints_of(config: RunConfig, arguments: dict[str, Any], held: ExitStack) -> Checkpoints:
-    """While ``held``, the first signal is heard between batches. Raises UsageError where a run cannot be stopped."""
+def checkpoints_of(config: RunConfig, arguments: dict[str, Any]) -> Checkpoints:
+    """Raises UsageError where a run cannot be stopped."""
     if config.learner.learner == "bfgs" and (arguments["resume"] or arguments["checkpoint_every"]):
         raise UsageError("--bfgs does not go with --resume and --checkpoint-every: a stopped run of it begins anew")
     tell = (lambda line: None) if config.output.quiet else say
-    checkpoints = Checkpoints(config, tell, held.enter_context(Interrupts()), every=arguments["checkpoint_every"])
+    checkpoints = Checkpoints(config, tell, every=arguments["checkpoint_every"])
     if os.path.exists(checkpoints.path) and not arguments["resume"]:
         tell(f"training begins anew; --resume would have gone on with {checkpoints.path}, left by a stopped run")
     return checkpoints
@@ -124,21 +128,22 @@ def configured(arguments: dict[str, Any], typed: dict[str, Any]) -> tuple[RunCon
     features = build.feature_changes(typed)
     if arguments["initial"]:
         config = build.run_config(arguments, GdConfig(), FeatureConfig())
-        return start(config, arguments["initial"], learners.learner_changes(typed), features, build.loss_changes(typed))
+        changes = learners.learner_changes(typed), features, build.loss_changes(typed)
+        return start(config, arguments["initial"], *changes, say=None if config.output.quiet else say)
     link = LOSSES[build.loss_changes(typed).get("name", "squared")].link
     learner = learners.learner_config(with_free_bound(typed, LossConfig(**build.loss_changes(typed))), link=link)
     return build.run_config(arguments, learner, FeatureConfig(**features)), None
 
 
-def run_report(session: Session) -> dict[str, Any]:
+def run_report(done: TrainResult) -> dict[str, Any]:
     """Counts and losses of a finished run, as JSON data."""
-    counters, learner = session.counters, session.learner
+    counters, learner = done.counters, done.learner
     weight = counters.labeled_weight
-    held = counters.holdout_best_loss if session.holdout.active and counters.holdout_weight else None
-    constant = session.report.best_constant(learner)
+    held = counters.holdout_best_loss if done.holdout and counters.holdout_weight else None
+    constant = honest_constant(learner, counters)
     return {
         "examples": int(counters.example_number),
-        "passes": session.passes_done,
+        "passes": done.passes,
         "weighted_examples": counters.weight,
         "weighted_labels": counters.weighted_labels,
         "average_loss": counters.sum_loss / weight if weight else None,
@@ -146,8 +151,8 @@ def run_report(session: Session) -> dict[str, Any]:
         "best_constant": constant[0] if constant else None,
         "best_constant_loss": constant[1] if constant else None,
         "features": int(counters.total_features),
-        "lines": session.policy.lines,
-        "bad_lines": session.policy.bad,
+        "lines": done.lines,
+        "bad_lines": done.bad_lines,
         "min_label": learner.get("min_label"),
         "max_label": learner.get("max_label"),
         "loss_function": learner.config.loss.name,

@@ -15,13 +15,13 @@ from typing import Any
 
 import vwlite
 from vwlite.cli import build
+from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.handed import check_varied, read_fixed
 from vwlite.data.blocks import check_inputs
 from vwlite.errors import UsageError
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, better_when_larger, draw
 from vwlite.storage.atomic_file import atomic_copy
-from vwlite.training.train import say
 
 PYTHON = (sys.executable, "-P", "-m", "vwlite")  # -P: the current folder is no place to import from
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale")

@@ -1,14 +1,14 @@
 """What ``vwlite vw`` does: the library with Vowpal Wabbit's defaults and behaviour."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from vwlite.cli import build, learners
+from vwlite.cli.console import Console
 from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
@@ -17,14 +17,11 @@ from vwlite.learners import check_as_text, learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import Counters, ProgressRule, parse_progress
-from vwlite.training.loop import run as run_loop
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore
-from vwlite.training.text_model import write_regularizer
-from vwlite.training.trainer import Session
+from vwlite.training.vw_run import run_like_vw
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
 NOT_KEPT = (
@@ -116,31 +113,14 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
             learner.set(**{name: getattr(counters, name) for name in names})
     classes = None if learner.simple_labels else learner.labels(log)
     policy = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
-    with Session(config, learner, plan, policy, counters) as session:
-        if goes_on:
-            session.earlier_passes = session.saver.passes = model.passes
-        if arguments["dry_run"]:
-            return 0
-        with naming_weights(session, config.output.audit_regressor):
-            run_loop(session, config.output.audit)
-        if arguments["output_feature_regularizer_text"]:
-            write_regularizer(arguments["output_feature_regularizer_text"], learner, config.features)
-    return 141 if session.broken else 0
-
-
-@contextmanager
-def naming_weights(session: Session, path: str | None) -> Iterator[None]:
-    """Within, weights are written to a file with their names. Raises OutputError."""
-    if path is None:
-        yield
-        return
-    from vwlite.training.audit import WeightNames
-
-    with atomic_output(path) as file:
-        names = WeightNames(session.learner, session.plan, file)
-        session.report.say(f"Regressor contains {names.values} values")
-        session.observe_rows = names.observe
-        yield
+    output = config.output
+    broken = run_like_vw(
+        *(config, learner, plan, policy, counters, Console(output.quiet, output.to_stdout, bar=False)),
+        earlier_passes=model.passes if goes_on else 0,
+        regularizer=arguments["output_feature_regularizer_text"],
+        dry_run=arguments["dry_run"],
+    )
+    return 141 if broken else 0
 
 
 def require_gd(learner: Learner, option: str) -> Learner:

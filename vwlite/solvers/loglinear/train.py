@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.dataset import InputConfig, Inputs
 from vwlite.data.label_vocabulary import LabelBook
-from vwlite.data.malformed_lines import BadLines
+from vwlite.data.malformed_lines import BadLines, BadLinesConfig
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.features.name_index import NameBook
@@ -24,7 +24,6 @@ from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
 from vwlite.solvers.memory_limit import USUAL, check_memory
-from vwlite.training.train import BadLinesConfig
 
 
 @dataclass(slots=True)

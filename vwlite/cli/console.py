@@ -1,0 +1,77 @@
+"""What commands print: lines on standard error, a progress bar, and audits on standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+from vwlite.escapes import laid_out
+from vwlite.training.display import Display
+
+
+def tell(line: str) -> None:
+    """Print ``line`` to standard error. When nobody reads it any more, work goes on in silence."""
+    if sys.stderr is None:
+        return
+    try:
+        print(laid_out(line), file=sys.stderr, flush=True)
+    except OSError:
+        with suppress(OSError, ValueError):  # what is still buffered goes nowhere, also when Python exits
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stderr.fileno())
+            os.close(null)
+
+
+def say(line: str) -> None:
+    """A message for the user, on standard error."""
+    tell(f"vwlite: {line}")
+
+
+class Console(Display):
+    """Shows a run on standard error; with ``to_stdout`` its lines go to standard output, ``quiet`` shows none.
+
+    ``bar`` None: a bar is drawn where the size of the input is known and a terminal shows it, unless ``quiet``.
+    """
+
+    def __init__(self, quiet: bool = False, to_stdout: bool = False, bar: bool | None = None) -> None:
+        self.quiet, self.to_stdout = quiet, to_stdout
+        self.wanted = False if quiet and not bar else bar
+        self.bar: Any = None
+
+    def line(self, text: str) -> None:
+        if self.quiet:
+            return
+        if self.to_stdout:
+            print(laid_out(text))
+        elif self.bar is not None:
+            with suppress(OSError):
+                self.bar.write(laid_out(text), file=sys.stderr)
+        else:
+            tell(text)
+
+    def message(self, text: str) -> None:
+        say(text)
+
+    def start(self, size: int | None) -> None:
+        wanted = size is not None if self.wanted is None else self.wanted
+        if not wanted or sys.stderr is None or not sys.stderr.isatty():
+            return
+        from tqdm import tqdm
+
+        self.bar = tqdm(total=size, unit="B", unit_scale=True, leave=False, file=sys.stderr)
+
+    def advance(self, size: int) -> None:
+        if self.bar is not None:
+            self.bar.update(size)
+
+    def audit(self, data: bytes) -> None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self.bar is not None:
+            self.bar.close()

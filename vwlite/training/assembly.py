@@ -1,0 +1,73 @@
+"""What several kinds of runs are put together of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from vwlite.data.malformed_lines import BadLines, BadLinesConfig
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import Learner
+from vwlite.learners.label_check import LabelCheck
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.listener import Listener
+from vwlite.training.model_loader import Restored
+
+if TYPE_CHECKING:
+    from vwlite.data.class_labels import ClassLabels
+    from vwlite.training.name_collector import NameCollector
+
+
+def malformed_line_policy(
+    config: RunConfig,
+    learner: Learner,
+    model: Restored | None,
+    bad_lines: BadLinesConfig,
+    say: Callable[[str], None] | None,
+    *,
+    check_labels: bool = True,
+    to_the_end: bool = False,
+) -> BadLines:
+    """``check_labels`` is false where labels do not matter; ``say`` and ``to_the_end`` are those of ``BadLines``."""
+    labels: LabelCheck | ClassLabels | None = None
+    if check_labels and learner.simple_labels:
+        labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
+    elif check_labels or learner.multiline:  # whose labels say what can be predicted
+        labels = learner.labels()
+    return BadLines(
+        labels,
+        say,
+        max_ratio=bad_lines.max_ratio,
+        strict=bad_lines.strict,
+        to_the_end=to_the_end,
+        class_weights=config.input.class_weights,
+    )
+
+
+def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) -> list[Listener]:
+    """What shows an audit, if one is asked for. Raises UsageError where the learner has none."""
+    if not config.output.audit:
+        return []
+    if not learner.supports_audit:
+        asked = learner.asked_by or learner.name
+        raise UsageError(f"--audit does not go with --{asked}: its predictions are no sums of features' weights")
+    if learner.multiline:
+        from vwlite.training.group_audit import GroupAudit
+
+        return [GroupAudit(learner, plan, display.audit)]
+    from vwlite.training.audit import Audit
+
+    return [Audit(learner, plan, display.audit)]
+
+
+def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None = None) -> NameCollector | None:
+    """What collects the names of features where the run keeps them, beside those of the model it goes on from."""
+    if not (config.output.invert_hash or config.output.names):
+        return None
+    from vwlite.features.name_index import NameBook
+    from vwlite.training.name_collector import NameCollector
+
+    known = model.names.names if model and model.names else None
+    return NameCollector(NameBook(learner.layout, known), plan)

@@ -1,0 +1,28 @@
+"""What a run shows of itself, for whoever runs it to override."""
+
+
+class Display:
+    """Where the lines of a run go; this one shows nothing."""
+
+    def line(self, text: str) -> None:
+        """Of the header, the progress table, the summary, or a note; may be several."""
+
+    def message(self, text: str) -> None:
+        """Something that the user should know, whatever is shown of the run."""
+
+    def note(self, text: str) -> None:
+        """The same beside the table; nothing where ``text`` is empty."""
+        if text:
+            self.line(f"note: {text}")
+
+    def start(self, size: int | None) -> None:
+        """There are ``size`` bytes to be read, None: nobody knows."""
+
+    def advance(self, size: int) -> None:
+        """``size`` more bytes were read."""
+
+    def audit(self, data: bytes) -> None:
+        """Lines of an audit."""
+
+    def close(self) -> None:
+        """The run has ended, whatever the reason."""

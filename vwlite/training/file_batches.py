@@ -1,0 +1,150 @@
+"""The batches of a run's files, pass by pass: of the text or its cache, in order, at random, or easy ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from typing import Any, Protocol
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, INNER, SAVE, Batch
+from vwlite.data.block_parser import Parsed
+from vwlite.data.dataset import Inputs
+from vwlite.data.holdout import Holdout
+from vwlite.data.text_format import TextFormat
+from vwlite.learners.base import Learner
+from vwlite.training.config import RunConfig
+from vwlite.training.curriculum import Curriculum
+from vwlite.training.display import Display
+
+
+class MalformedLinePolicy(Protocol):
+    """How odd input is taken: ``vwlite.data.malformed_lines.BadLines`` or ``vwlite.data.vw_malformed_lines.VwLog``."""
+
+    def examine(self, part: Parsed) -> Batch: ...
+    def relabel(self, batch: Batch) -> Batch: ...
+    def recall(self, lines: int, bad: int) -> None: ...
+
+
+def text_format(config: RunConfig, learner: Learner) -> TextFormat:
+    """How a run's text is to be read."""
+    text = config.features.text_format(strict=config.strict, names=config.wants_names)
+    words = getattr(config.learner, "label_words", None)
+    return text if words is None else text.of_words(words, learner.multiline)
+
+
+class FileBatches:
+    """A source of batches, their labels checked by ``policy``, those rows marked that are held out. Close it."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        policy: MalformedLinePolicy,
+        display: Display,
+        *,
+        passes_before: int = 0,
+        digested: bool = False,
+        ahead: Callable[[Batch], None] | None = None,
+        holds_out_groups: bool = True,
+    ) -> None:
+        """``passes_before``: those made before this run's first. ``digested``: for a ledger. ``ahead`` is called with
+        batches of text from which only a cache is made.
+
+        Raises InputMissing, ModelError for a damaged cache.
+        """
+        self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
+        self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
+        self.holdout = Holdout(config.holdout, config.passes)
+        again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1)
+        self.inputs = Inputs(config.input, text_format(config, learner), again, digested, learner.pages())
+        self.curriculum: Curriculum | None = None
+        self.recalled = False  # what a cache knows of the text it was made from
+        self.rows = 0  # read as text
+        self.lines: dict[str, int] = {}  # of each file, read as text
+
+    def close(self) -> None:
+        self.inputs.close()
+
+    @property
+    def contents(self) -> dict[str, dict[str, Any]]:
+        """What was read of each file, digested; see ``Inputs.contents``."""
+        return self.inputs.contents
+
+    @property
+    def cache_line(self) -> str:
+        named = self.config.input.cache
+        return f"{self.inputs.state} cache_file = {named}" if named else "using no cache"
+
+    def batches(self, number: int) -> Generator[Batch]:
+        self.holdout.start_pass()
+        with closing(self.read(number)) as batches:
+            for batch in batches:
+                batch.holdout_mask = self.holdout_mask(batch)
+                yield batch
+
+    def read(self, number: int) -> Generator[Batch]:
+        if self.inputs.state == "using" and not self.recalled:
+            self.recall()
+        shuffled = self.is_shuffled(number)
+        chosen = self.config.curriculum.order is not None
+        if (shuffled or chosen or number > 1) and not self.inputs.cache:  # where a run or a model goes on
+            self.make_cache()
+        if chosen:
+            yield from map(self.policy.relabel, self.chosen(number))
+        elif shuffled:
+            yield from map(self.policy.relabel, self.inputs.shuffled(self.passes_before + number - 1))
+        elif number > 1 or self.inputs.state == "using":
+            yield from map(self.policy.relabel, self.inputs.cached())
+        else:
+            yield from self.texts()
+
+    def recall(self) -> None:
+        cache, paths = self.inputs.cache, self.config.input.paths
+        self.policy.recall(cache.lines, cache.bad)
+        if len(paths) == 1:
+            self.count_lines(paths[0], cache.lines)
+        self.recalled = True
+
+    def count_lines(self, path: str, lines: int) -> None:
+        self.lines[path] = self.lines.get(path, 0) + lines
+
+    def make_cache(self) -> None:
+        for batch in self.texts():
+            if self.ahead:
+                self.ahead(batch)
+            if batch.release:
+                batch.release()
+
+    def is_shuffled(self, number: int) -> bool:
+        """Whether pass ``number`` goes in an order of its own."""
+        input = self.config.input
+        return (input.shuffle_first and number == 1) or (input.shuffle and self.passes_before + number > 1)
+
+    def chosen(self, number: int) -> Iterator[Batch]:
+        """What the curriculum has for pass ``number``; what is held out is there in every pass."""
+        rows, input = self.inputs.at_random(), self.config.input
+        if self.curriculum is None:
+            self.curriculum = Curriculum(self.config.curriculum, rows.batches, input.seed, self.config.features)
+            self.display.note(self.curriculum.remark)
+        held = self.holdout.mark(len(rows), np.arange(len(rows)))
+        return rows.chosen(self.curriculum.admitted(number, self.config.passes, held), input.threads)
+
+    def texts(self) -> Iterator[Batch]:
+        """The batches of the text, while the cache, if any, is made."""
+        for part in self.inputs.texts():
+            self.rows += len(part.batch)
+            self.count_lines(part.block.path, part.lines)
+            yield self.policy.examine(part)
+            self.display.advance(part.block.size)
+
+    def holdout_mask(self, batch: Batch) -> np.ndarray | None:
+        """uint8[rows], 1 where a row, or the whole group of lines it is in, is held out; None: none is."""
+        if not self.multiline:
+            return self.holdout.mark(len(batch), batch.numbers)
+        if not self.holds_out_groups:
+            return None
+        groups = batch.flags & (BLANK | SAVE | INNER) == 0
+        held = self.holdout.mark(int(groups.sum()))
+        return held if held is None else np.append(held, np.uint8(0))[np.cumsum(groups) - groups]

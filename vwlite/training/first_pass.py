@@ -1,0 +1,38 @@
+"""What is checked once all lines have been read: no model is written of data that are not fit to learn from."""
+
+from vwlite.data.malformed_lines import BadLines
+from vwlite.errors import DataError
+from vwlite.training.counters import Counters
+from vwlite.training.listener import Listener
+
+
+class MalformedLineCheck(Listener):
+    """Raises DataError where the policy has had too many malformed lines."""
+
+    def __init__(self, policy: BadLines) -> None:
+        self.policy = policy
+
+    def pass_read(self, number: int) -> None:
+        if number == 1:
+            self.policy.finish()
+
+
+class LabelsFound(Listener):
+    """Raises DataError where an untrained model would take the place of a good one."""
+
+    def __init__(self, counters: Counters, inputs: str, model: str | None, wanted: bool) -> None:
+        """``inputs`` and ``model`` name the files. Unless ``wanted``, as where a model is gone on from, nothing is
+        checked.
+        """
+        self.counters, self.inputs, self.model, self.wanted = counters, inputs, model, wanted
+
+    def pass_read(self, number: int) -> None:
+        if number == 1 and self.wanted and not self.counters.labeled_weight:
+            kept = f"; {self.model} is not written" if self.model else ""
+            raise DataError(f"there is no labelled example to learn from in {self.inputs}{kept}")
+
+    def state(self) -> dict[str, bool]:
+        return {"fresh": self.wanted}
+
+    def restore(self, state: dict[str, bool]) -> None:
+        self.wanted = state["fresh"]

@@ -1,0 +1,69 @@
+"""Predicting, as a function."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.errors import Diverged, UsageError
+from vwlite.training.assembly import audit_of, malformed_line_policy
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.model_loader import Restored
+from vwlite.training.predictions import open_predictions
+from vwlite.training.trainer import Trainer
+from vwlite.training.unmoved_predictions import Unmoved
+
+NOT_FINITE = "1 prediction is not a finite number"
+
+
+def predict(
+    config: RunConfig,
+    model: Restored,
+    bad_lines: BadLinesConfig | None = None,
+    *,
+    quiet: bool = False,
+    confidence: bool = False,
+    as_raw: bool = False,
+    display: Display | None = None,
+) -> bool:
+    """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
+
+    ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
+    classes as raw predictions are; ``quiet``: no messages. True when the reader of the predictions went away.
+
+    Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
+    malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
+    written.
+    """
+    display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
+    learner, plan = model.learner, model.plan
+    say = None if quiet else display.message
+    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=False, to_the_end=True)
+    audit = audit_of(config, learner, plan, display)
+    source = FileBatches(config, learner, policy, display)
+    if confidence and not learner.supports_confidence:
+        raise UsageError(
+            "--confidence needs a model of plain gradient descent or dot products that can go on learning (no "
+            "--predict_only_model)"
+        )
+    learner.answer_all()
+    unmoved = Unmoved()
+    with ExitStack() as closing:
+        closing.callback(source.close)
+        predictions = open_predictions(closing, config.output, learner, as_raw=as_raw, fill_gaps=True)
+        closing.enter_context(policy.keeping(bad_lines.keep))
+        closing.callback(display.close)
+        display.start(source.inputs.size())
+        watching = [unmoved] if learner.simple_labels else []
+        listeners = [*audit, *predictions, *watching, MalformedLineCheck(policy)]
+        Trainer(learner, plan, source, listeners, row_by_row=config.output.audit, confidence=confidence).run()
+    if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
+        say(f"note: {warning}")
+    policy.check_ratio(policy.lines)
+    if odd := learner.odd:
+        several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE
+        raise Diverged(f"{several}; the first: {odd[0]}")
+    return any(one.writer.broken for one in predictions)

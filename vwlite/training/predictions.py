@@ -1,0 +1,80 @@
+"""Predictions and raw predictions of a run, written as they are made."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+
+import numpy as np
+
+from vwlite.data.batch import Batch
+from vwlite.learners.base import Learner
+from vwlite.learners.row_results import Results
+from vwlite.training.config import OutputConfig
+from vwlite.training.listener import Listener
+from vwlite.training.prediction_writer import PredictionWriter
+
+
+class Predictions(Listener):
+    """Writes a line for every example, or for every group of lines what the learner has for it."""
+
+    def __init__(
+        self,
+        writer: PredictionWriter,
+        learner: Learner,
+        *,
+        raw: bool = False,
+        all_digits: bool = True,
+        fill_gaps: bool = False,
+    ) -> None:
+        """``raw``: predictions before clip and link, with ``all_digits`` or six of them. ``fill_gaps``: a malformed
+        line's prediction is ``nan``, so that predictions stay beside their lines.
+        """
+        self.writer, self.learner, self.raw = writer, learner, raw
+        self.all_digits, self.fill_gaps = raw and all_digits, fill_gaps
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        values = results.raw if self.raw else results.prediction
+        if self.fill_gaps:
+            for gap in batch.gaps:
+                if begin <= gap < end or gap == end == len(batch):
+                    self.write_rows(batch, results, values, begin, gap)
+                    self.writer.write_bytes(b"nan\n")
+                    begin = gap
+        self.write_rows(batch, results, values, begin, end)
+
+    def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
+        learner, writer, raw = self.learner, self.writer, self.raw
+        if learner.multiline:
+            writer.write_bytes(learner.group_lines(batch, results, begin, end, raw))
+        elif not learner.simple_labels if raw else learner.custom_output:
+            text = partial(learner.lines, batch, results, raw=raw)
+            writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
+        elif results.flip is None:
+            writer.write(batch, values, begin, end, whole=self.all_digits)
+        else:
+            writer.write_beside(batch, values, results.flip, begin, end)
+
+
+def open_predictions(
+    closing: ExitStack,
+    output: OutputConfig,
+    learner: Learner,
+    *,
+    as_raw: bool = False,
+    all_digits: bool = True,
+    fill_gaps: bool = False,
+) -> list[Predictions]:
+    """Those asked for, in files that ``closing`` closes; ``as_raw``: predictions are written as raw ones are.
+
+    Raises OutputError. Of a learner without raw predictions their file stays empty, as vw's does.
+    """
+    def opened(path: str, raw: bool) -> Predictions:
+        writer = closing.enter_context(PredictionWriter(path))
+        return Predictions(writer, learner, raw=raw, all_digits=all_digits, fill_gaps=fill_gaps)
+
+    plain = opened(output.predictions, as_raw) if output.predictions else None
+    raw = opened(output.raw_predictions, True) if output.raw_predictions else None
+    if learner.shows_raw and (raw or as_raw) and not learner.simple_labels:
+        learner.want_scores()
+    return [one for one in (plain, raw if learner.shows_raw else None) if one]

@@ -1,0 +1,173 @@
+"""A run as ``vw`` has it: another choice of listeners, some of which count and write as ``vw`` does."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite.data.batch import SAVE, Batch
+from vwlite.data.vw_malformed_lines import VwLog
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import Learner
+from vwlite.learners.row_results import Results
+from vwlite.training.assembly import audit_of, names_of
+from vwlite.training.config import RunConfig
+from vwlite.training.counters import Counters
+from vwlite.training.display import Display
+from vwlite.training.early_stopping import EarlyStopping
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.listener import Listener, Run
+from vwlite.training.model_writer import ModelWriter
+from vwlite.training.predictions import open_predictions
+from vwlite.training.run_report import Header, ProgressTable, Summary, constant_of
+from vwlite.training.trainer import Trainer
+
+
+class VwProgressTable(ProgressTable):
+    """A line that is due and not shown stays due."""
+
+    def next_stretch(self, held: bool) -> None:
+        if self.shown:
+            super().next_stretch(held)
+
+
+class VwModelWriter(ModelWriter):
+    """Writes a model where an example's tag says so, too, and whatever the numbers in it are."""
+
+    finite = False
+
+    def __init__(self, *state: Any, display: Display, **more: Any) -> None:
+        super().__init__(*state, **more)
+        self.display = display
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if end == begin + 1 and batch.flags[begin] & SAVE:
+            self.save(batch.tag(begin))
+
+    def save(self, tag: bytes) -> None:
+        """As the tag ``save`` or ``save_PATH`` says."""
+        name = tag.removeprefix(b"save").removeprefix(b"_").decode("utf-8", "surrogateescape")
+        path = name or self.config.output.model
+        if path:
+            self.display.line(f"saving regressor to {path}")
+            self.write_model(path)
+
+    def kept_counts(self) -> dict[str, float | int | None]:
+        return self.counters.state()
+
+
+class PassLength(Listener):
+    """``--initial_pass_length``: a first pass that was cut short is followed by longer ones."""
+
+    def __init__(self, config: RunConfig, source: FileBatches) -> None:
+        self.length, self.cached, self.source = config.initial_pass_length, bool(config.input.cache), source
+
+    def begin(self, run: Run) -> None:
+        self.run = run
+
+    def end_pass(self, number: int) -> None:
+        if number == 1 and self.cached and self.source.rows == self.length:
+            self.run.extend(self.run.passes)
+
+    @property
+    def cut(self) -> int:
+        """How often a pass ended early without a cache to begin again with."""
+        length, left, passes = self.length, self.source.rows, 0
+        if length > 0 and not self.cached:
+            while left >= length:
+                left, length, passes = left - length, 2 * length + 1, passes + 1
+        return passes
+
+
+class VwSummary(Summary):
+    """Counts passes that ended early, and those of the model that is gone on from."""
+
+    def __init__(self, *state: Any, earlier_passes: int, length: PassLength) -> None:
+        super().__init__(*state, constant_of)
+        self.earlier_passes, self.length = earlier_passes, length
+
+    def end_pass(self, number: int) -> None:
+        self.passes = self.earlier_passes + number
+
+    def end(self) -> None:
+        self.passes += self.length.cut
+        super().end()
+
+
+class RegularizerText(Listener):
+    """Writes the weights as text for ``--output_feature_regularizer_text``."""
+
+    def __init__(self, path: str, learner: Learner, config: RunConfig) -> None:
+        self.path, self.learner, self.config = path, learner, config
+
+    def end(self) -> None:
+        from vwlite.training.text_model import write_regularizer
+
+        write_regularizer(self.path, self.learner, self.config.features)
+
+
+def run_like_vw(
+    config: RunConfig,
+    learner: Learner,
+    plan: Plan,
+    policy: VwLog,
+    counters: Counters,
+    display: Display,
+    *,
+    earlier_passes: int = 0,
+    regularizer: str | None = None,
+    dry_run: bool = False,
+) -> bool:
+    """``earlier_passes``, of the model, count as this run's; ``regularizer`` is a file for the weights as text.
+
+    True when the reader of the predictions went away.
+    """
+    names = names_of(config, learner, plan)
+    writer = VwModelWriter(
+        *(config, learner, plan, counters), display=display, names=names and names.book, passes=earlier_passes
+    )
+    audit = audit_of(config, learner, plan, display)
+    learner.watch(config.passes, display.line, counters.held_out_loss)
+    source = FileBatches(
+        *(config, learner, policy, display),
+        passes_before=earlier_passes,
+        ahead=names and names.ahead,
+        holds_out_groups=False,
+    )
+    with ExitStack() as closing:
+        closing.callback(source.close)
+        closing.callback(writer.best.drop)
+        predictions = open_predictions(closing, config.output, learner, all_digits=False)
+        closing.callback(display.close)
+        length = PassLength(config, source)
+        listeners: list[Listener | None] = [
+            Header(config, source, display),
+            None if earlier_passes else names,
+            *audit,
+            VwProgressTable(config, learner, counters, display, earlier_passes),
+            *predictions,
+            weight_names(config, learner, plan, closing, display),
+            writer,
+            length,
+            EarlyStopping(config.holdout, config.holdout.active(config.passes), counters, writer),
+            VwSummary(config, learner, counters, display, earlier_passes=earlier_passes, length=length),
+            RegularizerText(regularizer, learner, config) if regularizer else None,
+        ]
+        heard = [listener for listener in listeners if listener]
+        trainer = Trainer(learner, plan, source, heard, passes=config.passes, row_by_row=config.output.audit)
+        if dry_run:
+            heard[0].begin(trainer)
+        else:
+            trainer.run()
+    return any(one.writer.broken for one in predictions)
+
+
+def weight_names(
+    config: RunConfig, learner: Learner, plan: Plan, closing: ExitStack, display: Display
+) -> Listener | None:
+    """What names the weights of a model (``--audit_regressor``), if that is asked for."""
+    if config.output.audit_regressor is None:
+        return None
+    from vwlite.training.audit import WeightNames
+
+    return WeightNames(learner, plan, config.output.audit_regressor, closing, display)
