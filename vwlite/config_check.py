@@ -21,7 +21,8 @@ from typing import (
     is_typeddict,
 )
 
-FLOAT32_MAX = (2 - 2**-23) * 2.0**127  # of float32, as which kernels take numbers: no option is beyond it
+from vwlite.numerals import FLOAT32_MAX
+
 DOUBLE = (2 - 2**-52) * 2.0**1023  # the largest finite number
 WIDEST = 1 << 64  # whole numbers from this on are nobody's
 MOST = 2**53  # of what is counted in float64

@@ -67,7 +67,7 @@ def test_each_option_learns_something_else(vwlite, write, weights):
         ("--active --confidence", "--active and --confidence do not go together"),
         ("--active --ftrl", "--active and --confidence do not go with --ftrl"),
         ("--active --oaa 3", "do not go together"),
-        ("--confidence --dotproduct ui", "--confidence does not go with --dotproduct"),
+        ("--confidence --dotproduct ui", "--confidence and --dotproduct do not go together"),
         ("--active --mellowness -1", "--mellowness takes a number of 0 or more"),
         ("--simulation", "--simulation needs --active"),
         ("--oaa 0", "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"),

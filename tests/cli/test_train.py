@@ -253,7 +253,7 @@ ERRORS = {  # arguments: status, what is said
         2,
         "-l: 'nan' is not a finite number ('vwlite train --help' lists what there is)",
     ),
-    "data.vw -l -1": (2, "--learning_rate takes a number of 0 or more, not -1"),
+    "data.vw -l -1": (2, "-l takes a number of 0 or more, not -1"),
     "data.vw --max-bad-ratio 2": (2, "--max-bad-ratio takes a number from 0 to 1, not 2"),
     "data.vw --threads 0": (2, "--threads takes 1 or more, not 0"),
     "data.vw --early_terminate 0 --passes 2": (
@@ -268,7 +268,10 @@ ERRORS = {  # arguments: status, what is said
         2,
         "--invert_hash needs the names in the text, which a cache does not keep: drop -c",
     ),
-    "data.vw --loss_function expectile": (2, "the expectile loss needs expectile_q, a number in (0, 0.5]"),
+    "data.vw --loss_function expectile": (
+        2,
+        "--loss_function expectile needs --expectile_q, a number above 0 and up to 0.5",
+    ),
     "data.vw --rank 3": (2, "--rank needs --dotproduct"),
     "data.vw --dotproduct ui --sgd": (2, "--sgd does not go with --dotproduct"),
     "data.vw --dotproduct ui --rank -1": (2, "--rank takes 0 to 4096, not -1"),
@@ -280,7 +283,7 @@ ERRORS = {  # arguments: status, what is said
     "./data.vw -p data.vw": (2, "data.vw is the input and would be overwritten: give the output another name"),
     "data.vw -f m -p ./m": (2, "two outputs have the same name: -f m and -p ./m"),
     "data.vw --quantile_tau 2": (2, "--quantile_tau does nothing without --loss_function quantile"),
-    "data.vw --loss_function quantile --quantile_tau 2": (2, "quantile_tau must lie in [0, 1], not 2"),
+    "data.vw --loss_function quantile --quantile_tau 2": (2, "--quantile_tau takes a number from 0 to 1, not 2"),
     "- -": (2, "standard input (-) can be read only once"),
     "data.vw --loss_function poisson": (
         65,
@@ -336,8 +339,14 @@ def test_labels_of_a_continued_model_must_be_of_the_same_kind(vwlite, write):
 def test_unknown_choices_name_the_known(option, value, vwlite):
     done = vwlite("train", "data.vw", option, value, status=2)
     (said,) = done.stderr.splitlines()
-    assert said.startswith(f"vwlite: {option}: '{value}' is not one of '")
-    assert said.endswith("' ('vwlite train --help' lists what there is)")
+    assert said.startswith(f"vwlite: {option}: '{value}' is not one of ")
+    assert said.endswith(" ('vwlite train --help' lists what there is)")
+
+
+def test_an_unknown_choice_is_answered_with_the_one_that_is_spelled_most_like_it(vwlite):
+    done = vwlite("train", "data.vw", "--loss_function", "logstic", status=2)
+    assert "--loss_function: 'logstic' is not one of squared, " in done.stderr
+    assert " (did you mean logistic?)" in done.stderr
 
 
 def test_unknown_option(vwlite):

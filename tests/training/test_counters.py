@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import BLANK, SAVE, TAGGED
 from vwlite.errors import ModelError, UsageError
+from vwlite.numerals import FLOAT32_MAX
 from vwlite.training.counters import (
     COUNT,
     INDEX,

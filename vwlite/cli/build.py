@@ -10,13 +10,14 @@ import click
 
 from vwlite.cli.console import say
 from vwlite.cli.files import cache_of
-from vwlite.cli.options import OF_CLASSES
 from vwlite.data.blocks import BLOCK_SIZE
 from vwlite.data.dataset import InputConfig
 from vwlite.data.holdout import HoldoutConfig
 from vwlite.data.malformed_lines import BadLinesConfig
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
+from vwlite.learners.losses import OF_CLASSES, LossConfig
+from vwlite.options import options_of
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.curriculum import CurriculumConfig
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
     from vwlite.learners.configs.gd import GdConfig
 
-LOSS_FIELDS = ("quantile_tau", "expectile_q", "logistic_min", "logistic_max", "loss_scale", "lp_power")
 
 
 def typed() -> dict[str, Any]:
@@ -45,11 +45,11 @@ def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
 
 def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of ``LossConfig`` that were typed."""
-    changes = {name: options[name] for name in LOSS_FIELDS if name in options}
+    changes = {one.name: options[one.key] for one in options_of(LossConfig).values() if one.key in options}
     if "logistic_min" in changes or "logistic_max" in changes:
         changes["limited"] = True
-    if "loss_function" in options:
-        changes["name"] = OF_CLASSES.get(options["loss_function"], options["loss_function"])
+    if changes.get("name") in OF_CLASSES:
+        changes["name"] = OF_CLASSES[changes["name"]][0]
     return changes
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vwlite.cli.options import OF_CLASSES
 from vwlite.errors import UsageError
-from vwlite.learners.losses import LOSSES
+from vwlite.learners.losses import LOSSES, OF_CLASSES
 
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 NEEDS = {  # option: any of these must be typed as well
@@ -67,7 +66,7 @@ def check_idle(typed: Mapping[str, Any], learner: Any) -> None:
 def check_loss(typed: Mapping[str, Any]) -> None:
     """Parameters of another loss."""
     loss = typed.get("loss_function", "squared")
-    loss = OF_CLASSES.get(loss, loss)
+    loss = OF_CLASSES.get(loss, (loss,))[0]
     for other in LOSSES.values():
         for name in other.parameters:
             if name in typed and name not in LOSSES[loss].parameters:

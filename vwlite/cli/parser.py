@@ -9,12 +9,22 @@ import click
 
 from vwlite.cli.absent import what_instead
 from vwlite.cli.files import guard
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
-from vwlite.numerals import read_decimal, read_whole
+from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
+from vwlite.options import not_one_of
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
+
+
+class Choice(click.Choice):
+    """One of several words; for another the one that is most like it is proposed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(not_one_of(value, self.choices), param, ctx)
 
 
 class Finite(click.ParamType):

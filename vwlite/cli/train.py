@@ -24,14 +24,9 @@ from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 @options.cache_options
 @options.pass_options
 @options.curriculum_options
-@options.loss_options
-@options.update_options
-@options.batch_options
-@options.class_options
-@options.active_options
-@options.line_options
-@options.low_rank_options
-@options.dyadic_options
+@options.options_of_learners
+@options.dot_product
+@options.class_weights
 @options.table_options
 @options.feature_options
 @options.bad_line_options

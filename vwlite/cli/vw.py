@@ -77,14 +77,9 @@ without_effect = options.family(
 @options.data_options
 @options.cache_options
 @options.pass_options
-@options.loss_options
-@options.update_options
-@options.batch_options
-@options.class_options
-@options.active_options
-@options.line_options
-@options.low_rank_options
-@options.dyadic_options
+@options.options_of_learners
+@options.dot_product
+@options.class_weights
 @options.table_options
 @options.feature_options
 @without_effect

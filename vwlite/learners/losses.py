@@ -6,11 +6,11 @@ NumPy is imported inside the functions that need it, so that ``--help`` can list
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import UsageError
+from vwlite.numerals import FLOAT32_MAX
+from vwlite.options import Config, config, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,38 +166,47 @@ LOSSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LossConfig:
+# Losses of --multiclass: the one that stands for it elsewhere, and what it is.
+OF_CLASSES = {
+    "multinomial": ("logistic", "softmax of --multiclass"),
+    "crammer_singer": ("hinge", "hinge of --multiclass"),
+}
+ABOUT = {
+    **{loss.name: loss.about for loss in LOSSES.values()},
+    **{name: about for name, (_, about) in OF_CLASSES.items()},
+}
+
+
+@config
+class LossConfig(Config):
     """A loss with its parameters, checked.
 
     Raises UsageError for an unknown name or a parameter that is missing or out of range.
     """
 
-    name: str = "squared"
-    quantile_tau: float = 0.5  # in [0, 1]
-    expectile_q: float | None = None  # in (0, 0.5], required by expectile
-    logistic_min: float = -1.0
-    logistic_max: float = 1.0
+    name: str = option(
+        "squared", "; ".join(f"{name}: {about}" for name, about in ABOUT.items()) + ".", section="Loss",
+        spelled=("--loss_function",), key="loss_function", choices=tuple(ABOUT),
+    )
+    quantile_tau: float = option(0.5, "The quantile of the quantile loss.", section="Loss", low=0, high=1)
+    expectile_q: float | None = option(
+        None, "The expectile loss's q, in (0, 0.5].", section="Loss", above=0, high=0.5
+    )
+    logistic_min: float = option(
+        -1.0, "Label that means 'never'. Typed, it allows labels between the two.", section="Loss"
+    )
+    logistic_max: float = option(1.0, "Label that means 'always', likewise.", section="Loss")
     limited: bool = False  # these two were typed, and labels are what lies between; else labels are two classes
-    loss_scale: float = 1.0  # above 0: residuals beyond it count as outliers
-    lp_power: float = 1.5  # above 1, of the lp loss
+    loss_scale: float = option(1.0, "Residuals beyond are outliers to bounded losses.", section="Loss", above=0)
+    lp_power: float = option(1.5, "The power of the lp loss, above 1.", section="Loss", above=1, high=100)
 
     def __post_init__(self) -> None:
         lookup("loss function", LOSSES, self.name)
-        if not 0 <= self.quantile_tau <= 1:
-            raise UsageError(f"quantile_tau must lie in [0, 1], not {self.quantile_tau:g}")
-        if self.expectile_q is None:
-            if self.name == "expectile":
-                raise UsageError("the expectile loss needs expectile_q, a number in (0, 0.5]")
-        elif not 0 < self.expectile_q <= 0.5:
-            raise UsageError(f"expectile_q must lie in (0, 0.5], not {self.expectile_q:g}")
-        if not 0 < self.loss_scale < float("inf"):
-            raise UsageError(f"loss_scale must be above 0, not {self.loss_scale:g}")
-        if not 1 < self.lp_power <= 100:
-            raise UsageError(f"lp_power must be above 1 and up to 100, not {self.lp_power:g}")
+        if self.name == "expectile" and self.expectile_q is None:
+            raise UsageError("--loss_function expectile needs --expectile_q, a number above 0 and up to 0.5")
         low, high = self.logistic_min, self.logistic_max
-        if not -float("inf") < low < high < float("inf"):
-            raise UsageError(f"logistic_min must be below logistic_max, not {low:g} and {high:g}")
+        if not low < high:
+            raise UsageError(f"--logistic_min must be below --logistic_max, not {low:g} and {high:g}")
 
     @property
     def loss(self) -> Loss:

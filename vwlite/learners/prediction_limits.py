@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import UsageError
+from vwlite.numerals import FLOAT32_MAX
 
 if TYPE_CHECKING:
     from vwlite.learners.losses import LossConfig

@@ -82,7 +82,7 @@ class RunConfig:
         if self.input.class_weights and self.learner.learner == "ldf":
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
         if self.output.readable_model or self.output.invert_hash:
-            check_as_text(self.learner.learner)
+            check_as_text(self.learner)
 
     @property
     def wants_names(self) -> bool:

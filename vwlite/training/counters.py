@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite._native.counters import COUNT, INDEX, see_labels, tally
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.best_constant import LabelSummary
-from vwlite.numerals import WHOLE
+from vwlite.numerals import FLOAT32_MAX, WHOLE
 
 NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out
 

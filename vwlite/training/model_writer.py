@@ -7,12 +7,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
+from vwlite.numerals import FLOAT32_MAX
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import Opened, atomic_output, beside_output
 from vwlite.storage.table_codec import NotFinite

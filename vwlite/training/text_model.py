@@ -38,7 +38,7 @@ def write_readable(
     ``--invert_hash`` file. Weights are written as they stand in the table, outstanding L1 and L2
     shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError, UsageError.
     """
-    check_as_text(learner.name)
+    check_as_text(learner.config)
     head = "".join(f"{line}\n" for line in header(learner, features, predict_only))
     checksum = mmh3.hash(head.encode("utf-8", "surrogateescape"), signed=False)
     head += f"Checksum: {checksum}\n:{int(not predict_only)}\n"

@@ -99,7 +99,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         if arguments[option] is not None:
             require_gd(learner, option)
     if arguments["output_feature_regularizer_text"]:
-        check_as_text(learner.name)
+        check_as_text(learner.config)
     if not model:
         learner.set(**outstanding(typed))
     if arguments["feature_mask"]:

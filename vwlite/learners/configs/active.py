@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.shared import random_seed
+from vwlite.options import config, option
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class ActiveConfig(GdConfig):
     """As ``GdConfig``, with ``active`` or ``confidence``."""
 
-    active: bool = False  # beside predictions without a label: the importance with which to ask for it
-    simulation: bool = False  # of active: ask for the labels there are, and learn no others
-    mellowness: float = 8.0  # of active: more asks for more labels
-    confidence: bool = False  # beside predictions: the importance that would flip their sign
-    confidence_after_training: bool = False  # the same for the weights after the example's update
-    random_seed: int = 0  # of the choice of labels
+    active: bool = option(
+        False,
+        "Beside predictions without a label (-p), the importance to ask for it with, if at all.",
+        section="Active learning",
+    )
+    simulation: bool = option(
+        False, "Of --active: ask for labels of the data, and learn no others.", section="Active learning"
+    )
+    mellowness: float = option(
+        8.0, "Of --active: the larger, the more labels are asked for.", section="Active learning", low=0
+    )
+    confidence: bool = option(
+        False, "Beside predictions (-p), the importance that would flip their sign.", section="Active learning"
+    )
+    confidence_after_training: bool = option(
+        False, "The same once the example has been learned.", section="Active learning"
+    )
+    random_seed: int = random_seed()  # of the choice of labels
 
     learner: ClassVar[str] = "active"
+    asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -30,7 +44,5 @@ class ActiveConfig(GdConfig):
             raise UsageError("--confidence_after_training needs --confidence")
         if self.simulation and not self.active:
             raise UsageError("--simulation needs --active")
-        if not 0 <= self.mellowness < float("inf"):
-            raise UsageError(f"--mellowness takes a number of 0 or more, not {self.mellowness:g}")
         if self.ftrl:
             raise UsageError("--active and --confidence do not go with --ftrl")

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.options import config, option
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class BfgsConfig(GdConfig):
     """As ``GdConfig``, of which the loss, ``l2``, start values and the bounds of predictions matter."""
 
-    bfgs: bool = True
-    conjugate_gradient: bool = False
-    hessian_on: bool = False  # a pass for the curvature before every step, not only the first
-    mem: int = 15  # pairs of steps and gradients remembered
-    termination: float = 0.001  # relative decrease of the loss below which the passes end
+    bfgs: bool = option(
+        True,
+        "L-BFGS over whole passes instead of one example after the other; needs --passes.",
+        section="Batch optimisation",
+    )
+    conjugate_gradient: bool = option(False, "The same with conjugate gradients.", section="Batch optimisation")
+    hessian_on: bool = option(
+        False, "Take a pass for the curvature before every step, not only the first.", section="Batch optimisation"
+    )
+    mem: int = option(15, "Steps L-BFGS remembers.", section="Batch optimisation", low=0, high=1000)
+    termination: float = option(
+        0.001, "Stop when the loss falls by a smaller share than this.", section="Batch optimisation", low=0, below=1
+    )
 
     learner: ClassVar[str] = "bfgs"
+    asked_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
-        if not 0 <= self.mem <= 1000:
-            raise UsageError(f"--mem takes 0 to 1000, not {self.mem}")
-        if not 0 <= self.termination < 1:
-            raise UsageError(f"--termination takes a number from 0 to 1, not {self.termination:g}")
         for name in ("binary", "ftrl"):
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --bfgs")

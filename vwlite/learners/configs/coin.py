@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.options import again, config, option
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class CoinConfig(GdConfig):
     """As ``GdConfig``, of which loss, bounds, ``ftrl_alpha`` (4; PiSTOL: 1) and ``ftrl_beta`` (1; 0.5) matter."""
 
-    coin: bool = False
-    pistol: bool = False
+    ftrl_alpha: float | None = again(GdConfig, "ftrl_alpha", None, shown="4 with --coin, 1 with --pistol")
+    ftrl_beta: float | None = again(
+        GdConfig, "ftrl_beta", None, low=None, above=0, shown="1 with --coin, 0.5 with --pistol"
+    )
+    coin: bool = option(False, "Coin betting, which needs no learning rate.", section="Update")
+    pistol: bool = option(False, "PiSTOL, which needs none either.", section="Update")
 
     learner: ClassVar[str] = "coin"
+    asked_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -31,7 +36,4 @@ class CoinConfig(GdConfig):
         return "coin" if self.coin else "pistol", names
 
     def check_ftrl(self) -> None:
-        for name in ("ftrl_alpha", "ftrl_beta"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise UsageError(f"--{name} takes a number above 0, not {value:g}")
+        """These learners have the two parameters as well."""

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.losses import LossConfig, link_code
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.shared import random_seed
+from vwlite.learners.losses import LossConfig
 from vwlite.learners.prediction_limits import given_range
+from vwlite.options import Config, again, config, option
 
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
 BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
 BOUNDED_LOSSES = ("hinge", "quantile", "logistic")
+SECTION = "Dot products of latent vectors"
 
 
-@dataclass(frozen=True, slots=True)
-class DyadicConfig:
+def by_loss(position: int) -> str:
+    """The defaults at this position of the pairs above, for --help."""
+    *names, last = BOUNDED_LOSSES
+    losses = f"{', '.join(names)} or {last} loss"
+    return f"{BOUNDED_DEFAULTS[position]:g} with {losses}, else {CURVED_DEFAULTS[position]:g}"
+
+
+@config
+class DyadicConfig(Config):
     """Options of a dyadic model. ``learning_rate`` and ``dot_l2`` None depend on the loss.
 
     ``rank`` 0 pairs the features of both sides by position. The rate of the example at time t, the importance learned
@@ -23,41 +34,46 @@ class DyadicConfig:
     """
 
     loss: LossConfig = field(default_factory=LossConfig)
-    link: str = "identity"
+    link: str = again(GdConfig, "link", "identity", shown="as the loss has it")
     pairs: int = 1
-    rank: int = 10
-    learning_rate: float | None = None
-    decay_learning_rate: float = 0.75
-    power_t: float = 0.0
-    initial_t: float = 1.0
-    dot_l2: float | None = None
-    dot_init: float = 0.1
-    dot_init_kind: str = "uniform"
-    dot_offset: float = 0.0
-    no_dot_linear: bool = False
-    random_seed: int = 0
-    min_prediction: float | None = None
-    max_prediction: float | None = None
+    rank: int = option(
+        10, "Length of the latent vectors; 0 pairs features by position.", section=SECTION, low=0, high=4096,
+        settled=True,
+    )
+    learning_rate: float | None = again(GdConfig, "learning_rate", None, shown=by_loss(0))
+    decay_learning_rate: float = again(GdConfig, "decay_learning_rate", 0.75)
+    power_t: float = again(GdConfig, "power_t", 0.0, low=0)
+    initial_t: float = again(GdConfig, "initial_t", 1.0)
+    dot_l2: float | None = option(
+        None, "L2 decay of the latent vectors.", section=SECTION, spelled=("--dot-l2",), low=0, shown=by_loss(1)
+    )
+    dot_init: float = option(
+        0.1, "Scale of their start values.", section=SECTION, spelled=("--dot-init",), low=0, settled=True
+    )
+    dot_init_kind: str = option(
+        "uniform", "Their distribution.", section=SECTION, spelled=("--dot-init-kind",), choices=("uniform", "normal"),
+        settled=True,
+    )
+    dot_offset: float = option(
+        0.0, "Add this to every element of both vectors.", section=SECTION, spelled=("--dot-offset",), settled=True
+    )
+    no_dot_linear: bool = option(
+        False, "No linear weights for these namespaces.", section=SECTION, spelled=("--no-dot-linear",), settled=True
+    )
+    random_seed: int = random_seed()
+    min_prediction: float | None = again(GdConfig, "min_prediction", None)
+    max_prediction: float | None = again(GdConfig, "max_prediction", None)
 
     learner: ClassVar[str] = "dyadic"
+    asked_by: ClassVar[tuple[str, ...]] = ("dotproduct",)
+    written_as_text: ClassVar[bool] = False
     default_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
-        link_code(self.link)
         if not self.loss.loss.dyadic:
             raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct")
-        if not 0 <= self.rank <= 4096:
-            raise UsageError(f"--rank takes 0 to 4096, not {self.rank}")
         if not 1 <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
-        if self.dot_init_kind not in ("uniform", "normal"):
-            raise UsageError(f"--dot-init-kind is uniform or normal, not {self.dot_init_kind!r}")
-        for name in ("learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"--{name} takes a number of 0 or more, not {value:g}")
-        if not abs(self.dot_offset) < float("inf"):
-            raise UsageError(f"--dot-offset takes a finite number, not {self.dot_offset:g}")
         if self.power_t and not self.initial_t:
             raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
 

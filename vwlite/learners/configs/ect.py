@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.per_class import classes
 from vwlite.learners.configs.tree_base import TreeConfig
+from vwlite.options import config, option
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class EctConfig(TreeConfig):
     """``ect`` is the number of classes; the one that is right may lose ``error`` contests."""
 
-    ect: int = 0
-    error: int = 0
+    ect: int = classes("N classes by error-correcting tournaments.")
+    error: int = option(
+        0, "Contests the right class may lose.", section="Classes", low=0, high=1023, shape=True
+    )
 
     learner: ClassVar[str] = "ect"
-    option: ClassVar[str] = "ect"
+    asked_by: ClassVar[tuple[str, ...]] = ("ect",)
 
     def __post_init__(self) -> None:
         TreeConfig.__post_init__(self)
-        if not 0 <= self.error < 1024:
-            raise UsageError(f"--error takes 0 to 1023, not {self.error}")
         if self.models >= 1 << 24:
             raise UsageError(f"--ect {self.ect} --error {self.error} needs more than {1 << 24} contests")
 

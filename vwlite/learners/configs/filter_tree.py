@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import ManyConfig, classes
+from vwlite.options import config, option
 
 NODES = ("gd", "dyadic", "coin", "lrq")
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class FilterTreeConfig(ManyConfig):
     """``base`` is the configuration of every node's learner; with ``costs`` labels are as those of ``csoaa``."""
 
-    filter_tree: int = 0
-    costs: bool = False
+    filter_tree: int = classes(
+        "N classes by a tournament of learners of two classes, of any kind.", low=2, high=4096
+    )
+    costs: bool = option(False, "Labels of --filter_tree are words class:cost.", section="Classes", shape=True)
     base: Any = None
     pairs: int = 0  # of dot products, those of the base
 
     learner: ClassVar[str] = "filter_tree"
+    asked_by: ClassVar[tuple[str, ...]] = ("filter_tree",)
+    written_as_text: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
-        if not 2 <= self.filter_tree <= 4096:
-            raise UsageError(f"--filter_tree takes 2 to 4096 classes, not {self.filter_tree}")
         if self.probabilities or self.scores or self.oaa_subsample or self.binary:
             raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
         if self.base.learner not in NODES:

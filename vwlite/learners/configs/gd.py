@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.losses import LossConfig, link_code
+from vwlite.learners.losses import LINKS, LossConfig
 from vwlite.learners.prediction_limits import given_range
+from vwlite.options import Config, config, option
 
 OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options
 OF_UPDATES = ("sgd", "adaptive", "normalized", "invariant")
 
 
-@dataclass(frozen=True, slots=True)
-class GdConfig:
+@config
+class GdConfig(Config):
     """Options of the update, as Vowpal Wabbit names and defaults them.
 
     Naming any of ``sgd``, ``adaptive``, ``normalized``, ``invariant`` switches on just those named; naming none means
@@ -22,48 +23,66 @@ class GdConfig:
     """
 
     loss: LossConfig = field(default_factory=LossConfig)
-    link: str = "identity"
-    sgd: bool = False
-    adaptive: bool = False
-    normalized: bool = False
-    invariant: bool = False
-    learning_rate: float | None = None
-    power_t: float = 0.5
-    initial_t: float | None = None
-    decay_learning_rate: float = 1.0
-    l1: float = 0.0
-    l2: float = 0.0
-    sparse_l2: float = 0.0
-    min_prediction: float | None = None
-    max_prediction: float | None = None
-    initial_weight: float = 0.0
+    link: str = option(
+        "identity", "Scale of predictions.", section="Loss", choices=tuple(LINKS), shown="as the loss has it",
+        settled=True,
+    )
+    sgd: bool = option(False, "Plain stochastic gradient descent.", section="Update", settled=True)
+    adaptive: bool = option(False, "Per-feature rates (AdaGrad).", section="Update", settled=True)
+    normalized: bool = option(
+        False, "Rates that do not depend on the features' scale.", section="Update", settled=True
+    )
+    invariant: bool = option(
+        False, "Importance-aware updates. [default: all three]", section="Update", settled=True
+    )
+    learning_rate: float | None = option(
+        None, "Learning rate.", section="Update", spelled=("-l", "--learning_rate"), low=0,
+        shown="0.5, or 10 unless adaptive and normalized",
+    )
+    power_t: float = option(0.5, "Power of the rates' decay.", section="Update")
+    initial_t: float | None = option(
+        None, "Start value of t and of the adaptive sums.", section="Update", low=0, shown="0; 1 with plain --sgd",
+        settled=True,
+    )
+    decay_learning_rate: float = option(1.0, "Multiply the rate by this after every pass.", section="Update", low=0)
+    l1: float = option(
+        0.0, "L1 regularisation (truncated gradient, as vw's; 'vwlite l1' has another).", section="Update", low=0
+    )
+    l2: float = option(0.0, "L2 regularisation.", section="Update", low=0)
+    sparse_l2: float = option(
+        0.0, "L2 regularisation of the example's features only.", section="Update", low=0, settled=True
+    )
+    min_prediction: float | None = option(None, "Smallest prediction.", section="Update")
+    max_prediction: float | None = option(None, "Largest prediction.", section="Update")
+    initial_weight: float = option(0.0, "Start value of every weight.", section="Update", settled=True)
     random_weights: str | None = None  # or their distribution: uniform, normal, truncated
     weights_seed: int = 0
-    constant: float = 0.0
-    binary: bool = False  # predictions are -1 or 1, and the loss is their errors
-    ftrl: bool = False
-    ftrl_alpha: float | None = None  # 0.5
-    ftrl_beta: float | None = None  # 1
+    constant: float = option(
+        0.0, "Start value of the constant's weight.", section="Update", spelled=("-C", "--constant"), settled=True
+    )
+    binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
+    ftrl: bool = option(
+        False, "FTRL-proximal updates instead, with --l1 and --l2 as it has them.", section="Update", settled=True
+    )
+    ftrl_alpha: float | None = option(
+        None, "Its learning rate.", section="Update", above=0, shown="0.5", settled=True
+    )
+    ftrl_beta: float | None = option(
+        None, "Added to the root of the squared gradients' sum.", section="Update", low=0, shown="1", settled=True
+    )
 
     learner: ClassVar[str] = "gd"
+    asked_by: ClassVar[tuple[str, ...]] = ()  # options, any of which asks for this learner
+    written_as_text: ClassVar[bool] = True  # as vw has it
     default_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
-        link_code(self.link)
-        for name in ("learning_rate", "initial_t", "decay_learning_rate", "l1", "l2", "sparse_l2"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"--{name} takes a number of 0 or more, not {value:g}")
         self.check_ftrl()
 
     def check_ftrl(self) -> None:
         for name in ("ftrl_alpha", "ftrl_beta"):
             if getattr(self, name) is not None and not self.ftrl:
                 raise UsageError(f"--{name} needs --ftrl")
-        if self.ftrl_alpha is not None and not 0 < self.ftrl_alpha < float("inf"):
-            raise UsageError(f"--ftrl_alpha takes a number above 0, not {self.ftrl_alpha:g}")
-        if self.ftrl_beta is not None and not 0 <= self.ftrl_beta < float("inf"):
-            raise UsageError(f"--ftrl_beta takes a number of 0 or more, not {self.ftrl_beta:g}")
         if self.ftrl and (self.sgd or self.adaptive or self.normalized or self.invariant or self.sparse_l2):
             raise UsageError("--ftrl does not go with --sgd, --adaptive, --normalized, --invariant and --sparse_l2")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.per_class import classes
 from vwlite.learners.configs.tree_base import TreeConfig
+from vwlite.options import config, option
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class LogMultiConfig(TreeConfig):
     """``log_multi`` is the number of classes.
 
@@ -17,19 +18,20 @@ class LogMultiConfig(TreeConfig):
     the emptiest leaf is given children at that leaf's cost.
     """
 
-    log_multi: int = 0
-    swap_resistance: int = 4
+    log_multi: int = classes("N classes in a tree that grows with the examples, about log N steps deep.")
+    swap_resistance: int = option(
+        4, "How much fuller than the emptiest a leaf is that takes its place.", section="Classes",
+        low=0, high=(1 << 32) - 1,
+    )
 
     learner: ClassVar[str] = "log_multi"
-    option: ClassVar[str] = "log_multi"
+    asked_by: ClassVar[tuple[str, ...]] = ("log_multi",)
     default_loss: ClassVar[str] = "quantile"
 
     def __post_init__(self) -> None:
         TreeConfig.__post_init__(self)
         if self.loss.name != "quantile" or self.loss.quantile_tau != 0.5:
             raise UsageError("--log_multi has a loss of its own, quantile: drop --loss_function and --quantile_tau")
-        if not 0 <= self.swap_resistance < 1 << 32:
-            raise UsageError(f"--swap_resistance takes 0 to {(1 << 32) - 1}, not {self.swap_resistance}")
 
     @property
     def models(self) -> int:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.features.interactions import decode_letters
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.shared import random_seed
+from vwlite.options import config, option
+
+SECTION = "Low-rank quadratic interactions"
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class LrqConfig(GdConfig):
     """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
 
-    lrq: tuple[str, ...] = ()
-    lrqdropout: bool = False  # leave half of the factors out of each step
-    random_seed: int = 0  # which
+    lrq: tuple[str, ...] = option(
+        (), "Cross namespaces A and B by factors of rank N, learned in turns.", section=SECTION, metavar="ABN"
+    )
+    lrqdropout: bool = option(False, "Leave half of the factors out of each step, by chance.", section=SECTION)
+    random_seed: int = random_seed()  # which
 
     learner: ClassVar[str] = "lrq"
+    asked_by: ClassVar[tuple[str, ...]] = ("lrq",)
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -31,6 +36,8 @@ class LrqConfig(GdConfig):
 
 def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
     """Two letters and a rank each, once, in the order of the bytes. Raises UsageError."""
+    from vwlite.features.interactions import decode_letters  # imports a hash, which --help does without
+
     pairs = {}
     for value in values:
         letters = decode_letters(value)

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.options import again, config, option
 
 REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
 
 
-@dataclass(frozen=True, slots=True)
+def way(help: str) -> Any:
+    return option("", help, section="Groups of lines", choices=("m", "mc", "multiline", "multiline-classifier"))
+
+
+@config
 class LdfConfig(GdConfig):
     """As ``GdConfig``; one of ``csoaa_ldf`` and ``wap_ldf`` is one of REGRESSION or CLASSIFIER, the other empty."""
 
-    csoaa_ldf: str = ""
-    wap_ldf: str = ""
-    ldf_override: str = ""  # in place of what these two say
-    csoaa_rank: bool = False  # predictions are all classes, the cheapest first, with their scores
-    probabilities: bool = False  # predictions are the lines' probabilities
+    csoaa_ldf: str = way(
+        "Lines 'class:cost | features', a blank line after each group of them: learn what each costs (m) or which "
+        "one costs least (mc). A group's first line 'shared | features' adds to all of them."
+    )
+    wap_ldf: str = way("The same from differences of two lines.")
+    ldf_override: str = way("In place of what these two say.")
+    csoaa_rank: bool = option(
+        False, "Predict all classes of a group, the cheapest first, with their scores.", section="Groups of lines"
+    )
+    probabilities: bool = again(ManyConfig, "probabilities", False)
 
     learner: ClassVar[str] = "ldf"
+    asked_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
     label_words: ClassVar[bool] = True
     kind: ClassVar[str] = "ldf"
     count: ClassVar[int] = 1  # of sets of weights
@@ -30,9 +41,6 @@ class LdfConfig(GdConfig):
         GdConfig.__post_init__(self)
         if bool(self.csoaa_ldf) == bool(self.wap_ldf):
             raise UsageError("--csoaa_ldf and --wap_ldf do not go together")
-        for name in ("csoaa_ldf", "wap_ldf", "ldf_override"):
-            if getattr(self, name) not in ("", *REGRESSION, *CLASSIFIER):
-                raise UsageError(f"--{name} takes {', '.join(REGRESSION + CLASSIFIER)}, not {getattr(self, name)!r}")
         if self.binary:
             raise UsageError("--binary does not go with groups of lines")
 

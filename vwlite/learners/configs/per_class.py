@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.shared import random_seed
+from vwlite.options import config, option
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import Classes
@@ -14,23 +15,41 @@ if TYPE_CHECKING:
 KINDS = ("oaa", "csoaa", "multilabel_oaa")  # numbered as in the kernel
 
 
-@dataclass(frozen=True, slots=True)
+def classes(help: str, low: int = 1, high: int = (1 << 24) - 1, needed: bool = True) -> Any:
+    """An option that is a number of classes."""
+    return option(0, help, section="Classes", unit="classes", low=low, high=high, shown="", shape=True, needed=needed)
+
+
+@config
 class ManyConfig(GdConfig):
     """As ``GdConfig``; one of ``oaa``, ``csoaa`` and ``multilabel_oaa`` is the number of classes, the others are 0."""
 
-    oaa: int = 0
-    csoaa: int = 0
-    multilabel_oaa: int = 0
-    named_labels: tuple[str, ...] = ()
-    indexing: int | None = None  # number of the first class, 0 or 1; None: the data tell
-    probabilities: bool = False  # predictions are the classes' probabilities
-    scores: bool = False  # or their scores
-    oaa_subsample: int = 0  # learn the label's class and so many others of them; 0: all
-    random_seed: int = 0  # which others
-    sequential: bool = False  # multilabel_oaa: learn each label only while all before it were right
-    cs_absolute_loss: bool = False  # csoaa: the cost of the answer, not what it costs more than the best
+    oaa: int = classes("N classes, one against all; labels are 1..N, 0..N-1 or names.", needed=False)
+    csoaa: int = classes("N classes with costs; labels are words class:cost.", needed=False)
+    multilabel_oaa: int = classes("Sets of N labels, from 0; labels are like 0,3.", needed=False)
+    named_labels: tuple[str, ...] = option(
+        (), "Names of the classes, in order.", section="Classes", metavar="NAME,...", read_as="names"
+    )
+    indexing: int | None = option(
+        None, "Number of the first class, 0 or 1.", section="Classes", low=0, high=1, shown="as the data tell"
+    )
+    probabilities: bool = option(
+        False, "Predict the probability of every class (with --loss_function logistic).", section="Classes"
+    )
+    scores: bool = option(False, "Predict the score of every class.", section="Classes")
+    oaa_subsample: int = option(
+        0, "Teach the label's class and N others each time, not all.", section="Classes", shown=""
+    )
+    random_seed: int = random_seed()  # which others
+    sequential: bool = option(
+        False, "Of --multilabel_oaa: learn a label only while all before it were right.", section="Classes"
+    )
+    cs_absolute_loss: bool = option(
+        False, "Loss of --csoaa: the answer's cost, not what it costs more than the best.", section="Classes"
+    )
 
     learner: ClassVar[str] = "many"
+    asked_by: ClassVar[tuple[str, ...]] = KINDS
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -41,8 +60,6 @@ class ManyConfig(GdConfig):
         if len(asked) != 1:
             none = "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"
             raise UsageError(f"--{' and --'.join(asked)} do not go together" if asked else none)
-        if not 1 <= self.count < 1 << 24:
-            raise UsageError(f"--{self.kind} takes 1 to {(1 << 24) - 1} classes, not {self.count}")
         self.check_names()
         if self.probabilities and self.loss.name != "logistic":
             raise UsageError("--probabilities needs --loss_function logistic")
@@ -66,8 +83,6 @@ class ManyConfig(GdConfig):
             raise UsageError(f"--named_labels has {len(self.named_labels)} names for {self.count} classes")
         if len(set(self.named_labels)) != len(self.named_labels):
             raise UsageError("--named_labels names a class twice")
-        if self.indexing not in (None, 0, 1):
-            raise UsageError(f"--indexing takes 0 or 1, not {self.indexing}")
 
     @property
     def kind(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import ManyConfig, classes
+from vwlite.options import config
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 REFUSED = (
@@ -16,14 +16,16 @@ REFUSED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@config
 class MulticlassConfig(ManyConfig):
     """``multiclass`` is the number of classes. Labels, names, scores and probabilities are as with ``oaa``."""
 
-    multiclass: int = 0
+    multiclass: int = classes("N classes, all at once: softmax, or by --loss_function.")
     class_loss: str = "multinomial"
 
     learner: ClassVar[str] = "multiclass"
+    asked_by: ClassVar[tuple[str, ...]] = ("multiclass",)
+    written_as_text: ClassVar[bool] = False
     default_loss: ClassVar[str] = "logistic"
 
     def __post_init__(self) -> None:
@@ -36,8 +38,6 @@ class MulticlassConfig(ManyConfig):
                 raise UsageError(f"--{name} does not go with --multiclass")
         if self.power_t != 0.5:
             raise UsageError("--power_t does not go with --multiclass")
-        if not 1 <= self.multiclass < 1 << 24:
-            raise UsageError(f"--multiclass takes 1 to {(1 << 24) - 1} classes, not {self.multiclass}")
         self.check_names()
         if self.probabilities and self.class_loss != "multinomial":
             raise UsageError("--probabilities needs --loss_function multinomial")

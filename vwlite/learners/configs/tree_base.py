@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig
@@ -13,16 +11,13 @@ class TreeConfig(ManyConfig):
     """Labels are those of ``oaa``; there are neither scores nor probabilities of all classes."""
 
     __slots__ = ()
-    option: ClassVar[str]  # which has the number of classes
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
-        if not 1 <= self.count < 1 << 24:
-            raise UsageError(f"--{self.option} takes 1 to {(1 << 24) - 1} classes, not {self.count}")
         for name in ("probabilities", "scores", "oaa_subsample", "binary", "sequential", "cs_absolute_loss"):
             if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --{self.option}")
+                raise UsageError(f"--{name} does not go with --{self.asked_by[0]}")
         self.check_names()
 
     @property
@@ -31,4 +26,4 @@ class TreeConfig(ManyConfig):
 
     @property
     def count(self) -> int:
-        return getattr(self, self.option)
+        return getattr(self, self.asked_by[0])

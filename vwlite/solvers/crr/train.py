@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import crr as kernel
-from vwlite.config_check import FLOAT32_MAX
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.features.feature_plan import FeatureConfig, Plan
 from vwlite.features.query_ids import QueryConfig
@@ -24,6 +23,7 @@ from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
+from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import BOTH
 from vwlite.storage import model_file

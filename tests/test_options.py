@@ -1,0 +1,112 @@
+"""Options are declared once, as fields of configurations: what every declaration has, and what is read from it."""
+
+import math
+import pickle
+from dataclasses import FrozenInstanceError, asdict, fields, replace
+
+import pytest
+
+from vwlite.cli.train import command as train
+from vwlite.errors import UsageError
+from vwlite.learners import config_classes
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.options import Option, options_of
+
+CONFIGS = (LossConfig, *config_classes())
+DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
+PARAMS = {param.name: param for param in train.params}
+
+
+def named(pair):
+    return f"{pair[0].__name__}.{pair[1].name}"
+
+
+@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
+def test_an_option_is_declared_whole(config, one):
+    assert one.help.endswith((".", "]")) and one.section
+    assert one.type in ("bool", "int", "float", "str", "tuple[str, ...]")
+    assert all(spelling.startswith("-") for spelling in one.spelled)
+
+
+@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
+def test_the_command_line_has_it_with_the_default_that_the_learner_has(config, one):
+    param = PARAMS[one.key]
+    assert {*one.spelled} <= {*param.opts, *param.secondary_opts}
+    assert one.help in param.help
+    assert one.default_text in param.help
+    if one.type in ("int", "float") and one.default and one.shown is None:
+        assert f"{one.default:g}" in param.help.partition("[default: ")[2]
+
+
+@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
+def test_the_default_is_within_the_bounds(config, one):
+    assert one.default is None or one.needed or one.type not in ("int", "float") or one.within(one.default) or (
+        one.default == 0  # a number of classes or the like that is not asked for
+    )
+    assert not one.choices or one.default in (*one.choices, "")
+
+
+@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
+def test_values_beyond_the_bounds_are_refused(config, one):
+    for bound, beyond in ((one.low, -1), (one.above, 0), (one.high, 1), (one.below, 0)):
+        if bound is not None and (bound + beyond != one.default or one.needed):
+            with pytest.raises(UsageError, match=f"^{one.display_name} takes .* not "):
+                one.check(bound + beyond)
+    for bound in (one.low, one.high):
+        if bound is not None:
+            one.check(bound)
+    if one.type == "float":
+        with pytest.raises(UsageError, match="not nan"):
+            one.check(math.nan)
+    if one.choices:
+        with pytest.raises(UsageError, match=f"did you mean {one.choices[0]}"):
+            one.check(f"{one.choices[0]}x")
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        ({"type": "int", "low": 1}, "1 or more"),
+        ({"type": "int", "low": 1, "high": 32, "unit": "bits"}, "1 to 32 bits"),
+        ({"type": "float"}, "a finite number"),
+        ({"type": "float", "low": 0}, "a number of 0 or more"),
+        ({"type": "float", "above": 0}, "a number above 0"),
+        ({"type": "float", "low": 0, "high": 1}, "a number from 0 to 1"),
+        ({"type": "float", "above": 0, "below": 1}, "a number above 0 and below 1"),
+        ({"type": "float", "above": 0, "high": 0.5}, "a number above 0 and up to 0.5"),
+    ],
+)
+def test_bounds_in_words(declared, text):
+    assert Option("", **declared).bounds_text == text
+
+
+def test_a_learner_is_asked_for_by_options_that_there_are():
+    asked = [name for config in config_classes() for name in config.asked_by]
+    assert len(asked) == len(set(asked)) and set(asked) <= set(PARAMS)
+    assert {config.learner for config in config_classes() if not config.asked_by} == {"gd"}
+
+
+def test_the_defaults_in_words_are_those_of_the_learner():
+    for name in ("hinge", "quantile", "logistic", "squared"):
+        config = DyadicConfig(loss=LossConfig(name))
+        rate, decay = (
+            text.split(", else ")[name == "squared"].partition(" with ")[0]
+            for text in (options_of(DyadicConfig)[one].default_text for one in ("learning_rate", "dot_l2"))
+        )
+        assert (config.initial_learning_rate, config.decay) == (float(rate), float(decay))
+    first, second = (GdConfig(sgd=sgd).initial_learning_rate for sgd in (False, True))
+    assert options_of(GdConfig)["learning_rate"].default_text.startswith(f"{first:g}, or {second:g} unless")
+
+
+def test_a_configuration_is_a_frozen_record():
+    config = GdConfig(l1=0.5)
+    assert config == replace(GdConfig(), l1=0.5) != GdConfig() and hash(config) == hash(GdConfig(l1=0.5))
+    assert pickle.loads(pickle.dumps(config)) == config
+    assert list(asdict(config)) == [field.name for field in fields(GdConfig)]
+    assert "l1=0.5" in repr(config)
+    with pytest.raises(FrozenInstanceError):
+        config.l1 = 1.0
+    with pytest.raises(TypeError, match="no field 'l3'"):
+        GdConfig(l3=1)
