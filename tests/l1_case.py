@@ -67,10 +67,9 @@ def weight_numbers(pairs):
 
 
 def terms_at(terms, features, token):
-    start, feature, value = terms
-    here = slice(int(start[token]), int(start[token + 1]))
+    here = terms.row(token)
     found = {}
-    for number, size in zip(feature[here], value[here], strict=True):
+    for number, size in zip(terms.indices[here], terms.values[here], strict=True):
         found[int(features[number])] = found.get(int(features[number]), 0.0) + float(size)
     return found
 
@@ -78,14 +77,13 @@ def terms_at(terms, features, token):
 def twins(problem):
     """An ``oracle.Chain`` for each sequence."""
     pairs, place = problem.pairs, weight_numbers(problem.pairs)
-    state = (problem.start, problem.feature, problem.value)
     made = []
     for start, end in zip(problem.sequence[:-1].tolist(), problem.sequence[1:].tolist(), strict=True):
         tokens = range(start, end)
-        edge = [terms_at(problem.edge, pairs.edges.features, t) if problem.edge else {} for t in tokens]
+        edge = [terms_at(problem.edge, pairs.edges.features, t) if problem.edge is not None else {} for t in tokens]
         made.append(
             oracle.Chain(
-                [terms_at(state, pairs.state.features, t) for t in tokens],
+                [terms_at(problem.state, pairs.state.features, t) for t in tokens],
                 edge, pairs.labels, problem.label[start:end].tolist(), place, pairs.transitions,
             )
         )

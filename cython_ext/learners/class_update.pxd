@@ -1,7 +1,7 @@
 """Sets of weights side by side, one a class or a node of a tree: what the kinds of classes have in common."""
 
 from libc.math cimport isfinite
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int64_t, uint32_t
 
 from base.byte_scan cimport unlikely
 from learners.class_blocks cimport EIGHT, MOST, BlockRates, Turned, room_for_rates, score_classes, teach_block, turn_all_back
@@ -40,7 +40,7 @@ cdef struct Many:
     const uint32_t *order  # (classes,) in which they take turns
     float bound            # of a set's answer: labels with a score above it
     # per row the classes its label names and their costs; NULL where no row has any
-    const uint32_t *start  # (rows + 1,)
+    const int64_t *start   # (rows + 1,)
     const uint32_t *named
     const float *cost      # infinite: unknown
     # (rows, classes) where somebody asks, else a single row

@@ -2,7 +2,7 @@
 
 from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, expf, fabsf, isfinite, isinf, isnan, logf
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from base.byte_scan cimport unlikely
 from learners.gd_update cimport Learner, clip, inner_product, learn_row, prefetch_slots, sync_if_due, widen_range
@@ -32,7 +32,7 @@ cdef struct Ldf:
     bint probabilities
     bint ranks               # of equal scores the smallest class is first, and where all are NaN the first line
     # per line the classes its label names and their costs, infinite where unknown
-    const uint32_t *start    # (rows + 1,)
+    const int64_t *start     # (rows + 1,)
     const uint32_t *named
     const float *cost
     uint32_t *answer         # (rows,) of a group's last row: number of the class

@@ -1,7 +1,7 @@
 """Groups of lines, one a class, with features of their own; the update is ``learners/gd_update.pxd``'s."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 
 from learners.gd_update cimport UNLABELED_WEIGHT, open_learner
@@ -21,9 +21,10 @@ cdef void tell(void *observer, size_t row, size_t other, bint learns, float scor
 
 
 cdef Ldf open_ldf(state, config, lists, size_t rows):
-    """From a ``vwlite.learners.multiline.Ldf``, its ``KernelConfig`` and a batch's ``vwlite.data.class_labels.Lists``."""
-    cdef const uint32_t[::1] start = lists.start, named = lists.named
-    cdef const float[::1] cost = lists.cost
+    """From a ``vwlite.learners.multiline.Ldf``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``."""
+    cdef const int64_t[::1] start = lists.indptr
+    cdef const uint32_t[::1] named = lists.indices
+    cdef const float[::1] cost = lists.values
     cdef uint32_t[::1] answer = state.answer
     cdef uint8_t[::1] found = state.found
     cdef double[:, ::1] log_loss = state.log_loss
@@ -33,7 +34,7 @@ cdef Ldf open_ldf(state, config, lists, size_t rows):
     if state.mask is not None:
         raise ValueError("no mask")
     q.classifier, q.pairs, q.probabilities, q.ranks = config.classifier, config.pairs, config.probabilities, config.ranks
-    if <size_t>start.shape[0] != rows + 1 or <size_t>min(named.shape[0], cost.shape[0]) < start[rows] or \
+    if <size_t>start.shape[0] != rows + 1 or min(named.shape[0], cost.shape[0]) < start[rows] or \
             <size_t>min(answer.shape[0], found.shape[0]) < rows or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
         raise ValueError("the labels or the room for answers do not fit the batch")
     for i in range(rows):

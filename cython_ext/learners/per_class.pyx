@@ -1,7 +1,7 @@
 """Several sets of weights side by side, one a class: one against all, costs of classes, sets of labels."""
 
 from libc.math cimport INFINITY, isfinite, isnan, log
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
 from base.byte_scan cimport prefetch
@@ -162,10 +162,11 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
-    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's ``vwlite.data.class_labels.Lists``, if any."""
+    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``, if any."""
     cdef double[:, ::1] log_loss = state.log_loss
     cdef const uint32_t[::1] order = state.order
-    cdef const uint32_t[::1] start, named
+    cdef const int64_t[::1] start
+    cdef const uint32_t[::1] named
     cdef const float[::1] cost
     cdef Many q
     open_sets(&q, state, config)
@@ -177,10 +178,9 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
     q.sample, q.order = config.sample, &order[0]
     if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[AT] < q.classes:
         raise ValueError("the order of classes does not fit them")
-    q.start = q.named = NULL
-    q.cost = NULL
+    q.start, q.named, q.cost = NULL, NULL, NULL
     if lists is not None:
-        start, named, cost = lists.start, lists.named, lists.cost
+        start, named, cost = lists.indptr, lists.indices, lists.values
         if start.shape[0] != rows + 1 or named.shape[0] < start[rows] or cost.shape[0] < start[rows]:
             raise ValueError("the label lists do not fit the batch")
         q.start = &start[0]

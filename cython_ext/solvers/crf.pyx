@@ -27,8 +27,11 @@ cdef struct Slopes:             # where gradients go
     double step
 
 
-cdef Terms open_terms(const int64_t[::1] start, const uint32_t[::1] feature, const float[::1] value,
-                      const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
+cdef Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
+    """From a ``vwlite.data.csr.Csr``."""
+    cdef const int64_t[::1] start = rows.indptr
+    cdef const uint32_t[::1] feature = rows.indices
+    cdef const float[::1] value = rows.values
     cdef Terms t
     t.start, t.pair_start, t.base = &start[0], &pair_start[0], base
     t.feature = &feature[0] if feature.shape[0] else NULL
@@ -45,14 +48,14 @@ cdef Chain open_chain(data, pairs) except *:
     cdef const uint8_t[::1] stop = data.stop
     cdef Chain c
     c.labels, c.transitions, c.edges = pairs.labels, pairs.transitions, data.edge is not None
-    if data.start.shape[0] != label.shape[0] + 1 or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
+    if len(data.state) != label.shape[0] or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
         raise ValueError("the arrays do not fit together")
     c.sequence, c.stop = &sequence[0], &stop[0]
     c.label = &label[0] if label.shape[0] else NULL
     c.weight = &weight[0] if weight.shape[0] else NULL
-    c.state = open_terms(data.start, data.feature, data.value, pairs.start, pairs.label, 0)
+    c.state = open_terms(data.state, pairs.start, pairs.label, 0)
     if c.edges:
-        c.edge = open_terms(data.edge[0], data.edge[1], data.edge[2], pairs.edge_start, pairs.edge_label, pairs.first_edge)
+        c.edge = open_terms(data.edge, pairs.edge_start, pairs.edge_label, pairs.first_edge)
     c.first_transition = pairs.first_transition
     return c
 

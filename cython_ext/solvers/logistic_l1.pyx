@@ -31,9 +31,9 @@ cdef struct Steps:
 
 cdef Data open_data(source) except *:
     """From a ``vwlite.solvers.loglinear.binary.Examples``, whose arrays must outlive the call."""
-    cdef const int64_t[::1] start = source.start
-    cdef const uint32_t[::1] feature = source.feature
-    cdef const float[::1] value = source.value
+    cdef const int64_t[::1] start = source.terms.indptr
+    cdef const uint32_t[::1] feature = source.terms.indices
+    cdef const float[::1] value = source.terms.values
     cdef const double[::1] label = source.label, weight = source.weight
     cdef const uint8_t[::1] stop = source.stop
     cdef Data d

@@ -1,7 +1,7 @@
 """Many linear problems over the same rows at once: each active feature has a contiguous row of m weights."""
 
 from libc.math cimport exp
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
 
@@ -49,7 +49,7 @@ cdef inline void pulls(int loss, float *score, const float *sign, Py_ssize_t m) 
             score[k] = other_pull(loss, score[k], sign[k])
 
 
-cdef inline void add_scores(const int32_t *index, const float *value, Py_ssize_t count, const float *weight,
+cdef inline void add_scores(const uint32_t *index, const float *value, Py_ssize_t count, const float *weight,
                             Py_ssize_t stride, float *score, Py_ssize_t m) noexcept nogil:
     """Four rows at a time: scores are loaded and stored less often, and rows come from memory side by side."""
     cdef Py_ssize_t j = 0, k
@@ -75,9 +75,9 @@ cdef inline void add_scores(const int32_t *index, const float *value, Py_ssize_t
 
 def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
     """Row ``order[i]``'s scores of all problems into ``out[i]``, float32[len(order), m]; see ``vwlite.solvers.aso.sgd``."""
-    cdef const int64_t[::1] start = rows.start
-    cdef const int32_t[::1] index = rows.index
-    cdef const float[::1] value = rows.value
+    cdef const int64_t[::1] start = rows.terms.indptr
+    cdef const uint32_t[::1] index = rows.terms.indices
+    cdef const float[::1] value = rows.terms.values
     cdef const float[:, ::1] extra = rows.extra
     cdef const float[:, ::1] w = weights.w
     cdef const float[:, ::1] v = weights.v
@@ -107,19 +107,18 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
           float[:, ::1] room):
     """One pass of stochastic gradient steps in ``order`` over the problems ``[first, last)``.
 
-    ``targets.start`` int64[n + 1] and ``targets.problem`` int32[], ascending in a row: the problems a row is positive
-    for. ``rates``: ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the
+    ``targets.positive``: the problems a row is positive for, ascending in a row. ``rates``: ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the
     rates of the bias and of v, which are not regularised. ``room`` float32[2, m]. Step t goes by eta_0 / (1 + 2 lambda
     eta_0 t). Returns the step reached and the factor that is still to be multiplied into the problems' w. A signal,
     which ``weights.stop`` tells of, ends it early.
     """
-    cdef const int64_t[::1] start = rows.start
-    cdef const int32_t[::1] index = rows.index
-    cdef const float[::1] value = rows.value
+    cdef const int64_t[::1] start = rows.terms.indptr
+    cdef const uint32_t[::1] index = rows.terms.indices
+    cdef const float[::1] value = rows.terms.values
     cdef const float[:, ::1] extra = rows.extra
     cdef const float[::1] importance = rows.importance
-    cdef const int64_t[::1] own = targets.start
-    cdef const int32_t[::1] problem = targets.problem
+    cdef const int64_t[::1] own = targets.positive.indptr
+    cdef const uint32_t[::1] problem = targets.positive.indices
     cdef float[:, ::1] w = weights.w
     cdef float[:, ::1] v = weights.v
     cdef float[::1] bias = weights.bias

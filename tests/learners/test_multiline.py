@@ -152,8 +152,8 @@ def test_classes_are_numbers_or_hashed_names(folder):
     batch = batches_of(b"4294967295:1 |x a\nfoo:2 |x b\nlabel:3 |x c\n", PLAIN, folder)[0]
     label = Ldf(LdfConfig(csoaa_ldf="m"), 4).labels().check(batch)
     assert label.tolist() == [1, 1, 1]
-    assert batch.lists.named.tolist() == [4294967295, 4138058784, 0]
-    assert batch.lists.cost.tolist() == [1, 2, 3]
+    assert batch.lists.indices.tolist() == [4294967295, 4138058784, 0]
+    assert batch.lists.values.tolist() == [1, 2, 3]
 
 
 def test_arrays_that_do_not_fit_are_refused(folder):
@@ -163,9 +163,9 @@ def test_arrays_that_do_not_fit_are_refused(folder):
     results = Results()
     results.make_room(2)
     plan = Plan(feature_config(PLAIN))
-    batch.lists.start = np.array([0, 3, 2], np.uint32)
+    batch.lists.indptr = np.array([0, 3, 2])
     with pytest.raises(ValueError, match="out of order"):
         learner.run(batch, plan, results, 0, 2)
-    batch.lists.start = np.array([0, 1, 9], np.uint32)
+    batch.lists.indptr = np.array([0, 1, 9])
     with pytest.raises(ValueError, match="do not fit"):
         learner.run(batch, plan, results, 0, 2)

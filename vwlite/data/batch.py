@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.data.csr import Csr
+
 BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
 # Of rows of groups: its features are those of every line of the group; it is not the last one, which counts for all.
 SHARED, INNER = 8, 16
@@ -58,8 +60,8 @@ class Batch:
     gaps: tuple[int, ...] = ()  # rows in front of which a malformed line was left out, ascending
     path: str = ""  # where the rows come from; empty for a cache
     first_line: int = 0  # number of the block's first line within its file, from 0; of the first row in a cache
-    lists: Any = None  # vwlite.data.class_labels.Lists where labels are lists of classes
-    holdout_mask: Any = None  # uint8[n], 1 where a row is held out; None: none is
+    lists: Csr | None = None  # classes and their costs, infinite where unknown, where labels are lists of classes
+    holdout_mask: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
     release: Any = None  # called when the arrays may be reused
 
     def __len__(self) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 
 from vwlite._native.label_scan import are_whole, ends_of
 from vwlite.data.batch import TAGGED, Batch
+from vwlite.data.csr import Csr
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.parse_errors import Code
 from vwlite.errors import DataError
@@ -23,15 +24,6 @@ from vwlite.numerals import DIGITS, read_decimal
 
 LARGEST = 2**32 - 1
 Complain = Callable[[str], None]
-
-
-@dataclass(slots=True)
-class Lists:
-    """Row ``i`` names the classes ``named[start[i]:start[i + 1]]``."""
-
-    start: np.ndarray  # uint32[rows + 1]
-    named: np.ndarray  # uint32[...]
-    cost: np.ndarray  # float32[...], infinite where unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,7 @@ class ListLabels(ClassLabels):
     def check(self, batch: Batch) -> np.ndarray:
         """Fills ``batch.lists``. The labels, float32[n], are 1 or, where none or no cost is known, NaN."""
         labels = batch.label.copy()
-        start, named, cost = np.zeros(len(batch) + 1, np.uint32), [], []
+        start, named, cost = np.zeros(len(batch) + 1, np.int64), [], []
         for row in range(len(batch)):
             if labels[row] == labels[row]:
                 for number, value in self.entries(batch, row):
@@ -136,7 +128,7 @@ class ListLabels(ClassLabels):
                 if not self.sets and all(map(math.isinf, cost[start[row] :])):
                     labels[row] = np.nan
             start[row + 1] = len(named)
-        batch.lists = Lists(start, np.array(named, np.uint32), np.array(cost, np.float32))
+        batch.lists = Csr(start, np.array(named, np.uint32), np.array(cost, np.float32))
         if self.log is None:
             self.refuse_numbers(batch, start)
         return labels
@@ -173,7 +165,7 @@ class ListLabels(ClassLabels):
         return (number, value) if math.isfinite(value) and number <= LARGEST else None
 
     def refuse_numbers(self, batch: Batch, start: np.ndarray) -> None:
-        wrong = self.strays(batch.lists.named)
+        wrong = self.strays(batch.lists.indices)
         if wrong.any():
             at = int(np.argmax(wrong))
             row = int(np.searchsorted(start, at, side="right")) - 1

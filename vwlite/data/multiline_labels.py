@@ -8,7 +8,8 @@ import numpy as np
 
 from vwlite._native.multiline_costs import read_costs
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, Lists, read_cost, text_of
+from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, read_cost, text_of
+from vwlite.data.csr import Csr, offsets
 from vwlite.data.multiline import SHARED_WORDS, UNTOLD
 from vwlite.errors import DataError
 
@@ -32,14 +33,14 @@ class LineLabels(ClassLabels):
         others = {row: self.entries(batch, row) for row in np.flatnonzero(lines & (found == 0)).tolist()}
         counts = found.astype(np.int64)
         counts[list(others)] = [len(entries) for entries in others.values()]
-        start = np.concatenate([[0], np.cumsum(counts)])
+        start = offsets(counts)
         named, costs = np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32)
         places = start[:-1][found != 0]
         named[places], costs[places] = number[found != 0], cost[found != 0]
         for row, entries in others.items():
             for place, entry in enumerate(entries, start[row]):
                 named[place], costs[place] = entry
-        batch.lists = Lists(start.astype(np.uint32), named, costs)
+        batch.lists = Csr(start, named, costs)
         return self.known(batch)
 
     def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
@@ -69,9 +70,9 @@ class LineLabels(ClassLabels):
 
     def known(self, batch: Batch) -> np.ndarray:
         lists, rows = batch.lists, batch.flags & (BLANK | SAVE) == 0
-        single = np.diff(lists.start.astype(np.int64)) == 1
+        single = lists.sizes == 1
         told = single & (batch.label != UNTOLD)
-        told[single] &= np.isfinite(lists.cost[lists.start[:-1][single]])
+        told[single] &= np.isfinite(lists.values[lists.indptr[:-1][single]])
         lines = rows & (batch.flags & SHARED == 0)
         ends = rows & (batch.flags & INNER == 0)
         group = np.cumsum(ends) - ends

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Names, first_of_group
+from vwlite.data.csr import offsets
 
 NAMES_OF_SEGMENTS = ("namespace_start", "namespace_end")
 NAMES_OF_FEATURES = ("start", "end", "kind", "detail", "value_start", "value_end")
@@ -35,7 +36,7 @@ def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
         row_namespace=np.array([0, len(segments)], np.uint32),
         namespace_char=batch.namespace_char[segments],
         namespace_hash=batch.namespace_hash[segments],
-        namespace_start=np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.uint32),
+        namespace_start=offsets(ends - starts).astype(np.uint32),
         feature_hash=batch.feature_hash[features],
         value=batch.value[features],
         text=batch.text,

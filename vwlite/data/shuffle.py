@@ -9,6 +9,7 @@ import numpy as np
 
 from vwlite._native.shuffle import COLUMNS, gather, shuffle
 from vwlite.data.batch import Batch
+from vwlite.data.csr import offsets
 from vwlite.data.text_format import FULL, Workspace
 from vwlite.storage.ordered_pool import in_order
 
@@ -28,7 +29,7 @@ class Rows:
 
     def __init__(self, batches: Sequence[Batch]) -> None:
         self.batches = batches
-        self.starts = np.cumsum([0, *map(len, batches)])
+        self.starts = offsets([len(batch) for batch in batches])
         self.address = np.array(
             [[getattr(batch, name).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
         ).reshape(len(batches), len(COLUMNS))

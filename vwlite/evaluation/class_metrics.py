@@ -39,9 +39,8 @@ class ClassOutcomes(Listener):
 
     def add_sets(self, batch: Batch, rows: np.ndarray) -> None:
         lists, count = batch.lists, self.config.count
-        owner = np.repeat(np.arange(len(batch)), np.diff(lists.start.astype(np.int64)))
         meant = np.zeros((len(batch), count), bool)
-        meant[owner, lists.named[: len(owner)]] = True
+        meant[lists.owner, lists.indices] = True
         meant, said = meant[rows], self.learner.chosen(rows)
         weight = batch.importance[rows].astype(np.float64)
         self.sets += [weight @ (meant & said), weight @ said, weight @ meant]

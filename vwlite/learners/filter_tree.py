@@ -143,15 +143,15 @@ class FilterTree(Many):
         if batch.lists is None:
             costs[:] = 0
             return costs, np.full(end - begin, int(self.get("first") != 0), np.int32)
-        start = batch.lists.start[begin : end + 1].astype(np.int64)
-        named = batch.lists.named[start[0] : start[-1]].astype(np.int64)
+        start = batch.lists.indptr[begin : end + 1]
+        named = batch.lists.indices[start[0] : start[-1]].astype(np.int64)
         owner = np.repeat(np.arange(end - begin), np.diff(start))
         tells = np.flatnonzero((named == 0) | (named == count))
         if self.get("first") < 0 and len(tells):
             self.set(first=float(named[tells[0]] == count))
         first = int(self.get("first") != 0)
         fits = (named >= first) & (named < first + count)
-        costs[owner[fits], named[fits] - first] = batch.lists.cost[start[0] : start[-1]][fits]
+        costs[owner[fits], named[fits] - first] = batch.lists.values[start[0] : start[-1]][fits]
         return costs, np.full(end - begin, first, np.int32)
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:

@@ -106,8 +106,8 @@ class Ldf(Gd):
         lists, config = batch.lists, self.config
         shared = batch.flags[row] & SHARED
         if raw:
-            costs = range(lists.start[row], lists.start[row + 1])
-            shown = [f"{lists.named[at]}:{results.raw[row] if place == 0 else 0:g}" for place, at in enumerate(costs)]
+            classes = lists.indices[lists.row(row)].tolist()
+            shown = [f"{number}:{0 if place else results.raw[row]:g}" for place, number in enumerate(classes)]
             return line_of(" ".join(shown) if not shared else "0:0", tag_of(batch, row))
         if config.csoaa_rank or shared:
             return b""
@@ -132,8 +132,8 @@ class Ldf(Gd):
 
 def class_of(batch: Batch, row: int) -> int:
     """The number of a line's class, 0 without one."""
-    start = batch.lists.start
-    return int(batch.lists.named[start[row]]) if start[row] < start[row + 1] else 0
+    classes = batch.lists.indices[batch.lists.row(row)]
+    return int(classes[0]) if len(classes) else 0
 
 
 def line_of(text: str, tag: bytes) -> bytes:

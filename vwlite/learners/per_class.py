@@ -125,7 +125,7 @@ class Many(Gd):
         lists = batch.lists
         if self.config.kind != "csoaa" or lists is None:
             return []
-        return lists.named[lists.start[row] : lists.start[row + 1]].tolist()
+        return lists.indices[lists.row(row)].tolist()
 
     def clipped(self, results: Results, row: int, number: int) -> float:
         return float(self.score[row, number])
@@ -137,8 +137,7 @@ class Many(Gd):
         if self.config.kind == "csoaa":
             return "known"
         if self.config.kind == "multilabel_oaa":
-            start = batch.lists.start
-            return ",".join(map(self.config.classes.shown, batch.lists.named[start[row] : start[row + 1]].tolist()))
+            return ",".join(map(self.config.classes.shown, batch.lists.indices[batch.lists.row(row)].tolist()))
         return (self.config.classes.shown(int(label)) if math.isfinite(label) else "") or "unknown"
 
     def prediction_text(self, results: Results, row: int) -> str:

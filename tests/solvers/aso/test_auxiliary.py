@@ -20,7 +20,7 @@ def read(tmp_path, text):
 
 def positives(made):
     """Per problem the rows that are positive for it."""
-    return {name: made.owner[made.problem == place].tolist() for place, name in enumerate(made.names)}
+    return {name: made.positive.owner[made.positive.indices == place].tolist() for place, name in enumerate(made.names)}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_problems_of_one_positive_are_left_out():
 
 def test_a_word_said_twice_counts_twice(tmp_path):
     rows, _ = read(tmp_path, "|w a b a\n")
-    assert sorted(rows.value.tolist()) == [1, 2]
+    assert sorted(rows.terms.values.tolist()) == [1, 2]
 
 
 SCORES = np.array([[3, 2, 1], [3, 2, 0], [1, 2, 3], [2, 3, 1], [0.1, 0, -1], [0.2, 0, -1]])

@@ -7,8 +7,9 @@ import pytest
 from oracle.multi import passes
 
 from vwlite._native import shuffle as gather
+from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged, UsageError
-from vwlite.solvers.aso.csr import Rows, targets
+from vwlite.solvers.aso.rows import Rows, targets
 from vwlite.solvers.aso.sgd import LOSSES, SolverConfig, objective, solve, zero_weights
 
 FEATURES, PROBLEMS, SHARED = 12, 40, 3
@@ -19,10 +20,10 @@ def some_rows(count=60, seed=3):
     dense = np.where(rng.random((count, FEATURES)) < 0.3, rng.random((count, FEATURES)), 0).astype(np.float32)
     dense[5] = 0  # an empty row
     owner, index = np.nonzero(dense)
-    start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
+    terms = Csr(offsets(np.bincount(owner, minlength=count)), index.astype(np.uint32), dense[owner, index])
     extra = rng.normal(size=(count, SHARED)).astype(np.float32)
     importance = np.ones(count, np.float32)
-    rows = Rows(start.astype(np.int64), index.astype(np.int32), dense[owner, index], importance, extra)
+    rows = Rows(terms, importance, extra)
     chosen = rng.random((count, PROBLEMS)) < 0.3
     made = targets(*np.nonzero(chosen), count, [str(n) for n in range(PROBLEMS)])
     return rows, made, dense, chosen

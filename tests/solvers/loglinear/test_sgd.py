@@ -46,8 +46,9 @@ def test_two_classes(penalty, rate, rows, l1, seed):
     problem = part.problem
     dense = np.zeros((problem.examples, problem.weights))
     for row in range(problem.examples):
-        for i in range(problem.start[row], problem.start[row + 1]):
-            dense[row, problem.feature[i]] += problem.value[i]
+        here = problem.terms.row(row)
+        for feature, value in zip(problem.terms.indices[here], problem.terms.values[here], strict=True):
+            dense[row, feature] += value
     config = L1Config(l1=l1, penalty=penalty, rate=rate, learning_rate=0.7, seed=seed)
     expected = twin(part, config, oracle.logistic_gradient(dense, problem.label))
     np.testing.assert_allclose(learned(part, config).weights, expected, atol=1e-10)

@@ -64,7 +64,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     if not len(labelled):
         raise DataError("there is no labelled example to measure the model on")
     true = np.zeros((len(labelled), len(target.classes.names)), bool)
-    true[made.owner, made.problem] = True
+    true[made.positive.owner, made.positive.indices] = True
     importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
     chosen = target.chosen(target.scores(corpus)[labelled])
     meant = None

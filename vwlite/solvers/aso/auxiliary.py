@@ -7,7 +7,7 @@ import numpy as np
 from vwlite.errors import DataError, UsageError
 from vwlite.numerals import is_count
 from vwlite.solvers.aso.corpus import Vocabulary
-from vwlite.solvers.aso.csr import Rows, Targets, targets
+from vwlite.solvers.aso.rows import Rows, Targets, targets
 
 SUPERVISED = ("top-k", "multi-k", "confidence")
 KINDS = ("freq", "freq-k", "mask", "labels", *SUPERVISED)
@@ -101,8 +101,8 @@ def most_positive(owner: np.ndarray, problem: np.ndarray, rows: int, names: list
 
 def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int = 1) -> Targets:
     """Which ``k`` hidden features have the largest values; among equals those that fewer rows hold."""
-    places = np.flatnonzero(view.hidden[rows.index])
-    owner, index, value = rows.owner[places], rows.index[places], rows.value[places]
+    hidden = rows.terms.keep(view.hidden[rows.terms.indices])
+    owner, index, value = hidden.owner, hidden.indices, hidden.values
     rarity = rows.presence(len(words))[index]
     order = np.lexsort((index, rarity, -value, owner))
     begin = np.searchsorted(owner[order], np.arange(len(rows)))
@@ -112,8 +112,8 @@ def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int =
 
 def present(rows: Rows, view: View, words: Vocabulary, most: int) -> Targets:
     """Which hidden features there are."""
-    places = np.flatnonzero(view.hidden[rows.index])
-    return most_positive(rows.owner[places], rows.index[places], len(rows), words.names, most)
+    hidden = rows.terms.keep(view.hidden[rows.terms.indices])
+    return most_positive(hidden.owner, hidden.indices, len(rows), words.names, most)
 
 
 def behaviour(aux: Aux, scores: np.ndarray, classes: list[str], most: int) -> Targets:

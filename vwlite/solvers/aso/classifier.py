@@ -7,7 +7,7 @@ import numpy as np
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
-from vwlite.solvers.aso.csr import Rows, Targets, targets
+from vwlite.solvers.aso.rows import Rows, Targets, targets
 from vwlite.solvers.aso.sgd import SolverConfig, Weights, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.memory_limit import USUAL, check_memory
@@ -81,7 +81,7 @@ def classes_in(corpus: Corpus, several: bool) -> Classes:
 
 def fit(rows: Rows, made: Targets, config: SolverConfig) -> Weights:
     """One-versus-rest over rows (with their shared features)."""
-    features = int(rows.index.max()) + 1 if len(rows.index) else 1
+    features = int(rows.terms.indices.max(initial=0)) + 1
     return solve(config, rows, made, zero_weights(features, rows.extra.shape[1], len(made.names)))
 
 

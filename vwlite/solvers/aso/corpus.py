@@ -1,16 +1,17 @@
 """A text read whole into memory: numbered features with their names and namespaces, labels as texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.data.block_parser import read
+from vwlite.data.csr import Csr, offsets
 from vwlite.data.label_vocabulary import LabelBook, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
-from vwlite.solvers.aso.csr import Rows
+from vwlite.solvers.aso.rows import Rows
 
 
 @dataclass(slots=True)
@@ -107,16 +108,14 @@ class Corpus:
     def rows(self, words: Vocabulary, unit: bool = True) -> Rows:
         """Rows over ``words``; with ``unit`` scaled to length 1, unknown features counted."""
         sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
-        start = np.concatenate(([0], np.cumsum(sizes)))
         importance = np.concatenate([importance for _, importance in self.columns])
-        whole = Rows(start, np.zeros(len(keys), np.int32), values, importance, np.zeros((len(sizes), 0), np.float32))
+        index = words.find(keys)
+        whole = Rows(
+            Csr(offsets(sizes), index.astype(np.uint32), values), importance, np.zeros((len(sizes), 0), np.float32)
+        )
         if unit:
             whole = whole.unit()
-        index = words.find(keys)
-        kept = index >= 0
-        whole.start = np.concatenate(([0], np.cumsum(kept)))[start]
-        whole.index, whole.value = index[kept].astype(np.int32), whole.value[kept]
-        return whole
+        return replace(whole, terms=whole.terms.keep(index >= 0))
 
 
 def name_of(text: bytes, names: Names, place: int, segment: int) -> tuple[str, str]:

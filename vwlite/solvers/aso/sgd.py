@@ -11,7 +11,7 @@ from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite._native import shuffle as gather
 from vwlite.errors import Diverged, UsageError
 from vwlite.interrupts import STOP, obey
-from vwlite.solvers.aso.csr import Rows, Targets
+from vwlite.solvers.aso.rows import Rows, Targets
 
 LOSSES = kernel.LOSSES
 CHUNK = 4096  # rows scored at once
@@ -117,7 +117,7 @@ def losses(name: str, scores: np.ndarray, signs: np.ndarray) -> np.ndarray:
 def objective(config: SolverConfig, rows: Rows, targets: Targets, weights: Weights) -> float:
     """Sum over problems of lambda |w|^2 and the mean loss (Ando and Zhang 2005, equation 7)."""
     signs = np.full((len(rows), weights.w.shape[1]), -1.0)
-    signs[targets.owner, targets.problem] = 1.0
+    signs[targets.positive.owner, targets.positive.indices] = 1.0
     fit = losses(config.loss, weights.scores(rows), signs).sum() / max(len(rows), 1)
     return float(config.penalty * np.square(weights.w, dtype=np.float64).sum() + fit)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.solvers.aso.corpus import Vocabulary
-from vwlite.solvers.aso.csr import Rows
+from vwlite.solvers.aso.rows import Rows
 from vwlite.solvers.aso.sgd import Weights
 
 BLOCK = 1 << 14  # rows of U turned into float64 at once

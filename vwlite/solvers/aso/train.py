@@ -22,7 +22,7 @@ from vwlite.solvers.aso.auxiliary import (
 )
 from vwlite.solvers.aso.classifier import TargetConfig, classes_in, fit, labels_of
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
-from vwlite.solvers.aso.csr import Rows, Targets, side_by_side
+from vwlite.solvers.aso.rows import Rows, Targets, side_by_side
 from vwlite.solvers.aso.sgd import SolverConfig, Weights, objective, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta, leading, shared_features
 from vwlite.solvers.memory_limit import GIB, USUAL, check_memory
@@ -80,7 +80,8 @@ def learn(
     rows = corpus.rows(words, unit=False)
     problems = make_problems(config, rows, words, corpus, labelled)
     for one in problems:
-        say(f"{len(one.made.names)} problems, {len(one.made.problem)} positives, {int(one.seen.sum())} features seen")
+        positives = len(one.made.positive.indices)
+        say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
     group, names = grouped(config, words)
     state_memory(config, problems, group, say)
     theta = Theta(words, group, np.zeros((len(words), 0), np.float32), names, [np.zeros(0) for _ in names])
@@ -183,7 +184,7 @@ def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targe
         return present(rows, view, words, config.most)
     if aux.kind == "labels":
         labels, made = labels_of(corpus, Classes.of(corpus.texts, several=True))
-        return most_positive(labels[made.owner], made.problem, len(rows), made.names, config.most)
+        return most_positive(labels[made.positive.owner], made.positive.indices, len(rows), made.names, config.most)
     if labelled is None:
         raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(SUPERVISED)} imitate a classifier")
     classes = classes_in(labelled, config.several)

@@ -7,6 +7,7 @@ import numpy as np
 
 from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, TAGGED, Batch
+from vwlite.data.csr import Csr, joined
 from vwlite.data.label_vocabulary import LabelBook, tag_of
 from vwlite.data.text_format import FULL
 from vwlite.features.feature_plan import FeatureConfig, Plan, new_namespaces
@@ -18,27 +19,11 @@ LINE, EMPTY, BAD = 0, 1, 2  # what a line is
 
 
 @dataclass(slots=True)
-class Terms:
-    """The terms of lines: those of line i stand from ``start[i]`` on."""
-
-    start: np.ndarray  # int64[lines + 1]
-    hash: np.ndarray  # uint32[terms]
-    value: np.ndarray  # float32[terms]
-
-    def select(self, lines: np.ndarray) -> "Terms":
-        """Those of ``lines``, int64[n], in this order."""
-        sizes = (self.start[1:] - self.start[:-1])[lines]
-        start = np.concatenate(([0], np.cumsum(sizes)))
-        where = np.repeat(self.start[:-1][lines] - start[:-1], sizes) + np.arange(start[-1])
-        return Terms(start, self.hash[where], self.value[where])
-
-
-@dataclass(slots=True)
 class Lines:
     """Lines in the order of the text, empty and malformed ones among them."""
 
-    state: Terms
-    edge: Terms | None
+    state: Csr  # terms by their hash
+    edge: Csr | None
     kind: np.ndarray  # uint8[lines], LINE, EMPTY or BAD
     label: np.ndarray  # int32[lines], number of the label's name, -1 without; or float32, NaN without
     weight: np.ndarray  # float64[lines], importance
@@ -49,19 +34,19 @@ class Lines:
 
     def select(self, lines: np.ndarray) -> "Lines":
         return Lines(
-            self.state.select(lines),
-            self.edge.select(lines) if self.edge else None,
+            self.state.take(lines),
+            self.edge.take(lines) if self.edge is not None else None,
             *(column[lines] for column in (self.kind, self.label, self.weight)),
             tag=None if self.tag is None else self.tag[lines],
         )
 
 
-def terms_of(batch: Batch, plan: Plan) -> Terms:
-    """Raises DataError for a line that makes too many, Interrupted, MemoryError."""
-    start, room = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
+def terms_of(batch: Batch, plan: Plan) -> Csr:
+    """A row for each line. Raises DataError for a line that makes too many, Interrupted, MemoryError."""
+    indptr, room = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
     while True:
-        index, value = np.empty(room, np.uint32), np.empty(room, np.float32)
-        status, terms = flatten(batch, plan, start, index, value)
+        indices, values = np.empty(room, np.uint32), np.empty(room, np.float32)
+        status, terms = flatten(batch, plan, indptr, indices, values)
         obey()
         if status == TOO_MANY:
             raise too_many(batch, terms)
@@ -70,27 +55,17 @@ def terms_of(batch: Batch, plan: Plan) -> Terms:
         room = 2 * max(room, terms)
     if status:
         raise MemoryError("an example's interactions need more memory than there is")
-    return Terms(start, index[:terms].copy(), value[:terms].copy())
-
-
-def join_terms(parts: list[Terms]) -> Terms:
-    offsets = np.cumsum([0, *(int(part.start[-1]) for part in parts)])
-    starts = [part.start[1:] + offset for part, offset in zip(parts, offsets, strict=False)]
-    return Terms(
-        np.concatenate([np.zeros(1, np.int64), *starts]),
-        np.concatenate([np.zeros(0, np.uint32), *(part.hash for part in parts)]),
-        np.concatenate([np.zeros(0, np.float32), *(part.value for part in parts)]),
-    )
+    return Csr(indptr, indices[:terms].copy(), values[:terms].copy())
 
 
 def join(parts: list[Lines]) -> Lines:
     """One after the other; there must be one."""
-    edges = [part.edge for part in parts if part.edge]
+    edges = [part.edge for part in parts if part.edge is not None]
     columns = ([getattr(part, name) for part in parts] for name in ("kind", "label", "weight"))
     tags = [np.full(len(part), b"", object) if part.tag is None else part.tag for part in parts]
     return Lines(
-        join_terms([part.state for part in parts]),
-        join_terms(edges) if edges else None,
+        joined([part.state for part in parts]),
+        joined(edges) if edges else None,
         *map(np.concatenate, columns),
         tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
     )
@@ -121,11 +96,14 @@ class Collector:
 
 def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
     """Lines without terms in front of the rows ``gaps``."""
-    starts = [np.insert(terms.start, gaps, terms.start[gaps]) for terms in (lines.state, lines.edge) if terms]
-    edge = replace(lines.edge, start=starts[1]) if lines.edge else None
+    state, *edge = (
+        replace(terms, indptr=np.insert(terms.indptr, gaps, terms.indptr[gaps]))
+        for terms in (lines.state, lines.edge)
+        if terms is not None
+    )
     return Lines(
-        replace(lines.state, start=starts[0]),
-        edge,
+        state,
+        edge[0] if edge else None,
         np.insert(lines.kind, gaps, BAD),
         np.insert(lines.label, gaps, -1),
         np.insert(lines.weight, gaps, 1.0),

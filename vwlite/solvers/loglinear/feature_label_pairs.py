@@ -1,10 +1,10 @@
 """Features by number, the labels each goes with, and the places of their weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vwlite.solvers.loglinear.examples import Terms
+from vwlite.data.csr import Csr
 
 OFTEN = 16  # a feature in so many places stands before rarer ones
 
@@ -20,14 +20,10 @@ def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     return np.where(ascending[place] == hashes, sorter[place], -1)
 
 
-def number(features: np.ndarray, terms: Terms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``(start int64[lines + 1], feature uint32[n], value float32[n])`` of the terms among ``features``."""
-    place = find(features, terms.hash)
-    known = place >= 0
-    if known.all():
-        return terms.start, place.astype(np.uint32), terms.value
-    before = np.concatenate(([0], np.cumsum(known)))
-    return before[terms.start], place[known].astype(np.uint32), terms.value[known]
+def numbered(features: np.ndarray, terms: Csr) -> Csr:
+    """The terms among ``features``, whose numbers are the columns; those of ``terms`` are hashes."""
+    place = find(features, terms.indices)
+    return replace(terms, indices=place.astype(np.uint32)).keep(place >= 0)
 
 
 def in_order(hashes: np.ndarray) -> np.ndarray:
@@ -60,11 +56,11 @@ class FeatureLabelIndex:
         return FeatureLabelIndex(self.features, self.feature, label.astype(np.uint32))
 
 
-def family(terms: Terms, label: np.ndarray, labels: int, dense: bool = False) -> FeatureLabelIndex:
+def family(terms: Csr, label: np.ndarray, labels: int, dense: bool = False) -> FeatureLabelIndex:
     """What the lines show; lines whose label is below 0 show nothing. ``labels``: how many there can be."""
-    own = np.repeat(label, terms.start[1:] - terms.start[:-1]).astype(np.int64)
+    own = np.repeat(label, terms.sizes).astype(np.int64)
     shown = own >= 0
-    hashes = terms.hash[shown]
+    hashes = terms.indices[shown]
     features = in_order(hashes)
     if dense:
         feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)

@@ -7,13 +7,13 @@ import numpy as np
 
 from vwlite._native import crf as chain
 from vwlite._native import logistic_l1
+from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, obey
 from vwlite.learners.base import UNSTABLE
-from vwlite.solvers.loglinear.examples import LINE, Lines, Terms, sequences_of
-from vwlite.solvers.loglinear.feature_label_pairs import Pairs, number
+from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
+from vwlite.solvers.loglinear.feature_label_pairs import Pairs, numbered
 
-Array = np.ndarray
 T = TypeVar("T")
 
 
@@ -29,9 +29,11 @@ class Problem(Protocol):
     examples: int
     weights: int
 
-    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]: ...
+    def steps(
+        self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int
+    ) -> tuple[int, float]: ...
 
-    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float: ...
+    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float: ...
 
 
 @dataclass(slots=True)
@@ -56,9 +58,7 @@ class Examples:
     """Two classes, in the words of ``cython_ext/solvers/logistic_l1.pyx``."""
 
     features: np.ndarray  # uint32[features], the slot of each
-    start: np.ndarray  # int64[examples + 1]
-    feature: np.ndarray  # uint32[terms], numbers of features
-    value: np.ndarray  # float32[terms]
+    terms: Csr  # a row for each example, features by number
     label: np.ndarray  # float64[examples], -1 or 1
     weight: np.ndarray  # float64[examples]
     stop: ClassVar[Any] = STOP
@@ -71,16 +71,16 @@ class Examples:
     def weights(self) -> int:
         return len(self.features)
 
-    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
+    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return obeyed(logistic_l1.steps(self, table, order, schedule, first, last))
 
-    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
+    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
         return obeyed(logistic_l1.likelihood(self, weights, rows, gradient))
 
 
 def examples_of(lines: Lines, features: np.ndarray) -> Examples:
     """``lines`` have labels -1 and 1; terms whose slot is not among ``features`` are dropped."""
-    return Examples(features, *number(features, lines.state), lines.label.astype(np.float64), lines.weight)
+    return Examples(features, numbered(features, lines.state), lines.label.astype(np.float64), lines.weight)
 
 
 def room_of(tokens: int, pairs: Pairs) -> float:
@@ -95,10 +95,8 @@ class Chains:
 
     pairs: Pairs
     sequence: np.ndarray  # int64[sequences + 1]
-    start: np.ndarray  # int64[tokens + 1]
-    feature: np.ndarray  # uint32[terms]
-    value: np.ndarray  # float32[terms]
-    edge: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # the same three of the edge features
+    state: Csr  # a row for each token, features by number
+    edge: Csr | None  # the same of the edge features
     label: np.ndarray  # int32[tokens]
     weight: np.ndarray  # float64[sequences]
     stop: ClassVar[Any] = STOP
@@ -133,18 +131,14 @@ class Chains:
         chosen = np.zeros(len(sizes), bool)
         chosen[rows] = True
         tokens = np.flatnonzero(np.repeat(chosen, sizes))
-        state, *edge = (
-            Terms(*terms).select(tokens) for terms in ((self.start, self.feature, self.value), self.edge) if terms
-        )
-        return Chains(
-            self.pairs, np.concatenate(([0], np.cumsum(sizes[rows]))), state.start, state.hash, state.value,
-            (edge[0].start, edge[0].hash, edge[0].value) if edge else None, self.label[tokens], self.weight[rows],
-        )  # fmt: skip
+        edge = None if self.edge is None else self.edge.take(tokens)
+        state, sequence = self.state.take(tokens), offsets(sizes[rows])
+        return Chains(self.pairs, sequence, state, edge, self.label[tokens], self.weight[rows])
 
-    def steps(self, table: Array, order: Array, schedule: Any, first: int, last: int) -> tuple[int, float]:
+    def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return obeyed(chain.steps(self, self.pairs, table, order, schedule, first, last))
 
-    def likelihood(self, weights: Array, rows: Array, gradient: Array | None) -> float:
+    def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
         return obeyed(chain.likelihood(self, self.pairs, weights, rows, gradient))
 
     def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
@@ -168,8 +162,8 @@ def chains_of(lines: Lines, pairs: Pairs) -> Chains:
     sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
     if len(tokens) < len(lines):
         lines = lines.select(tokens)
-    edge = number(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
+    edge = numbered(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
     weight = lines.weight[sequence[:-1]] if len(tokens) else np.zeros(0)
     sequence = sequence if len(tokens) else np.zeros(1, np.int64)
     label = lines.label.astype(np.int32)
-    return Chains(pairs, sequence, *number(pairs.state.features, lines.state), edge, label, weight)
+    return Chains(pairs, sequence, numbered(pairs.state.features, lines.state), edge, label, weight)

@@ -55,7 +55,7 @@ def binary_parts(lines: Lines, held: Lines | None, period: int, known: np.ndarra
     """Features of the training part, and ``known`` ones (uint32[n]), have weights."""
     lines = lines.select(usable(lines))
     train, out = split(np.arange(len(lines), dtype=np.int64), period)
-    shown = in_order(lines.state.select(train).hash)
+    shown = in_order(lines.state.take(train).indices)
     features = np.concatenate((known, shown[find(known, shown) < 0])).astype(np.uint32)
     problem = examples_of(lines, features)
     other = examples_of(held.select(usable(held)), features) if held is not None else None
