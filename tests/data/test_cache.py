@@ -281,7 +281,7 @@ def test_packed_knows_its_sum():
 
 def test_a_large_cache_goes_to_the_disk_while_it_is_written(tmp_path, monkeypatch):
     flushed = []
-    monkeypatch.setattr(flushing, "EVERY", 100)
+    monkeypatch.setattr(flushing, "FLUSH_BYTES", 100)
     monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_size))
     writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
     for number in range(4):
@@ -298,7 +298,7 @@ def test_a_disk_that_fills_up_while_flushing_is_told(tmp_path, monkeypatch, late
     def full(file):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(flushing, "EVERY", 100)
+    monkeypatch.setattr(flushing, "FLUSH_BYTES", 100)
     writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"cannot write the cache .*: No space left") as caught:

@@ -32,7 +32,7 @@ from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.gd import Gd
 from vwlite.learners.multiline import Ldf
 from vwlite.learners.row_results import Results
-from vwlite.storage.model_file import kind_of
+from vwlite.storage.model_file import learner_name_of
 from vwlite.training.model_loader import restore
 from vwlite.training.stretches import stretches
 
@@ -134,7 +134,7 @@ def read_svmlight(data: bytes) -> None:
 def load_model(data: bytes) -> None:
     """As it is, to go on learning and to predict; one line through what was loaded."""
     path = in_memory("model", data)
-    other = LOADERS.get(kind_of(path))
+    other = LOADERS.get(learner_name_of(path))
     if other:
         return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):

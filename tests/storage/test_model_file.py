@@ -80,7 +80,7 @@ def test_the_sizes_of_chunks_and_threads_leave_no_trace(tmp_path_factory, table,
     base = tmp_path_factory.getbasetemp()
     model_file.save(base / "whole", {"n": 1}, {"t": table, "a": array})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archive_writer, "LARGE", 0)
+        patch.setattr(archive_writer, "THREADED_WRITE_BYTES", 0)
         patch.setattr(table_codec, "CHUNK", 3)
         patch.setattr(model_file, "CHUNK", 5)
         patch.setattr(archive_reader, "PIECE", 16)
@@ -97,7 +97,7 @@ def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):
     table, put = Table(values, ("w", "adaptive", "normalized")), os.pwrite
     model_file.save(tmp_path / "whole", {}, {"t": table})
     monkeypatch.setattr(table_codec, "CHUNK", 32)
-    monkeypatch.setattr(archive_writer, "LARGE", 0)
+    monkeypatch.setattr(archive_writer, "THREADED_WRITE_BYTES", 0)
     monkeypatch.setattr(os, "pwrite", lambda *given: time.sleep(0.001) or put(*given))
     model_file.save(tmp_path / "pieces", {}, {"t": table})
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "pieces").read_bytes()
@@ -112,11 +112,11 @@ def test_a_table_that_is_to_be_finite_is(tmp_path, monkeypatch, filled, wrong):
     values = np.zeros((4000, 4), np.float32)
     values[:filled, 0], values[4, 3] = 1, wrong  # the last column is scratch
     table = Table(values, ("w", "adaptive", "normalized"))
-    model_file.save(tmp_path / "m", {}, {"t": table}, finite=True)
+    model_file.save(tmp_path / "m", {}, {"t": table}, check_finite=True)
     before = (tmp_path / "m").read_bytes()
     values[filled - 1, 1] = wrong
     with pytest.raises(table_codec.NotFinite):
-        model_file.save(tmp_path / "m", {}, {"t": table}, finite=True)
+        model_file.save(tmp_path / "m", {}, {"t": table}, check_finite=True)
     assert (tmp_path / "m").read_bytes() == before and os.listdir(tmp_path) == ["m"]
     model_file.save(tmp_path / "m", {}, {"t": table})
     assert bits(stored(model_file.load(tmp_path / "m").arrays["t"])) == bits(stored(table))

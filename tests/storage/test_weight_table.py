@@ -22,7 +22,7 @@ from vwlite.errors import UsageError
 from vwlite.features.feature_plan import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.storage import table_codec, weight_table
-from vwlite.storage.weight_table import Table, stretches, zeros
+from vwlite.storage.weight_table import Table, written_chunks, zeros
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 
@@ -48,7 +48,7 @@ def test_a_table_may_be_larger_than_memory():
 def test_what_the_system_refuses_is_said(monkeypatch):
     with pytest.raises(UsageError, match=r"refuses .* TiB of address space .* smaller -b"):
         zeros(1 << 60, 4)
-    monkeypatch.setattr(weight_table, "SMALL", 1 << 70)
+    monkeypatch.setattr(weight_table, "MIN_MAPPED_BYTES", 1 << 70)
     with pytest.raises(UsageError, match="smaller -b"):
         zeros(1 << 60, 4)
 
@@ -124,7 +124,7 @@ def test_stretches_hold_whatever_was_written():
     written = np.array([0, 70_000, 70_255, 999_999])
     values[written, 1] = -0.0
     rows = np.zeros(len(values), bool)
-    for begin, end, pages in stretches(values):
+    for begin, end, pages in written_chunks(values):
         rows[begin:end] = True if pages is None else np.repeat(pages, (end - begin) // len(pages)).astype(bool)
     assert rows[written].all()
     if sys.platform == "linux":
@@ -139,7 +139,7 @@ def test_two_threads_find_what_one_finds(monkeypatch, filled):
     values[draw.random(len(values)) < filled, 0] = 1
     found = []
     for shared in (0, 1 << 40):
-        monkeypatch.setattr(table_codec, "SHARED", shared)
+        monkeypatch.setattr(table_codec, "THREADED_SCAN_BYTES", shared)
         entry, sources = table_codec.pack("weights", Table(values, ("w", "adaptive")))
         found.append((entry, [(spec, b"".join(piece.tobytes() for piece in pieces)) for spec, pieces in sources]))
     assert found[0] == found[1]
@@ -147,37 +147,37 @@ def test_two_threads_find_what_one_finds(monkeypatch, filled):
 
 def test_stretches_of_small_or_odd_arrays_are_whole():
     for shape in ((5, 4), (1 << 19, 3)):
-        assert sum(end - begin for begin, end, pages in stretches(zeros(*shape)) if pages is None) == shape[0]
+        assert sum(end - begin for begin, end, pages in written_chunks(zeros(*shape)) if pages is None) == shape[0]
 
 
 def test_pages_get_memory_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(weight_table, "HUGE_MOST", 0)
+    monkeypatch.setattr(weight_table, "MAX_HUGE_BYTES", 0)
     values = weight_table.zeros(1 << 18, 4)
     values[5] = 1, 2, 3, 4
-    pages = weight_table.pages_of(values)
-    rows = len(values) // len(pages.seen)
+    pages = weight_table.page_toucher(values)
+    rows = len(values) // len(pages.touched)
     slots = np.array([5, 6, rows, (1 << 18) + 3 * rows + 1, 2**32 - 1], np.uint32)
     pages(slots)
-    assert np.flatnonzero(pages.seen).tolist() == [0, 1, 3, len(pages.seen) - 1]
+    assert np.flatnonzero(pages.touched).tolist() == [0, 1, 3, len(pages.touched) - 1]
     if sys.platform == "linux":  # before anybody reads
-        stretched = weight_table.stretches(values, 1 << 18)
+        stretched = weight_table.written_chunks(values, 1 << 18)
         written = [number for _, _, part in stretched for number in np.flatnonzero(part).tolist()]
-        assert written == [0, 1, 3, len(pages.seen) - 1]
+        assert written == [0, 1, 3, len(pages.touched) - 1]
     assert values[5].tolist() == [1, 2, 3, 4] and np.count_nonzero(values) == 4
 
 
 def test_small_tables_need_no_touch():
-    assert weight_table.pages_of(weight_table.zeros(1 << 10, 4)) is None
-    assert weight_table.pages_of(weight_table.zeros(1 << 16, 4)) is None
+    assert weight_table.page_toucher(weight_table.zeros(1 << 10, 4)) is None
+    assert weight_table.page_toucher(weight_table.zeros(1 << 16, 4)) is None
 
 
 def test_huge_pages_are_touched_as_long_as_there_are_new_ones():
-    pages = weight_table.pages_of(weight_table.zeros(1 << 20, 4))
-    assert len(pages.seen) == 8
+    pages = weight_table.page_toucher(weight_table.zeros(1 << 20, 4))
+    assert len(pages.touched) == 8
     seen = []
     for slot in (1 << 17, 0, 1 << 19, 5, 1 << 18):  # the first batch is the learner's
         pages(np.array([slot], np.uint32))
-        seen.append(np.flatnonzero(pages.seen).tolist())
+        seen.append(np.flatnonzero(pages.touched).tolist())
     assert seen == [[], [0], [0, 4], [0, 4], [0, 4]]
 
 
@@ -193,8 +193,8 @@ def test_a_large_table_learns_the_same(monkeypatch, tmp_path):
     (tmp_path / "data").write_text(text)
     models = []
     for most, threads in ((0, 3), (0, 1), (1 << 30, 1)):
-        monkeypatch.setattr(weight_table, "HUGE_MOST", most)
-        monkeypatch.setattr(weight_table, "SMALL", 1 << 16)
+        monkeypatch.setattr(weight_table, "MAX_HUGE_BYTES", most)
+        monkeypatch.setattr(weight_table, "MIN_MAPPED_BYTES", 1 << 16)
         input = InputConfig((str(tmp_path / "data"),), threads=threads, block_size=1 << 12)
         output = OutputConfig(model=str(tmp_path / "model"), quiet=True)
         train(RunConfig(input=input, features=FeatureConfig(bits=16), learner=GdConfig(), output=output))
@@ -211,16 +211,16 @@ def test_slots_asked_for_must_fit():
 
 def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
     values, asked = weight_table.zeros(1 << 18, 4), []
-    pages, slots = weight_table.pages_of(values), np.array([5, 2**32 - 1], np.uint32)
+    pages, slots = weight_table.page_toucher(values), np.array([5, 2**32 - 1], np.uint32)
     monkeypatch.setattr(weight_table, "ask_for", lambda *arguments: asked.append(arguments))
-    pages.ask(slots)
+    pages.prefetch(slots)
     assert not asked
-    monkeypatch.setattr(weight_table, "FAR", values.nbytes)
-    pages.ask(slots)
+    monkeypatch.setattr(weight_table, "MIN_PREFETCH_BYTES", values.nbytes)
+    pages.prefetch(slots)
     assert len(asked) == 1 and asked[0][0] is values
     monkeypatch.undo()
-    monkeypatch.setattr(weight_table, "FAR", values.nbytes)
-    pages.ask(slots)
+    monkeypatch.setattr(weight_table, "MIN_PREFETCH_BYTES", values.nbytes)
+    pages.prefetch(slots)
     assert not values.any()
 
 

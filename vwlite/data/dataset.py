@@ -17,7 +17,7 @@ from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import shown
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError
-from vwlite.storage.weight_table import Pages
+from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
     from vwlite.data.shuffle import Rows
@@ -56,7 +56,7 @@ class Inputs:
         format: TextFormat,
         several_passes: bool = False,
         digested: bool = False,
-        pages: Pages | None = None,
+        pages: PageToucher | None = None,
     ) -> None:
         """``digested``: texts are digested as they are read, as they are for a cache with a name. ``pages`` of the
         learner's table are told of every batch by the thread that made it.
@@ -186,7 +186,7 @@ class Inputs:
         """The cache's batches, to be released. Raises ModelError when it is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
-        return self.cache.read(self.config.threads, self.pages and self.pages.ask)
+        return self.cache.read(self.config.threads, self.pages and self.pages.prefetch)
 
     def kept(self) -> list[Batch]:
         """The same to stay: all of them, none is to be released."""

@@ -15,7 +15,7 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.losses import link_code
 from vwlite.learners.row_results import Results, value_text
-from vwlite.storage.weight_table import Pages, Table, values_of
+from vwlite.storage.weight_table import PageToucher, Table, values_of
 
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of base/status.pxd
 
@@ -106,7 +106,7 @@ class Learner:
             self.resumable = False
         return row
 
-    def pages(self) -> Pages | None:
+    def pages(self) -> PageToucher | None:
         """What looks after the table's memory ahead of the learner, where that is worth while."""
         return None
 

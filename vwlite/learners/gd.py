@@ -13,7 +13,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import CommonConfig, Learner, restored_config
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.row_results import Results
-from vwlite.storage.weight_table import Pages, Table, pages_of, stretches, values_of, with_stride, zeros
+from vwlite.storage.weight_table import PageToucher, Table, page_toucher, values_of, with_stride, written_chunks, zeros
 
 CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
@@ -139,8 +139,8 @@ class Gd(Learner):
             results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
         return end
 
-    def pages(self) -> Pages | None:
-        return pages_of(self.weights) if self.learning and self.layout == (0, 1) else None
+    def pages(self) -> PageToucher | None:
+        return page_toucher(self.weights) if self.learning and self.layout == (0, 1) else None
 
     @property
     def middle(self) -> float:
@@ -154,7 +154,7 @@ class Gd(Learner):
 
     def apply_shrinkage(self) -> None:
         if self.get("gravity") or self.get("contraction") != 1:
-            for begin, end, _ in stretches(self.weights):
+            for begin, end, _ in written_chunks(self.weights):
                 kernel.apply_shrinkage(self, self.kernel, begin, end)
             self.set(gravity=0.0, contraction=1.0)
 

@@ -1,1 +1,1 @@
-"""Whole files: locks, the model container, tables of weights."""
+"""Files that are written whole or not at all, locks, the container of model files, weight tables."""

@@ -1,7 +1,7 @@
-"""Reads the container that ``archive.write`` writes, and refuses everything else.
+"""Reads the container that ``archive_writer.write`` writes, and refuses every other file.
 
-Nothing is believed before it is checked: sizes against the file before memory is taken, bytes
-against digests before they are returned.
+Sizes are checked against the size of the file before memory is allocated; data are checked against
+digests before the caller may rely on them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from vwlite.errors import InputDamaged, InputMissing, ModelError
 from vwlite.storage import zip_layout
-from vwlite.storage.archive_writer import DTYPES, HEADER, HEADER_LIMIT, Hasher, Kind, Spec, comment, members
+from vwlite.storage.archive_writer import DTYPES, HEADER, HEADER_LIMIT, FileFormat, Hasher, Spec, comment, members
 
 PIECE = 1 << 20  # bytes read at once
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}", re.ASCII)
@@ -33,25 +33,25 @@ FOREIGN = (
 class Archive:
     """An open archive, a context manager: ``header`` is header.json, ``specs`` the members by name.
 
-    Opening checks the header and the frame; the data are checked as they are read. Raises
-    InputMissing, ModelError for what is damaged, foreign or newer, and InputDamaged when the disk
-    fails.
+    Opening checks the header and the zip records; the data are checked as they are read. Raises
+    InputMissing, ModelError for a file that is damaged, not of vwlite or of a newer format, and
+    InputDamaged when the disk fails.
     """
 
-    def __init__(self, path, kind: Kind):
-        self.path, self.kind = os.fspath(path), kind
-        self._file, self.size = _open(self.path, kind)
+    def __init__(self, path, format: FileFormat):
+        self.path, self.format = os.fspath(path), format
+        self._file, self.size = _open(self.path, format)
         try:
             header = self._header_bytes()
             self.header = self._parse(header)
             specs = self._specs()
-            places = self._check_frame(header, specs)
+            offsets = self._check_frame(header, specs)
         except BaseException:
             self._file.close()
             raise
         self.specs = {spec.name: spec for spec in specs}
         self._unverified = set(self.specs)
-        self._starts = dict(zip(self.specs, places[1:], strict=True))
+        self._starts = dict(zip(self.specs, offsets[1:], strict=True))
 
     def __enter__(self):
         return self
@@ -61,14 +61,14 @@ class Archive:
 
     def damaged(self, why: str) -> ModelError:
         return ModelError(
-            f"{self.path} is damaged ({why}): restore this {self.kind.noun} from a copy "
+            f"{self.path} is damaged ({why}): restore this {self.format.noun} from a copy "
             "or make it anew"
         )
 
     def pieces(self, name: str) -> Iterator[memoryview]:
-        """The member's data as bytes, whole numbers in each piece, which is valid until the next.
+        """The member's data as bytes, piece by piece. No number is split between two pieces.
 
-        Raises ModelError after the last when the data are damaged.
+        A piece is valid until the next one is read. Raises ModelError after the last piece when the data are damaged.
         """
         spec, offset = self.specs[name], self._starts[name]
         preamble = self._at(offset, len(spec.preamble))
@@ -90,7 +90,7 @@ class Archive:
             pass
 
     def verify_rest(self) -> None:
-        """Verify every member that nobody has read."""
+        """Verify every member that was not read yet."""
         for name in sorted(self._unverified):
             self.verify(name)
 
@@ -135,18 +135,18 @@ class Archive:
         if size > HEADER_LIMIT or offset + size > self.size:
             raise self.damaged("the size of its header")
         header = self._at(offset, size)
-        expected = comment(self.kind, header)
+        expected = comment(self.format, header)
         if self._at(self.size - len(expected), len(expected)) != expected:
             raise self.damaged("its header or its end")
         return header
 
     def _foreign(self, start: bytes) -> ModelError:
         if not start:
-            return ModelError(f"{self.path} is empty: give a vwlite {self.kind.noun}")
+            return ModelError(f"{self.path} is empty: give a vwlite {self.format.noun}")
         for pattern, what in FOREIGN:
             if re.match(pattern, start):
-                return ModelError(f"{self.path} {what.format(noun=self.kind.noun)}")
-        noun = self.kind.noun
+                return ModelError(f"{self.path} {what.format(noun=self.format.noun)}")
+        noun = self.format.noun
         return ModelError(f"{self.path} is not a vwlite {noun}: give one that vwlite wrote")
 
     def _parse(self, data: bytes) -> dict:
@@ -154,9 +154,9 @@ class Archive:
             header = json.loads(data, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError) as error:
             raise self.damaged("its header is no JSON") from error
-        if not isinstance(header, dict) or header.get("kind") != self.kind.name:
+        if not isinstance(header, dict) or header.get("kind") != self.format.name:
             raise self.damaged("its header is of another kind")
-        number, newest = header.get("format"), self.kind.format
+        number, newest = header.get("format"), self.format.version
         if type(number) is not int or number < 1:
             raise self.damaged("its format number")
         if number > newest:
@@ -179,8 +179,8 @@ class Archive:
         return specs
 
     def _check_frame(self, header: bytes, specs: list[Spec]) -> list[int]:
-        """Compare all bytes outside the data; the offsets of the data."""
-        frame = zip_layout.frame(members(header, specs), comment(self.kind, header))
+        """Compare all bytes outside the members' data with what they must be. Returns the offsets of the data."""
+        frame = zip_layout.frame(members(header, specs), comment(self.format, header))
         offset, record = frame[-1]
         if offset + len(record) != self.size:
             raise self.damaged("its size")
@@ -202,20 +202,20 @@ def _finite(text: str) -> float:
     return number
 
 
-def _open(path: str, kind: Kind) -> tuple[BinaryIO, int]:
+def _open(path: str, format: FileFormat) -> tuple[BinaryIO, int]:
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
             what = "is a directory" if stat.S_ISDIR(status.st_mode) else "is not a regular file"
-            raise ModelError(f"{path} {what}: give the file of a vwlite {kind.noun}")
+            raise ModelError(f"{path} {what}: give the file of a vwlite {format.noun}")
         file = open(path, "rb")  # noqa: SIM115 (the archive closes it)
         return file, os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise InputMissing(f"cannot open the {kind.noun} {path}: {error.strerror}") from error
+        raise InputMissing(f"cannot open the {format.noun} {path}: {error.strerror}") from error
 
 
 def _spec(item: dict) -> Spec:
-    """The checked description of a member; ValueError, TypeError or KeyError when it is a lie."""
+    """The checked description of a member. Raises ValueError, TypeError or KeyError when it is malformed."""
     spec = Spec(**{**item, "shape": tuple(item["shape"])})
     texts = (spec.name, spec.dtype, spec.crc32, spec.digest)
     if not all(isinstance(text, str) for text in texts) or spec.dtype not in DTYPES:

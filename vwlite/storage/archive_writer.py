@@ -1,10 +1,10 @@
 """The verified container below model files: a stored zip of ``header.json`` and ``.npy`` members.
 
-Every byte is settled: the members' data by digests in the header, the header by a digest in the zip
-comment, and all bytes between (zip records, padding, npy headers) because they follow from the
-header alone. The reader builds those anew and compares, so no flipped bit goes unseen, and holds
-every size against the file before it allocates. Later formats keep ``header.json`` first and the
-comment last, so that an older reader can name them.
+Every byte of the file is verified: the members' data by digests in the header, the header by a
+digest in the zip comment, and all other bytes (zip records, padding, npy headers) because they can
+be computed from the header alone. The reader computes them again and compares, so that it notices
+every flipped bit, and checks every size against the file before it allocates memory. Later formats
+keep ``header.json`` first and the comment last, so that an older reader can say that they are newer.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from mmh3 import mmh3_x64_128
 
 from vwlite.errors import OutputError
 from vwlite.storage import zip_layout
-from vwlite.storage.atomic_file import Opened, atomic_output
+from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.flushing import Flusher
 from vwlite.storage.ordered_pool import in_order
 from vwlite.version import __version__
 
 HEADER = "header.json"
-LARGE = 8 << 20  # bytes of a member that is worth threads
+THREADED_WRITE_BYTES = 8 << 20  # members of this size or more are written while they are made, by a second thread
 HEADER_LIMIT = 16 << 20  # bytes; parsed JSON takes up to 25 times as much
 DTYPES = frozenset(["|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8"])
 
 
-class Kind(NamedTuple):
-    """What files of one kind call themselves, what people call them, and their newest format."""
+class FileFormat(NamedTuple):
+    """A format of files: its name in the header, the word for such a file in messages, its newest version."""
 
     name: str
     noun: str
-    format: int
+    version: int
 
 
 class Spec(NamedTuple):
@@ -67,46 +67,46 @@ class Spec(NamedTuple):
         return zip_layout.Member(f"{self.name}.npy", size, int(self.crc32, 16))
 
 
-# A member and its data in C-contiguous pieces; once given out they must not change: several are under way.
+# A member and its data in C-contiguous pieces. A piece must not change once it is yielded: several are in use at once.
 Source = tuple[Spec, Iterable[Any]]
-# MurmurHash3 x64 128: the enemy is damage, not malice. Any change within one block of 16 bytes
-# shows for certain, and it reads 2.5 GB/s where sha256 reads 1.3 and blake2b 1.0.
+# MurmurHash3 x64 128: the digest detects damage, not forgery. It detects every change within one block of
+# 16 bytes, and reads 2.5 GB/s where sha256 reads 1.3 and blake2b 1.0.
 Hasher = mmh3_x64_128
 
 
 def write(
     path,
-    kind: Kind,
+    format: FileFormat,
     head: dict,
     sources: Iterable[Source],
     announce: Callable[[str], None] | None = None,
-    opened: Opened = atomic_output,
+    open_output: OpenOutput = atomic_output,
 ) -> None:
     """Write an archive whose bytes depend only on ``head``, the arrays and the version of vwlite.
 
     ``head``: JSON data that joins the header. ``sources``: each member's spec with C-contiguous
-    array pieces that add up to its data. ``announce`` is told the header's digest, which the file ends with, before the
-    file gets its name. Raises OutputError when the header is too long, ValueError
-    when it holds NaN or infinity.
+    array pieces that add up to its data. ``announce`` is called with the header's digest, which the file ends with,
+    before the file gets its name. ``open_output`` opens the file. Raises OutputError when the header is too long,
+    ValueError when it holds NaN or infinity.
     """
     sources = sorted(sources, key=lambda source: source[0].name)
     specs = [spec for spec, _ in sources]
-    blank = _encode(kind, head, specs)
+    blank = _encode(format, head, specs)
     if len(blank) > HEADER_LIMIT:
         raise OutputError(
             f"{os.fspath(path)}: the header takes {len(blank)} bytes, at most {HEADER_LIMIT} fit"
         )
-    places = zip_layout.frame(members(blank, specs), b"")
-    with opened(path) as file:
+    frames = zip_layout.frame(members(blank, specs), b"")
+    with open_output(path) as file:
         done, flusher = [], Flusher(file)
         try:
-            for (spec, pieces), (offset, record) in zip(sources, places[1:-1], strict=True):
+            for (spec, pieces), (offset, record) in zip(sources, frames[1:-1], strict=True):
                 file.seek(offset + len(record))
                 done.append(_write_member(file, spec, pieces, flusher))
         finally:
             flusher.finish()
-        header = _encode(kind, head, done)  # as long as the blank one: digests have a fixed width
-        for offset, record in zip_layout.frame(members(header, done), comment(kind, header)):
+        header = _encode(format, head, done)  # of the same length as ``blank``: digests have a fixed width
+        for offset, record in zip_layout.frame(members(header, done), comment(format, header)):
             file.seek(offset)
             file.write(record + header if offset == 0 else record)
         if announce:
@@ -114,11 +114,12 @@ def write(
 
 
 def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable, flusher: Flusher) -> Spec:
-    """Where ``file`` stands. The pieces of a large one are made, written and summed at the same time."""
+    """Write a member at the file's position. The pieces of a large one are made and written by two threads at once."""
     file.write(spec.preamble)
     file.flush()
-    hashed, crc, left, place = Hasher(spec.preamble), zlib.crc32(spec.preamble), spec.nbytes, file.tell()
-    for piece in in_order(_placed(pieces, place), partial(_put, file.fileno()), spec.nbytes >= LARGE):
+    hashed, crc, left, offset = Hasher(spec.preamble), zlib.crc32(spec.preamble), spec.nbytes, file.tell()
+    threads = int(spec.nbytes >= THREADED_WRITE_BYTES)
+    for piece in in_order(_with_offsets(pieces, offset), partial(_write_at, file.fileno()), threads):
         left -= piece.nbytes
         flusher.wrote(piece.nbytes)
         hashed.update(piece)
@@ -128,24 +129,24 @@ def _write_member(file: BinaryIO, spec: Spec, pieces: Iterable, flusher: Flusher
     return spec._replace(crc32=f"{crc:08x}", digest=hashed.digest().hex())
 
 
-def _placed(pieces: Iterable[Any], place: int) -> Iterator[tuple[Any, int]]:
+def _with_offsets(pieces: Iterable[Any], offset: int) -> Iterator[tuple[Any, int]]:
     for piece in pieces:
-        yield piece, place
-        place += piece.nbytes
+        yield piece, offset
+        offset += piece.nbytes
 
 
-def _put(descriptor: int, given: tuple[Any, int]) -> Any:
-    piece, place = given
+def _write_at(descriptor: int, piece_and_offset: tuple[Any, int]) -> Any:
+    piece, offset = piece_and_offset
     data = memoryview(piece).cast("B")
     while data:
-        done = os.pwrite(descriptor, data, place)
-        data, place = data[done:], place + done
+        done = os.pwrite(descriptor, data, offset)
+        data, offset = data[done:], offset + done
     return piece
 
 
-def _encode(kind: Kind, head: dict, specs: list[Spec]) -> bytes:
+def _encode(format: FileFormat, head: dict, specs: list[Spec]) -> bytes:
     arrays = [spec._asdict() for spec in specs]
-    own = {"kind": kind.name, "format": kind.format, "writer": __version__, "arrays": arrays}
+    own = {"kind": format.name, "format": format.version, "writer": __version__, "arrays": arrays}
     return json.dumps(own | head, indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
 
 
@@ -155,6 +156,6 @@ def members(header: bytes, specs: list[Spec]) -> list[zip_layout.Member]:
     return [first, *(spec.member for spec in specs)]
 
 
-def comment(kind: Kind, header: bytes) -> bytes:
-    """The zip comment, which vouches for the header."""
-    return f"{kind.name} {Hasher(header).digest().hex()}".encode()
+def comment(format: FileFormat, header: bytes) -> bytes:
+    """The zip comment: the name of the format and the digest of the header."""
+    return f"{format.name} {Hasher(header).digest().hex()}".encode()

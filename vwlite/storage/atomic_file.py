@@ -13,7 +13,7 @@ from vwlite.errors import OutputError
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
-Opened = Callable[[str], contextlib.AbstractContextManager[IO[Any]]]  # ``atomic_output``, or what stands in for it
+OpenOutput = Callable[[str], contextlib.AbstractContextManager[IO[Any]]]  # ``atomic_output`` or a function like it
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # file systems that cannot lock
 
 
@@ -41,7 +41,7 @@ def descriptor_of(path: str) -> int | None:
 
 
 def _status(path: str) -> os.stat_result | None:
-    """What stands at ``path`` now, None for nothing. Raises OutputError for what must not go."""
+    """The status of ``path``, None where there is none. Raises OutputError for one that must not be replaced."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -68,7 +68,7 @@ def is_replaceable(path: str) -> bool:
 
 
 def check_writable(path: str) -> None:
-    """Raise OutputError now if ``path`` cannot be written later; a trial file comes and goes."""
+    """Raise OutputError now if ``path`` cannot be written later. Creates a file beside it and removes that file."""
     if is_replaceable(path):
         descriptor, temporary = _create(path, os.path.realpath(path), path)
         os.close(descriptor)
@@ -77,62 +77,63 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
-    """A file that takes the name ``path`` once the block ends without an exception.
+    """A file that gets the name ``path`` when the block ends without an exception.
 
     It is written beside the target (where a symbolic link points), flushed to the disk and renamed,
     with the permission bits of the file it replaces. After an exception nothing has changed.
     Devices, pipes and /dev/stdout are written directly. ``mode`` is "wb" or, for UTF-8, "w". Raises
     OutputError; a BrokenPipeError passes through.
     """
-    if not is_replaceable(path):
+    if is_replaceable(path):
+        with _written_beside(PendingFile(path), mode) as file:
+            yield file
+    else:
         with _explained(path), _open_direct(path, mode) as file:
             yield file
-        return
-    waiting = PendingFile(path)
-    try:
-        with waiting.open(mode) as file:
-            yield file
-        waiting.take_name()
-    finally:
-        waiting.drop()
 
 
 @contextlib.contextmanager
 def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]]:
-    """As ``atomic_output``, for a regular file whose name follows from that of the file ``like``.
+    """As ``atomic_output``, for a regular file whose name is derived from that of the file ``like``.
 
-    It has the permission bits of that one, and replaces a symbolic link that has its name: whoever can guess a name
-    must not choose what is written over.
+    It gets the permission bits of that file. A symbolic link of its name is replaced, not followed: an attacker who can
+    guess the name could otherwise choose which file is overwritten.
     """
-    waiting = PendingFile(path, like)
+    with _written_beside(PendingFile(path, like), mode) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _written_beside(pending: "PendingFile", mode: str) -> Iterator[IO[Any]]:
+    """The pending file, which replaces its target when the block ends and is removed after an exception."""
     try:
-        with waiting.open(mode) as file:
+        with pending.open(mode) as file:
             yield file
-        waiting.take_name()
+        pending.take_name()
     finally:
-        waiting.drop()
+        pending.drop()
 
 
 class PendingFile:
-    """A file beside its target ``path``, which it may replace once it is whole. ``drop`` it in any case."""
+    """A new file beside its target ``path``. ``take_name`` lets it replace the target; always call ``drop``."""
 
     def __init__(self, path: str, like: str | None = None) -> None:
         """``like``: as ``beside_output`` has it. Raises OutputError."""
         self.path = path
         self.target = os.path.realpath(path) if like is None else unfollowed(path)
-        # kept open: the lock keeps _sweep away
+        # kept open because the lock on it keeps _remove_stale of other processes from deleting the file
         self.descriptor, self.temporary = _create(path, self.target, path if like is None else like)
 
     @contextlib.contextmanager
     def open(self, mode: str = "wb") -> Iterator[IO[Any]]:
-        """The file to be written, on the disk once the block ends. Raises OutputError."""
+        """The open file; it is flushed to the disk when the block ends. Raises OutputError."""
         with _explained(self.path), open(self.descriptor, mode, closefd=False, **_text(mode)) as file:
             yield file
             file.close()
             os.fsync(self.descriptor)
 
     def take_name(self, name: str | None = None) -> None:
-        """Replace the target or what stands at ``name``, in the same folder. Raises OutputError."""
+        """Replace the target, or the file ``name`` of the same folder. Raises OutputError."""
         rename(self.temporary, name or self.target)
         self._close()
 
@@ -155,7 +156,7 @@ def _text(mode: str) -> dict[str, str]:
 def _open_direct(path: str, mode: str) -> IO[Any]:
     try:
         number = descriptor_of(path)
-        # A copy of the descriptor goes on where the shell's redirection stands; opening would not.
+        # A copy of the descriptor shares its position with the shell's redirection; a new opening would start at 0.
         return open(path if number is None else os.dup(number), mode, **_text(mode))
     except OSError as error:
         raise output_error(path, error) from None
@@ -166,14 +167,14 @@ def _explained(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Errors of opening some other file carry its name, errors of writing carry none.
+        # An error with a file name comes from opening another file; errors of writing to this one have no name.
         if isinstance(error, BrokenPipeError) or error.filename is not None:
             raise
         raise output_error(path, error) from error
 
 
 def rename(old: str, new: str) -> None:
-    """Let a file replace the file or link ``new``, lastingly. Raises OutputError."""
+    """Rename ``old`` to ``new``, which may be a file or a link, and flush the folder. Raises OutputError."""
     try:
         os.replace(old, new)
     except OSError as error:
@@ -187,7 +188,7 @@ def rename(old: str, new: str) -> None:
 
 
 def unfollowed(path: str) -> str:
-    """Where the name ``path`` itself stands, be it a link or not."""
+    """The real path of the entry ``path`` itself: links among its folders are followed, one of its own name is not."""
     folder, name = os.path.split(path)
     return os.path.join(os.path.realpath(folder), name)
 
@@ -199,7 +200,7 @@ def _create(path: str, target: str, like: str) -> tuple[int, str]:
     status = _status(like)
     mode = 0o666 if status is None else stat.S_IMODE(status.st_mode)
     try:
-        _sweep(folder, os.path.basename(stem))
+        _remove_stale(folder, os.path.basename(stem))
         while True:
             temporary = f"{stem}{os.getpid()}-{os.urandom(4).hex()}.vwlite"
             if (descriptor := _create_locked(temporary, mode)) is not None:
@@ -213,7 +214,10 @@ def _create(path: str, target: str, like: str) -> tuple[int, str]:
 
 
 def _create_locked(name: str, mode: int) -> int | None:
-    """A new file; None when somebody took it for a leftover. Raises OSError, and leaves no file then."""
+    """A new locked file; None when another process removed it as stale before it was locked.
+
+    Raises OSError, and leaves no file then.
+    """
     descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         if claim(descriptor, name, fcntl.LOCK_EX):
@@ -228,10 +232,10 @@ def _create_locked(name: str, mode: int) -> int | None:
 
 
 def claim(descriptor: int, path: str, operation: int) -> bool:
-    """Lock an open file; False if it has lost its name ``path`` meanwhile.
+    """Lock an open file. False if ``path`` no longer names it.
 
-    Raises BlockingIOError when another process holds it and ``operation`` says not to wait. Where
-    the file system knows no locks the file counts as claimed.
+    Raises BlockingIOError when another process has locked it and ``operation`` says not to wait. On
+    a file system without locks the file counts as locked.
     """
     try:
         fcntl.flock(descriptor, operation)
@@ -244,8 +248,8 @@ def claim(descriptor: int, path: str, operation: int) -> bool:
         return False
 
 
-def _sweep(folder: str, stem: str) -> None:
-    """Remove what killed processes left behind; the living hold a lock on theirs."""
+def _remove_stale(folder: str, stem: str) -> None:
+    """Remove the temporary files of killed processes, which have no lock: a running process keeps its own locked."""
     leftover = re.compile(re.escape(stem) + r"\d+-[0-9a-f]{8}\.vwlite")
     try:
         names = os.listdir(folder)
@@ -264,7 +268,7 @@ def _sweep(folder: str, stem: str) -> None:
 
 def atomic_copy(source: str, path: str) -> None:
     """Copy a file. Raises OSError when ``source`` cannot be read and OutputError when ``path`` cannot be written."""
-    import shutil  # slow to import, and mostly not needed
+    import shutil  # imported here because it is slow to import and seldom needed
 
     with open(source, "rb") as file, atomic_output(path) as copy:
         shutil.copyfileobj(file, copy)

@@ -1,4 +1,4 @@
-"""One writer per model: an advisory lock on ``MODEL.lock`` that dies with its process."""
+"""One writer per model: an advisory lock on the file ``MODEL.lock``, released when the process ends."""
 
 import contextlib
 import fcntl
@@ -12,17 +12,17 @@ from vwlite.errors import Locked, OutputError
 from vwlite.storage.atomic_file import claim, is_replaceable, output_error
 from vwlite.storage.output_checks import LOCK
 
-LONGEST_PAUSE = 0.2  # seconds between two tries
-OWN = re.compile(rb"(\d+\n)?")  # what is in a lock
+MAX_PAUSE = 0.2  # seconds between two attempts to lock
+LOCK_CONTENT = re.compile(rb"(\d+\n)?")  # the process id of the holder
 
 
 @contextlib.contextmanager
 def lock(path: str, wait: float = 0.0) -> Iterator[None]:
-    """Hold the only right to write the model ``path`` while the block runs.
+    """Hold the exclusive lock for writing the model ``path`` while the block runs.
 
-    Waits up to ``wait`` seconds for another holder, then raises Locked. A lock file left by a
-    killed process does not count. Devices and pipes need no lock, and file systems that cannot
-    lock give none. Raises OutputError when the lock file cannot be created.
+    Waits up to ``wait`` seconds for another process to release it, then raises Locked. A lock file
+    left by a killed process is not locked and is taken over. Devices and pipes are not locked, nor
+    files on a file system without locks. Raises OutputError when the lock file cannot be created.
     """
     if not is_replaceable(path):
         yield
@@ -32,7 +32,7 @@ def lock(path: str, wait: float = 0.0) -> Iterator[None]:
     try:
         yield
     finally:
-        # Removed before it is unlocked: whoever waits for this file sees that its name is gone.
+        # Removed before it is unlocked: a process that waits for this file sees that its name is gone.
         with contextlib.suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), os.stat(name)):
                 os.unlink(name)
@@ -49,11 +49,11 @@ def _acquire(path: str, name: str, wait: float) -> int:
         if left <= 0:
             raise Locked(_sentence(path, name, wait))
         time.sleep(min(pause, left))
-        pause = min(2 * pause, LONGEST_PAUSE)
+        pause = min(2 * pause, MAX_PAUSE)
 
 
 def _try(path: str, name: str) -> int | None:
-    """The descriptor of the lock file, locked; None while somebody else holds it."""
+    """The descriptor of the locked lock file; None while another process holds the lock."""
     while True:
         try:
             descriptor, new = _open(name)
@@ -64,7 +64,7 @@ def _try(path: str, name: str) -> int | None:
         except OSError as error:
             raise output_error(name, error) from None
         try:
-            check_own(descriptor, name)
+            check_is_lock(descriptor, name)
             if claim(descriptor, name, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, b"%d\n" % os.getpid())
@@ -83,7 +83,7 @@ def _try(path: str, name: str) -> int | None:
 
 
 def _open(name: str) -> tuple[int, bool]:
-    """The descriptor of the lock file, and whether it was made here. Raises OSError."""
+    """The descriptor of the lock file, and whether this call created it. Raises OSError."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         return os.open(name, flags | os.O_CREAT | os.O_EXCL, 0o666), True
@@ -91,11 +91,11 @@ def _open(name: str) -> tuple[int, bool]:
         return os.open(name, flags), False
 
 
-def check_own(descriptor: int, name: str) -> None:
-    """Raises OutputError for another file that happens to have the name, by a link or in itself."""
+def check_is_lock(descriptor: int, name: str) -> None:
+    """Raises OutputError where the name is that of, or a link to, a file that is no lock."""
     status = os.fstat(descriptor)
-    own = stat.S_ISREG(status.st_mode) and status.st_nlink < 2 and OWN.fullmatch(os.pread(descriptor, 64, 0))
-    if not own:
+    regular = stat.S_ISREG(status.st_mode) and status.st_nlink < 2
+    if not (regular and LOCK_CONTENT.fullmatch(os.pread(descriptor, 64, 0))):
         raise OutputError(f"cannot write {name}: the file is there and is no lock of a model; give -f another name")
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from vwlite.errors import ModelError
 from vwlite.storage import table_codec
 from vwlite.storage.archive_reader import Archive
-from vwlite.storage.archive_writer import DTYPES, Kind, Source, Spec, write
-from vwlite.storage.atomic_file import Opened, atomic_output
+from vwlite.storage.archive_writer import DTYPES, FileFormat, Source, Spec, write
+from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.table_codec import Layout
 from vwlite.storage.weight_table import Table
 
-MODEL = Kind("vwlite-model", "model", format=1)
+MODEL = FileFormat("vwlite-model", "model", version=1)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 CHUNK = 1 << 18  # items of an array written at once
 
@@ -36,14 +36,15 @@ def save(
     arrays: Mapping[str, np.ndarray | Table],
     announce: Callable[[str], None] | None = None,
     *,
-    finite: bool = False,
-    opened: Opened = atomic_output,
+    check_finite: bool = False,
+    open_output: OpenOutput = atomic_output,
 ) -> None:
-    """Write a model; the same content gives the same bytes. ``announce`` is told its digest before it has its name.
+    """Write a model; the same content gives the same bytes.
 
     ``header`` is JSON data, its numbers finite and whole ones of 64 bits; arrays are integers or float32/64 of any
     shape, or Tables. Raises OutputError when the file cannot be written, ValueError for names or data that
-    a model cannot hold, NotFinite for tables that are to be ``finite`` and are not. ``opened`` makes the file.
+    a model cannot hold, NotFinite with ``check_finite`` for tables that hold NaN or infinity. ``open_output`` opens the
+    file. ``announce`` is called with the file's digest before the file gets its name.
     """
     path, tables, sources = os.fspath(path), {}, []
     for name, value in arrays.items():
@@ -52,11 +53,11 @@ def save(
             if not NAME.fullmatch(word):
                 raise ValueError(f"{word!r} is no name for an array")
         if isinstance(value, Table):
-            tables[name], members = table_codec.pack(name, value, finite)
+            tables[name], members = table_codec.pack(name, value, check_finite)
             sources += members
         else:
             sources.append(_source(name, value))
-    write(path, MODEL, {"model": header, "tables": tables}, sources, announce, opened)
+    write(path, MODEL, {"model": header, "tables": tables}, sources, announce, open_output)
 
 
 def read_header(path) -> dict:
@@ -65,22 +66,22 @@ def read_header(path) -> dict:
         return _header(archive)
 
 
-def kind_of(path) -> str:
-    """Which learner made the model. Raises as ``load`` does."""
+def learner_name_of(path) -> str:
+    """The name of the learner that made the model. Raises as ``load`` does."""
     return str(read_header(path).get("learner"))
 
 
 def load(path, *, want: Collection[str] | None = None) -> Model:
-    """Read a model, all of it or what ``want`` names; all of the file is verified in any case.
+    """Read a model, all of it or the members that ``want`` names; the whole file is verified in either case.
 
     ``want`` names arrays, tables (returned as writable Tables of the stride they had) and single
     columns such as ``weights.w`` (float32[slots], perhaps a read-only view of the file). Raises
-    InputMissing, InputDamaged, and ModelError when the file is damaged, foreign, newer, or lacks
-    what is wanted.
+    InputMissing, InputDamaged, and ModelError when the file is damaged, not of vwlite, of a newer
+    format, or lacks a wanted member.
     """
     with Archive(path, MODEL) as archive:
         header, tables = _header(archive), _tables(archive)
-        owners = {member: place for place in tables.values() for member in place.members}
+        owners = {member: layout for layout in tables.values() for member in layout.members}
         names = (archive.specs.keys() - owners.keys()) | tables.keys()
         arrays = {}
         for name in sorted(names if want is None else want):
@@ -119,8 +120,8 @@ def _tables(archive: Archive) -> dict[str, Layout]:
     tables = archive.header.get("tables")
     if not isinstance(tables, dict) or not all(NAME.fullmatch(name) for name in tables):
         raise archive.damaged("the list of its tables")
-    places = {name: table_codec.layout(archive, name, entry) for name, entry in tables.items()}
-    members = {member for place in places.values() for member in place.members}
+    layouts = {name: table_codec.layout(archive, name, entry) for name, entry in tables.items()}
+    members = {member for layout in layouts.values() for member in layout.members}
     if tables.keys() & archive.specs.keys() or members != {n for n in archive.specs if "." in n}:
         raise archive.damaged("the list of its tables")
-    return places
+    return layouts

@@ -1,151 +1,159 @@
-"""Work done ahead of its turn in threads, its results in order."""
+"""A parallel ``map``: threads compute results ahead of the caller, who gets them in order."""
 
 import threading
 from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any
 
-AHEAD = 4  # results made before they are asked for, beside one for every thread
+AHEAD = 4  # results computed before the caller asks for them, beside one for each thread
 
 
-def in_order(source: Iterator[Any], work: Callable[[Any], Any], threads: int, ahead: int = AHEAD) -> Iterator[Any]:
-    """``map(work, source)``, where ``threads`` beside the caller's go through ``source``, one at a time, and work.
+def in_order(
+    source: Iterator[Any], function: Callable[[Any], Any], threads: int, ahead: int = AHEAD
+) -> Iterator[Any]:
+    """``map(function, source)``, computed by ``threads`` threads beside the caller's.
 
-    The caller's thread works too where it would wait, but never waits for the source while there is a result. At most
-    ``threads + ahead`` results are made ahead of it. An exception of the source comes after the results before it, one
-    of the work in its place. Whoever leaves early leaves no thread at work, at most one that waits for the source.
+    The threads take turns to read ``source``, never two at a time. The caller's thread computes results too while it
+    would otherwise wait, but it never waits for the source while a result is ready. At most ``threads + ahead`` results
+    are computed before the caller asks for them. An exception of the source is raised after the results of the items
+    before it, an exception of ``function`` in place of its result. When the caller closes the iterator early, no
+    thread goes on computing, and at most one is left waiting for the source.
     """
     if not threads:
-        return map(work, source)
-    crew = OrderedPool(source, work, threads + ahead)
-    return crew.results(threads)
+        return map(function, source)
+    return OrderedPool(source, function, threads + ahead).results(threads)
 
 
 class Task:
-    """One piece of work; ``done`` is held until its result or error is there."""
+    """One item of the source; the lock ``done`` is released once its result or error is set."""
 
-    __slots__ = ("done", "error", "given", "result")
+    __slots__ = ("done", "error", "item", "result")
 
-    def __init__(self, given: Any) -> None:
-        self.given, self.result = given, None
+    def __init__(self, item: Any) -> None:
+        self.item, self.result = item, None
         self.error: BaseException | None = None
         self.done = threading.Lock()
         self.done.acquire()
 
-    def run(self, work: Callable[[Any], Any]) -> None:
+    def run(self, function: Callable[[Any], Any]) -> None:
         try:
-            self.result = work(self.given)
+            self.result = function(self.item)
         except BaseException as error:
             self.error = error
         self.done.release()
 
 
 class OrderedPool:
-    """Helpers that read and work; whoever has read a piece is the one in whose caches it is."""
+    """Threads that read items and compute their results.
 
-    def __init__(self, source: Iterator[Any], work: Callable[[Any], Any], places: int) -> None:
-        self.source, self.work = iter(source), work
-        self.tasks: SimpleQueue[Task | BaseException | None] = SimpleQueue()  # in order, then how the source ended
-        self.todo: SimpleQueue[Task] = SimpleQueue()  # those that nobody has begun
-        self.places: SimpleQueue[None] = SimpleQueue()  # one for every result that may be made
-        self.reading = threading.Lock()  # held by who goes through the source
-        self.ended = self.left = False  # the source; the caller
-        for _ in range(places):
-            self.places.put(None)
+    The thread that has read an item usually computes its result as well, since the item is in that processor's caches.
+    """
+
+    def __init__(self, source: Iterator[Any], function: Callable[[Any], Any], max_ahead: int) -> None:
+        self.source, self.function = iter(source), function
+        # Tasks in order, then the end of the source: its exception, or None where it had no more items.
+        self.tasks: SimpleQueue[Task | BaseException | None] = SimpleQueue()
+        self.unstarted: SimpleQueue[Task] = SimpleQueue()  # the tasks that no thread has begun
+        self.permits: SimpleQueue[None] = SimpleQueue()  # one for every result that may still be computed ahead
+        self.reading = threading.Lock()  # held by the thread that reads the source
+        self.source_ended = self.closed = False
+        for _ in range(max_ahead):
+            self.permits.put(None)
 
     def results(self, threads: int) -> Iterator[Any]:
-        helpers: list[threading.Lock] = []  # each one's, held while it works
+        workers: list[threading.Lock] = []  # a lock for each thread, which holds it while it computes
         try:
-            self.start_threads(threads, helpers)
-            if not helpers:  # the system gives no more threads
-                yield from map(self.work, self.source)
+            self.start_threads(threads, workers)
+            if not workers:  # the system gives no more threads
+                yield from map(self.function, self.source)
                 return
             while isinstance(task := self.tasks.get(), Task):
                 self.wait(task)
                 if task.error is not None:
                     raise task.error
                 yield task.result
-                self.places.put(None)
+                self.permits.put(None)
             if task is not None:
                 raise task
         finally:
-            self.left = self.ended = True
-            for working in helpers:
-                self.places.put(None)
-                with working:
+            self.closed = self.source_ended = True
+            for computing in workers:
+                self.permits.put(None)  # wakes a thread that waits for one
+                with computing:  # waits until the thread has finished its task
                     pass
 
-    def start_threads(self, threads: int, helpers: list[threading.Lock]) -> None:
-        """As many as the system gives."""
+    def start_threads(self, threads: int, workers: list[threading.Lock]) -> None:
+        """Start as many threads as the system allows, at most ``threads``."""
         for _ in range(threads):
-            working = threading.Lock()
-            thread = threading.Thread(target=self.help_out, args=(working,), name="ahead", daemon=True)
-            helpers.append(working)
+            computing = threading.Lock()
+            thread = threading.Thread(target=self.run_worker, args=(computing,), name="ahead", daemon=True)
+            workers.append(computing)
             try:
                 thread.start()
             except RuntimeError:
-                helpers.pop()
+                workers.pop()
                 return
 
     def wait(self, task: Task) -> None:
-        """Until it is done; meanwhile, others are worked on."""
+        """Compute tasks that no thread has begun until ``task`` is done."""
         while not task.done.acquire(blocking=False):
             try:
-                other = self.todo.get_nowait()
+                another = self.unstarted.get_nowait()
             except Empty:
                 task.done.acquire()
                 return
-            other.run(self.work)
-            if other.error is not None and not isinstance(other.error, Exception):
-                raise other.error  # an interrupt, whoever's turn it is
+            another.run(self.function)
+            if another.error is not None and not isinstance(another.error, Exception):
+                raise another.error  # an interrupt of this thread, which must not wait for its task's turn
 
-    def help_out(self, working: threading.Lock) -> None:
-        """While a piece is worked on here, the next one is there for the caller."""
-        while not self.ended:
-            if self.todo.qsize() > 1 or not self.read():
-                self.work_once(working)
-        while self.work_once(working):
+    def run_worker(self, computing: threading.Lock) -> None:
+        """Read an item, compute a result, and so on. Items are read ahead, so that the caller finds work too."""
+        while not self.source_ended:
+            if self.unstarted.qsize() > 1 or not self.read():
+                self.compute_one(computing)
+        while self.compute_one(computing):
             pass
 
     def read(self) -> bool:
-        """Go on with the source; False where that cannot be now, and there is something to work on."""
-        wait = self.todo.empty()
+        """Read an item. False without waiting if that is impossible now while a task could be computed instead."""
+        wait = self.unstarted.empty()
         if not self.reading.acquire(blocking=wait):
             return False
         try:
-            if not self.take_place(wait):
+            if not self.take_permit(wait):
                 return False
-            if not self.ended:
-                self.read_piece()
+            if not self.source_ended:
+                self.read_item()
             return True
         finally:
             self.reading.release()
 
-    def take_place(self, wait: bool) -> bool:
+    def take_permit(self, wait: bool) -> bool:
         try:
-            self.places.get(block=wait)
+            self.permits.get(block=wait)
         except Empty:
             return False
         return True
 
-    def read_piece(self) -> None:
-        """Or the source's end."""
+    def read_item(self) -> None:
+        """Make a task of the next item, or note that the source has ended."""
         try:
             task = Task(next(self.source))
         except BaseException as error:
-            self.ended = True
+            self.source_ended = True
             self.tasks.put(None if isinstance(error, StopIteration) else error)
         else:
-            self.todo.put(task)  # first, so that it is there for whoever waits for it
+            self.unstarted.put(task)  # before ``tasks``: the caller may wait for it at once, and then computes it
             self.tasks.put(task)
 
-    def work_once(self, working: threading.Lock) -> bool:
-        with working:
-            if self.left:
+    def compute_one(self, computing: threading.Lock) -> bool:
+        """Compute a task that no thread has begun; False where there is none."""
+        with computing:
+            if self.closed:
                 return False
             try:
-                task = self.todo.get_nowait()
+                task = self.unstarted.get_nowait()
             except Empty:
                 return False
-            task.run(self.work)
+            task.run(self.function)
             return True

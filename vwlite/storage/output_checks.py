@@ -1,4 +1,4 @@
-"""Before anything is read or learned: can the outputs be written, and does none replace another file?"""
+"""Checks before a run starts: every output can be written, and none of them overwrites another file of the run."""
 
 import fcntl
 import os
@@ -9,85 +9,86 @@ from dataclasses import dataclass
 from vwlite.errors import OutputError, UsageError
 from vwlite.storage.atomic_file import check_writable, descriptor_of, is_replaceable, unfollowed
 
-# What ends the name of a file beside another.
+# Suffixes of files whose name is derived from that of another.
 LOCK, CHECKPOINT, BEST, LEDGER, CACHE = ".lock", ".ckpt", ".ckpt.best", ".ledger", ".cache"
-REPLACED = ("model", "ledger")  # what goes on from a file may take its place
-IN_PLACE = ("lock", "cache")  # kinds that are written where they stand; others replace a link that has their name
+UPDATED = ("model", "ledger")  # roles of inputs that the output of the same role may overwrite
+IN_PLACE = ("lock", "cache")  # roles of files that are opened where they are; others replace a link of their name
 STDOUT = frozenset({"-", "stdout", "/dev/stdout"})  # names of standard output for predictions
 Identity = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a run: ``kind`` is what it holds, ``called`` what it is in messages.
+    """A file of a run: ``role`` says what it holds (model, cache, lock, ...), ``display_name`` names it in messages.
 
-    ``-`` is a standard stream. ``beside``: nobody named the file, its name follows from that of another.
+    The path ``-`` is a standard stream. ``beside``: the name is derived from that of another file.
     """
 
     path: str
-    kind: str
-    called: str
+    role: str
+    display_name: str
     beside: bool = False
 
     @property
     def replaces_links(self) -> bool:
-        return self.beside and self.kind not in IN_PLACE
+        return self.beside and self.role not in IN_PLACE
 
     def identity(self, descriptor: int) -> Identity | None:
-        """What all names of one file have in common, by links and by other folders; None for devices and pipes.
+        """Equal for all names of one file, through links and folders; None for devices and pipes.
 
-        ``descriptor``: of the standard stream.
+        ``descriptor``: that of the standard stream which the path ``-`` means.
         """
         number = descriptor if self.path == "-" else descriptor_of(self.path)
         try:
             status = os.lstat(self.path) if self.replaces_links else os.stat(self.path if number is None else number)
             if stat.S_ISLNK(status.st_mode):
-                return self.place()
+                return self.future_identity()
             return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else self.stream(number)
         except FileNotFoundError:
-            return self.place()
-        except (OSError, ValueError):  # said by whoever opens it
+            return self.future_identity()
+        except (OSError, ValueError):  # reported where the file is opened
             return None
 
     def stream(self, number: int | None) -> Identity | None:
         return None if number is None else ("stream", number)
 
-    def place(self) -> Identity:
-        """Of a file that is to be made: its folder, and the name it will have."""
-        place = unfollowed(self.path) if self.replaces_links else os.path.realpath(self.path)
-        folder, name = os.path.split(place)
+    def future_identity(self) -> Identity:
+        """The identity of a file that does not exist yet: its folder and the name that it will have."""
+        path = unfollowed(self.path) if self.replaces_links else os.path.realpath(self.path)
+        folder, name = os.path.split(path)
         try:
             status = os.stat(folder)
         except OSError:
-            return (place,)
+            return (path,)
         return status.st_dev, status.st_ino, name
 
 
 def check(reads: Iterable[File], writes: Iterable[File], links: bool = False) -> None:
-    """Raises OutputError for a file that cannot be written, UsageError for two outputs in one file and for one in
-    the place of an input.
+    """Raises OutputError for a file that cannot be written, UsageError for two outputs in one file and for an output
+    that would overwrite an input.
 
-    Only a model, and its ledger, may be replaced by what goes on from it. ``links``: names that nobody typed may lead
-    elsewhere.
+    A model and its ledger may be overwritten by the training that continues from them. ``links``: derived names may be
+    symbolic links.
     """
     targets: dict[Identity, File] = {}
     for file in writes:
         check_target(file, links)
         identity = file.identity(1)
         if identity in targets:
-            raise UsageError(f"two outputs have the same name: {targets[identity].called} and {file.called}")
+            first = targets[identity]
+            raise UsageError(f"two outputs have the same name: {first.display_name} and {file.display_name}")
         if identity is not None:
             targets[identity] = file
     for file in reads:
         target = targets.get(file.identity(0) or ())
-        if target and (target.kind != file.kind or file.kind not in REPLACED):
+        if target and (target.role != file.role or file.role not in UPDATED):
             raise UsageError(f"{clash(file, target)}: give the output another name")
 
 
 def clash(file: File, target: File) -> str:
     if target.beside:
-        return f"{file.path} is {file.called} and would be overwritten by {target.called}"
-    return f"{'standard output' if target.path == '-' else target.path} is {file.called} and would be overwritten"
+        return f"{file.path} is {file.display_name} and would be overwritten by {target.display_name}"
+    return f"{'standard output' if target.path == '-' else target.path} is {file.display_name} and would be overwritten"
 
 
 def check_target(file: File, links: bool) -> None:

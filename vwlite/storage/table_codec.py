@@ -1,7 +1,7 @@
 """A weight table as members of an archive, one per column: ``weights.w``, ``weights.adaptive``, ...
 
-Where that is smaller only the slots with a bit set are stored, and ``weights.slots`` numbers them.
-Tables are looked at in chunks, so that saving one takes little memory besides it.
+A sparse table stores only the slots that have a non-zero bit, and their numbers in ``weights.slots``;
+it is chosen where it is smaller. A table is scanned in chunks, so that saving it takes little memory.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from vwlite.errors import ModelError, UsageError
 from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import Source, Spec
 from vwlite.storage.ordered_pool import in_order
-from vwlite.storage.weight_table import Table, stretches, zeros
+from vwlite.storage.weight_table import Table, written_chunks, zeros
 
 SLOTS = "slots"
 MAX_SLOTS = 1 << 32
-CHUNK = 1 << 16  # slots looked at together
-SHARED = 128 << 20  # bytes; two threads look at chunks of tables from this on
-PAGE, HUGE_FREE = 4096, 64 << 20  # bytes; tables up to this get huge pages however few rows
+CHUNK = 1 << 16  # slots scanned at once
+THREADED_SCAN_BYTES = 128 << 20  # two threads scan tables of this size or more
+PAGE_BYTES = 4096
+HUGE_PAGES_ALWAYS_BYTES = 64 << 20  # tables up to this size get huge pages, however few rows they have
 
 
 class NotFinite(ValueError):
     """A table has a NaN or an infinity."""
 
 
-def pack(name: str, table: Table, finite: bool = False) -> tuple[dict, list[Source]]:
-    """The header entry of a table and its members with their data, dense or sparse as is smaller.
+def pack(name: str, table: Table, check_finite: bool = False) -> tuple[dict, list[Source]]:
+    """The header entry of a table and its members with their data, dense or sparse, whichever is smaller.
 
-    Raises ValueError when ``table`` is not what its class promises. Where it is to be ``finite``, the data raise
-    NotFinite when they are not.
+    Raises ValueError when ``table`` is not as its class describes. With ``check_finite``, iterating over the data
+    raises NotFinite where they hold NaN or infinity.
     """
     values, names = table.values, table.names
     if values.dtype != np.float32 or values.ndim != 2 or not values.flags.c_contiguous:
@@ -47,40 +48,40 @@ def pack(name: str, table: Table, finite: bool = False) -> tuple[dict, list[Sour
     sources = []
     for index, column in enumerate(names):
         spec = Spec(f"{name}.{column}", "<f4", (count,))
-        sources.append((spec, _numbers(values, index, rows, finite)))
+        sources.append((spec, _numbers(values, index, rows, check_finite)))
     if not rows.dense:
         sources.append((Spec(f"{name}.{SLOTS}", "<u4", (count,)), rows))
     return {"slots": len(values), "stride": values.shape[1], "columns": list(names)}, sources
 
 
-def _numbers(values: np.ndarray, column: int, rows: _SetRows, finite: bool) -> Iterator[np.ndarray]:
-    """A column in pieces: all of it or, where that is smaller, the numbers of set rows."""
+def _numbers(values: np.ndarray, column: int, rows: _SetRows, check_finite: bool) -> Iterator[np.ndarray]:
+    """A column in pieces: all its numbers where the table is stored dense, else those of the set rows."""
     for part, slots in rows.parts(values):
         piece = np.zeros(len(part if slots is None else slots), np.float32)
-        if not take_column(part, column, slots, piece) and finite:
+        if not take_column(part, column, slots, piece) and check_finite:
             raise NotFinite("a number in the table is not finite")
         yield piece
 
 
 class _SetRows:
-    """Iterates, as often as asked, over ascending chunks of the slots with a bit set in a column.
+    """The slots that have a non-zero bit in a column, ascending; iterating gives them in chunks, any number of times.
 
-    ``count`` of them, unless ``dense``: then counting stopped where storing only these would save
-    nothing. A chunk of the table where few are set is kept as their numbers, another as a bit for each slot, as in
-    Roaring bitmaps (Chambi, Lemire, Kaser, Godin 2016).
+    ``count``: how many there are. With ``dense`` the count is incomplete: counting stopped once a sparse table would be
+    no smaller. A chunk with few set slots is kept as a list of their numbers, any other as a bitmap, as in Roaring
+    bitmaps (Chambi, Lemire, Kaser, Godin 2016).
     """
 
     def __init__(self, values: np.ndarray, columns: int):
         bits = values.view(np.uint32)
         self._slots, self._columns, self.count = len(bits), columns, 0
-        self._chunks: list[_Few | _Many] = []
+        self._chunks: list[_SlotList | _SlotBitmap] = []
 
-        def mark(stretch: tuple[int, int, np.ndarray | None]) -> _Many:
-            begin, end, pages = stretch
+        def mark(chunk: tuple[int, int, np.ndarray | None]) -> _SlotBitmap:
+            begin, end, pages = chunk
             marks = np.zeros(-(-(end - begin) // 32), np.uint32)
-            return _Many(begin, marks, mark_rows(bits[begin:end], columns, marks, pages))
+            return _SlotBitmap(begin, marks, mark_rows(bits[begin:end], columns, marks, pages))
 
-        for found in in_order(stretches(bits, CHUNK), mark, int(bits.nbytes >= SHARED)):
+        for found in in_order(written_chunks(bits, CHUNK), mark, int(bits.nbytes >= THREADED_SCAN_BYTES)):
             self.count += found.count
             if self.dense:
                 break
@@ -91,7 +92,7 @@ class _SetRows:
         return self.count * (1 + self._columns) >= self._slots * self._columns
 
     def parts(self, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """Rows of the table and which of them are meant; None: all."""
+        """Pairs of rows of the table and the numbers of those to store; None: all of them."""
         if self.dense:
             return ((values[begin : begin + CHUNK], None) for begin in range(0, self._slots, CHUNK))
         return ((values, slots) for slots in self)
@@ -99,22 +100,22 @@ class _SetRows:
     def __iter__(self) -> Iterator[np.ndarray]:
         return (chunk.slots() for chunk in self._chunks)
 
-    def _keep(self, found: _Many) -> None:
+    def _keep(self, found: _SlotBitmap) -> None:
         if 4 * found.count >= found.marks.nbytes:
             self._chunks.append(found)
         elif found.count:
-            if not (self._chunks and self._chunks[-1].has_room(found.count)):
-                self._chunks.append(_Few())
+            if not (self._chunks and self._chunks[-1].can_add(found.count)):
+                self._chunks.append(_SlotList())
             self._chunks[-1].add(found)
 
 
-class _Many:
+class _SlotBitmap:
     """Slots from ``first`` on: bit i of ``marks`` is slot ``first`` + i; ``count`` are set."""
 
     def __init__(self, first: int, marks: np.ndarray, count: int):
         self.first, self.marks, self.count = first, marks, count
 
-    def has_room(self, count: int) -> bool:
+    def can_add(self, count: int) -> bool:
         return False
 
     def slots(self) -> np.ndarray:
@@ -123,16 +124,16 @@ class _Many:
         return slots
 
 
-class _Few:
-    """Slots by their numbers, from several chunks that have few."""
+class _SlotList:
+    """Slots by their numbers, from several chunks that have few set slots each."""
 
     def __init__(self) -> None:
         self._numbers, self._count = np.zeros(CHUNK, np.uint32), 0
 
-    def has_room(self, count: int) -> bool:
+    def can_add(self, count: int) -> bool:
         return self._count + count <= len(self._numbers)
 
-    def add(self, found: _Many) -> None:
+    def add(self, found: _SlotBitmap) -> None:
         end = self._count + found.count
         marked_rows(found.marks, found.first, self._numbers[self._count : end])
         self._count = end
@@ -142,7 +143,7 @@ class _Few:
 
 
 class Layout(NamedTuple):
-    """Where a table's data are: ``rows`` values per column, numbered by a member if sparse."""
+    """How a table is stored: ``rows`` values per column; if ``sparse``, a member has the slot number of each row."""
 
     name: str
     slots: int
@@ -159,7 +160,7 @@ class Layout(NamedTuple):
 
 
 def layout(archive: Archive, name: str, entry: dict) -> Layout:
-    """The checked header entry of a table; ModelError when it does not fit the members."""
+    """The checked header entry of a table. Raises ModelError when it does not fit the members."""
     try:
         slots, stride, columns = entry["slots"], entry["stride"], tuple(entry["columns"])
         sparse = f"{name}.{SLOTS}" in archive.specs
@@ -172,56 +173,56 @@ def layout(archive: Archive, name: str, entry: dict) -> Layout:
     dtypes = ["<f4"] * len(columns) + ["<u4"] * sparse
     fits = type(slots) is int and type(stride) is int and 0 < slots <= MAX_SLOTS
     fits = fits and len(columns) <= stride <= 1 << 30 and len(set(found.members)) == len(dtypes)
-    promised = [(dtype, (rows,)) for dtype in dtypes]
-    if not fits or [(spec.dtype, spec.shape) for spec in specs] != promised:
+    declared = [(dtype, (rows,)) for dtype in dtypes]
+    if not fits or [(spec.dtype, spec.shape) for spec in specs] != declared:
         raise archive.damaged(f"the table {name}")
     return found
 
 
-def read_table(archive: Archive, place: Layout) -> Table:
-    """All columns of a table in an array as wide as the one saved; its scratch columns are zero."""
-    slots = _read_slots(archive, place)
-    values = _zeros(archive, place, place.stride)
-    _fill(archive, [f"{place.name}.{column}" for column in place.columns], slots, values)
-    return Table(values, place.columns)
+def read_table(archive: Archive, stored: Layout) -> Table:
+    """A table with the stride of the one saved; its columns without a name, which are not stored, are zero."""
+    slots = _read_slots(archive, stored)
+    values = _zeros(archive, stored, stored.stride)
+    _fill(archive, [f"{stored.name}.{column}" for column in stored.columns], slots, values)
+    return Table(values, stored.columns)
 
 
-def read_column(archive: Archive, place: Layout, name: str) -> np.ndarray:
-    """float32[slots] of one member: the mapped file where dense, its own array where sparse."""
-    if not place.sparse:
+def read_column(archive: Archive, stored: Layout, name: str) -> np.ndarray:
+    """float32[slots] of one member: a read-only view of the mapped file where dense, a new array where sparse."""
+    if not stored.sparse:
         return archive.map(name)
-    slots = _read_slots(archive, place)
-    values = _zeros(archive, place, 1)
+    slots = _read_slots(archive, stored)
+    values = _zeros(archive, stored, 1)
     _fill(archive, [name], slots, values)
     return values.reshape(-1)
 
 
-def _read_slots(archive: Archive, place: Layout) -> np.ndarray | None:
-    if not place.sparse:
+def _read_slots(archive: Archive, stored: Layout) -> np.ndarray | None:
+    if not stored.sparse:
         return None
-    slots, begin = np.zeros(place.rows, np.uint32), 0
+    slots, begin = np.zeros(stored.rows, np.uint32), 0
     data = memoryview(slots.view(np.uint8))
-    for piece in archive.pieces(f"{place.name}.{SLOTS}"):
+    for piece in archive.pieces(f"{stored.name}.{SLOTS}"):
         data[begin : begin + len(piece)] = piece
         begin += len(piece)
-    if not are_places(slots, place.slots):
-        raise archive.damaged(f"the slots of table {place.name}")
+    if not are_places(slots, stored.slots):
+        raise archive.damaged(f"the slots of table {stored.name}")
     return slots
 
 
 def _fill(archive: Archive, names: list[str], slots: np.ndarray | None, values: np.ndarray) -> None:
     begin = 0
-    # All columns side by side, so that every page of a large table is touched once.
+    # All columns in turn for each chunk of rows, so that every page of a large table is written to once.
     for pieces in zip(*map(archive.pieces, names), strict=True):
         for column, piece in enumerate(pieces):
             end = fill_column(values, column, begin, slots, piece)
         begin = end
 
 
-def _zeros(archive: Archive, place: Layout, stride: int) -> np.ndarray:
-    """Zeros for a table; huge pages only where the stored rows would fill as many small ones."""
+def _zeros(archive: Archive, stored: Layout, stride: int) -> np.ndarray:
+    """Zeros for a table. Huge pages are used where the stored rows, a small page each, would take as much memory."""
     try:
-        huge = place.slots * stride * 4 <= max(place.rows * PAGE, HUGE_FREE)
-        return zeros(place.slots, stride, huge=huge)
+        huge = stored.slots * stride * 4 <= max(stored.rows * PAGE_BYTES, HUGE_PAGES_ALWAYS_BYTES)
+        return zeros(stored.slots, stride, huge=huge)
     except UsageError as error:
         raise ModelError(f"{archive.path} cannot be loaded here: {error}") from error

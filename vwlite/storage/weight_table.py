@@ -1,4 +1,4 @@
-"""The weight table: float32[slots, stride] whose pages exist only once they are written."""
+"""The weight table: float32[slots, stride] whose memory pages are allocated at the first write to them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ import numpy as np
 from vwlite._native.weight_table import are_there, ask_for, touch_pages
 from vwlite.errors import UsageError
 
-SMALL = 1 << 20  # bytes; below this an ordinary array is as good
-# A huge page is filled by its first weight, and few of a very large table's slots are ever written.
-HUGE_SHARE, HUGE_MOST = 4, 1 << 30  # only for tables below RAM / HUGE_SHARE and this many bytes
-FAR = 1 << 24  # bytes; smaller tables stay in the caches as it is
-HUGE_PAGE = 1 << 21  # bytes; where they are of another size they are only given too early or too late
-# Python names this flag only since 3.13; the number holds for Linux on these machines.
+MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
+# One weight makes the system allocate a whole huge page, and few slots of a very large table are ever written: huge
+# pages are used only for tables of at most MAX_HUGE_BYTES and a share of 1 / HUGE_RAM_DIVISOR of the memory.
+HUGE_RAM_DIVISOR, MAX_HUGE_BYTES = 4, 1 << 30
+MIN_PREFETCH_BYTES = 1 << 24  # smaller tables stay in the processor's caches without prefetching
+HUGE_PAGE_BYTES = 1 << 21  # usual; where huge pages have another size, they are only allocated too early or too late
+# Python has this constant only since 3.13; the number is that of Linux on these processors.
 _NORESERVE_HERE = 0x4000 if os.uname().machine in ("x86_64", "aarch64", "riscv64") else 0
 MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
 
@@ -33,7 +34,7 @@ class Table(NamedTuple):
 
 
 def values_of(arrays: Mapping[str, Any], name: str) -> np.ndarray:
-    """The numbers of the table ``name`` among a model's arrays. Raises ValueError where that is no table, KeyError."""
+    """The values of the table ``name`` among a model's arrays. Raises ValueError where that is no table, KeyError."""
     table = arrays[name]
     if not isinstance(table, Table):
         raise ValueError(f"{name} is no table")
@@ -41,38 +42,38 @@ def values_of(arrays: Mapping[str, Any], name: str) -> np.ndarray:
 
 
 def with_stride(values: np.ndarray, stride: int) -> np.ndarray:
-    """A table as wide as ``stride`` with the same first columns, those that are new zero."""
+    """A table of ``stride`` columns with the same first columns; new columns are zero."""
     if values.shape[1] == stride:
         return values
     wide, columns = zeros(len(values), stride), min(values.shape[1], stride)
-    for begin, end, _ in stretches(values):
+    for begin, end, _ in written_chunks(values):
         wide[begin:end, :columns] = values[begin:end, :columns]
     return wide
 
 
 def set_slots(values: np.ndarray, column: int = 0) -> np.ndarray:
-    """int64[n] ascending: where the column is not 0."""
+    """int64[n] ascending: the slots where the column is not 0."""
     found = [
         np.flatnonzero(values[begin:end, column]) + begin
-        for begin, end, _ in stretches(values)
+        for begin, end, _ in written_chunks(values)
     ]
     return np.concatenate([np.zeros(0, np.int64), *found])
 
 
 def any_set(values: np.ndarray, column: int) -> bool:
-    return any(bool(values[begin:end, column].any()) for begin, end, _ in stretches(values))
+    return any(bool(values[begin:end, column].any()) for begin, end, _ in written_chunks(values))
 
 
 def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
-    """A C-contiguous float32[slots, stride] of zeros, perhaps larger than the machine's memory.
+    """A C-contiguous float32[slots, stride] of zeros, which may be larger than the machine's memory.
 
-    Pages are allocated by the kernel at the first write. With ``huge``, tables that fit easily use
-    transparent huge pages, which spares the address translation of random slots. Raises UsageError
-    when the system does not grant the address space.
+    PageToucher are allocated by the system at the first write. With ``huge``, tables that are small against
+    the memory use transparent huge pages, which make address translation of random slots faster.
+    Raises UsageError when the system refuses the address space.
     """
     nbytes = slots * stride * 4
     try:
-        if nbytes < SMALL or not hasattr(mmap, "MAP_PRIVATE"):
+        if nbytes < MIN_MAPPED_BYTES or not hasattr(mmap, "MAP_PRIVATE"):
             return np.zeros((slots, stride), np.float32)
         return np.frombuffer(_pages(nbytes, huge), np.float32).reshape(slots, stride)
     except (MemoryError, OSError, OverflowError, ValueError) as error:
@@ -82,36 +83,39 @@ def zeros(slots: int, stride: int, *, huge: bool = True) -> np.ndarray:
         ) from error
 
 
-class Pages:
-    """Gives memory to a batch's pages of a table while others are learned: the system takes its time to clear them.
+class PageToucher:
+    """Allocates the pages of a table that a batch will use, while earlier batches are learned.
 
-    The first batch's huge pages are left to the learner, which has nothing to do but wait for it, and finds those of
-    the next ones made by then. Small ones are not: two threads that ask for many get into each other's way. It ends
-    with a batch that has no new ones.
+    The system clears a page when it is first written, which takes long for huge pages; a parser's thread does it here
+    instead of the learner. The learner touches the huge pages of the first batch itself: it would only wait for this
+    thread otherwise, and meanwhile this thread goes on with the next batch. Small pages are touched from the first
+    batch on: two threads that touch many of them at once slow each other down. Touching stops for good after a batch
+    that needed no new page.
     """
 
     def __init__(self, values: np.ndarray, size: int) -> None:
         self.values, self.bits = values, values.view(np.uint32)
-        self.seen = np.zeros(values.nbytes // size, np.uint8)
-        self.begun, self.growing = size < HUGE_PAGE, True
+        self.touched = np.zeros(values.nbytes // size, np.uint8)  # 1 for every page that was touched
+        self.begun, self.growing = size < HUGE_PAGE_BYTES, True
 
     def __call__(self, hashes: np.ndarray) -> None:
-        """``hashes``: uint32[features] of the next batch."""
+        """Touch the pages of the next batch; ``hashes``: uint32[features]."""
         if not self.begun:
             self.begun = True
         elif self.growing:
-            self.growing = touch_pages(self.bits, self.seen, hashes) > 0
+            self.growing = touch_pages(self.bits, self.touched, hashes) > 0
 
-    def ask(self, hashes: np.ndarray) -> None:
-        """Bring a batch's slots nearer shortly before it is learned: a large table is beyond a core's own caches."""
-        if self.values.nbytes >= FAR:
+    def prefetch(self, hashes: np.ndarray) -> None:
+        """Load the slots of a batch into the caches shortly before it is learned, if the table exceeds a core's own."""
+        if self.values.nbytes >= MIN_PREFETCH_BYTES:
             ask_for(self.values, hashes)
 
 
-def pages_of(values: np.ndarray) -> Pages | None:
-    """None for a small table."""
-    size = HUGE_PAGE if values.nbytes <= _huge_limit() else os.sysconf("SC_PAGE_SIZE")
-    return Pages(values, size) if values.nbytes >= max(size, SMALL) and hasattr(mmap, "MAP_PRIVATE") else None
+def page_toucher(values: np.ndarray) -> PageToucher | None:
+    """One for this table; None for a small table, which is an ordinary array."""
+    size = HUGE_PAGE_BYTES if values.nbytes <= _huge_limit() else os.sysconf("SC_PAGE_SIZE")
+    mapped = values.nbytes >= max(size, MIN_MAPPED_BYTES) and hasattr(mmap, "MAP_PRIVATE")
+    return PageToucher(values, size) if mapped else None
 
 
 def _pages(nbytes: int, huge: bool) -> mmap.mmap:
@@ -125,18 +129,18 @@ def _pages(nbytes: int, huge: bool) -> mmap.mmap:
     return pages
 
 
-def stretches(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, int, np.ndarray | None]]:
-    """``(begin, end, pages)``: rows of an array, ``chunk`` at a time, those left out that were never written to.
+def written_chunks(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, int, np.ndarray | None]]:
+    """``(begin, end, pages)``: ranges of at most ``chunk`` rows; ranges that were never written to are left out.
 
-    ``pages`` is uint8[n], 0 for each nth part of the stretch that never was; None where the system does not tell. To
-    look at such a page would take no memory, but as much time as to look at one that was written.
+    ``pages`` is uint8[n] for the range's n pages, 0 for a page that was never written; None where the system does not
+    say. Reading such a page would take no memory, but as much time as reading one that was written.
     """
     page, address, row = os.sysconf("SC_PAGE_SIZE"), values.ctypes.data, values.nbytes // len(values)
-    odd = address % page or page % row or chunk * row % page or values.nbytes % page
+    aligned = not (address % page or page % row or chunk * row % page or values.nbytes % page)
     with contextlib.ExitStack() as closing:
         pagemap = None
-        mapped = not values.flags.writeable  # a file's pages are there once they are looked at
-        if values.nbytes >= SMALL and not odd and not mapped:
+        mapped = not values.flags.writeable  # a view of a file, all of which was written
+        if values.nbytes >= MIN_MAPPED_BYTES and aligned and not mapped:
             with contextlib.suppress(OSError):
                 pagemap = closing.enter_context(open("/proc/self/pagemap", "rb", buffering=0))
         for begin in range(0, len(values), chunk):
@@ -149,16 +153,16 @@ def stretches(values: np.ndarray, chunk: int = 1 << 16) -> Iterator[tuple[int, i
 def _written(pagemap: BinaryIO, first: int, count: int) -> np.ndarray | None:
     """uint8[count]: whether pages are in memory or swapped out."""
     pagemap.seek(first * 8)
-    told = pagemap.read(count * 8)
-    if len(told) != count * 8:
+    entries = pagemap.read(count * 8)
+    if len(entries) != count * 8:
         return None
     pages = np.zeros(count, np.uint8)
-    are_there(np.frombuffer(told, np.uint64), pages)
+    are_there(np.frombuffer(entries, np.uint64), pages)
     return pages
 
 
 def _huge_limit() -> int:
-    return min(_memory() // HUGE_SHARE, HUGE_MOST)
+    return min(_memory() // HUGE_RAM_DIVISOR, MAX_HUGE_BYTES)
 
 
 def _memory() -> int:

@@ -1,7 +1,7 @@
-"""The bytes of a stored zip around its members' data: they follow from names, sizes and checksums.
+"""The bytes of an uncompressed zip file around its members' data, from names, sizes and checksums alone.
 
-Zip64 records throughout (PKWARE APPNOTE 4.3 and 4.5.3), so that members above 4 GiB need no second
-form; no times, hosts or users. Data begin at multiples of 64 bytes, where arrays can be mapped.
+All records are zip64 (PKWARE APPNOTE 4.3 and 4.5.3), so that members above 4 GiB need no other layout.
+They hold no times, hosts or users. Data begin at multiples of 64 bytes, so that arrays can be mapped.
 """
 
 import struct

@@ -14,7 +14,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.storage import model_file
-from vwlite.storage.atomic_file import Opened, atomic_output, beside_output
+from vwlite.storage.atomic_file import OpenOutput, atomic_output, beside_output
 from vwlite.storage.table_codec import NotFinite
 from vwlite.training.best_pass import BestPass
 from vwlite.training.config import RunConfig
@@ -87,8 +87,8 @@ class ModelWriter(Listener):
         self.passes += 1
         output = self.config.output
         if output.save_per_pass and output.model:
-            opened = partial(beside_output, like=output.model)
-            self.write_model(f"{output.model}.{self.passes}", opened=opened)
+            open_output = partial(beside_output, like=output.model)
+            self.write_model(f"{output.model}.{self.passes}", open_output=open_output)
 
     def end(self) -> None:
         """The model and its texts, of the best pass where early stopping ended the run."""
@@ -117,14 +117,14 @@ class ModelWriter(Listener):
         output = self.config.output
         return [path for path in (output.model, output.readable_model, output.invert_hash) if path]
 
-    def write_all(self, opened: Opened = atomic_output) -> None:
+    def write_all(self, open_output: OpenOutput = atomic_output) -> None:
         output = self.config.output
         if output.model:
-            self.write_model(output.model, opened=opened)
+            self.write_model(output.model, open_output=open_output)
         if output.readable_model:
-            self.write_text(output.readable_model, None, opened)
+            self.write_text(output.readable_model, None, open_output)
         if output.invert_hash and self.names:
-            self.write_text(output.invert_hash, self.names.names, opened)
+            self.write_text(output.invert_hash, self.names.names, open_output)
 
     def keep_best(self) -> None:
         """This pass is the best so far: its files wait for the end of the run."""
@@ -142,10 +142,12 @@ class ModelWriter(Listener):
             self.ledger.write(model_digest(self.best.place(model)))
         self.best.take_names()
 
-    def write_model(self, path: str, run: dict[str, Any] | None = None, opened: Opened = atomic_output) -> None:
+    def write_model(
+        self, path: str, run: dict[str, Any] | None = None, open_output: OpenOutput = atomic_output
+    ) -> None:
         """``run``: the state of a run that is to go on with this model, as JSON data.
 
-        The ledger is written before the model has its name, unless ``opened`` lets it wait for that.
+        The ledger is written before the model has its name, unless ``open_output`` lets it wait for that.
         Raises Diverged for a model of which nothing good can come.
         """
         learner, output = self.learner, self.config.output
@@ -166,12 +168,12 @@ class ModelWriter(Listener):
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
         if named is not None:
             arrays |= named.arrays()
-        final = self.ledger is not None and path == output.model and run is None and opened is atomic_output
+        final = self.ledger is not None and path == output.model and run is None and open_output is atomic_output
         try:
             if not _is_finite(header):
                 raise NotFinite
             announce = self.ledger.write if final else None
-            model_file.save(path, header, arrays, announce, finite=self.finite, opened=opened)
+            model_file.save(path, header, arrays, announce, check_finite=self.finite, open_output=open_output)
         except NotFinite:
             raise Diverged(
                 "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
@@ -182,11 +184,11 @@ class ModelWriter(Listener):
         """What the model says of its examples: nothing that depends on where a run was stopped and resumed."""
         return (self.totals or self.counters).totals()
 
-    def write_text(self, path: str, names: dict[int, str] | None, opened: Opened) -> None:
+    def write_text(self, path: str, names: dict[int, str] | None, open_output: OpenOutput) -> None:
         from vwlite.training.text_model import write_readable
 
         output = self.config.output
-        with opened(path) as file:
+        with open_output(path) as file:
             write_readable(
                 file,
                 self.learner,

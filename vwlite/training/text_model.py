@@ -14,7 +14,7 @@ from vwlite.features.interactions import decode_letters
 from vwlite.learners import check_as_text
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.storage.weight_table import stretches
+from vwlite.storage.weight_table import written_chunks
 from vwlite.version import __version__
 
 OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "log_multi", "ect", "error")
@@ -180,7 +180,7 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
 
 def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Slots with a non-zero number in ``columns`` and those numbers, a chunk at a time."""
-    for begin, end, _ in stretches(weights, CHUNK):
+    for begin, end, _ in written_chunks(weights, CHUNK):
         chunk = weights[begin:end]
         used = chunk[:, columns[0]] != 0
         for column in columns[1:]:

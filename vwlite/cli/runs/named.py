@@ -6,7 +6,7 @@ from types import ModuleType
 from vwlite.cli import build
 from vwlite.cli.effects import spelled
 from vwlite.errors import UsageError
-from vwlite.storage.model_file import kind_of
+from vwlite.storage.model_file import learner_name_of
 
 MODULES = {"l1": "tagging", "aso": "classes"}  # by learner
 WITHOUT = ("confidence", "raw", "qid", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
@@ -17,7 +17,7 @@ def module_for(path: str) -> ModuleType | None:
 
     Raises as ``vwlite.storage.model_file.load`` does.
     """
-    name = MODULES.get(kind_of(path))
+    name = MODULES.get(learner_name_of(path))
     return importlib.import_module(f"vwlite.cli.runs.{name}") if name else None
 
 

@@ -83,7 +83,7 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
 
 
 def opened(path: str, kind: str, needed: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    found = model_file.kind_of(path)
+    found = model_file.learner_name_of(path)
     if found != kind:
         raise ModelError(f"{path} holds a model of learner {found}; this takes one {needed}")
     loaded = model_file.load(path)
