@@ -64,6 +64,12 @@ def test_every_loss_stands_in_the_table():
     assert [name for name in choices if not re.search(rf"^\| .*`{name}`.* \|", text, re.M)] == []
 
 
+def test_every_target_of_make_stands_in_the_table():
+    targets = re.findall(r"^([a-z]+):.*##", (PROJECT / "Makefile").read_text(), re.M)
+    text = (DOCS / "development.md").read_text()
+    assert [name for name in targets if f"\n| `{name}` " not in text] == []
+
+
 def test_the_rooms_stand_in_their_order():
     text = (DOCS / "development.md").read_text()
     assert re.findall(r"^\| `vwlite/(\w*)/?(?:\*\.py)?` \|", text, re.M) == [*ROOMS]
