@@ -58,10 +58,10 @@ def test_a_kernel_is_made_again_for_the_headers_it_includes_and_no_others(monkey
     setup = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(setup)
     monkeypatch.chdir(PROJECT)
-    lanes = [f"cython_ext/base/{name}.h" for name in ("byte_scan", "simd")]
-    assert setup.headers("cython_ext/learners/adaptive_rates_simd.h") == lanes
+    simd = [f"cython_ext/base/{name}.h" for name in ("byte_scan", "simd")]
+    assert setup.headers("cython_ext/learners/adaptive_rates_simd.h") == simd
     classes = setup.headers("cython_ext/learners/class_blocks.h")
-    assert {"cython_ext/base/simd.h", "cython_ext/base/byte_scan_simd.h"} < {*classes}
+    assert {"cython_ext/base/simd.h", "cython_ext/learners/class_scan_simd.h"} < {*classes}
     assert "cython_ext/solvers/l1_penalties_simd.h" not in classes
 
 

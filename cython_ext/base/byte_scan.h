@@ -1,7 +1,8 @@
-/* Finding the end of a name, 16 bytes at a time: SSE2 on x86-64, NEON on 64-bit ARM, plain C elsewhere.
- * The functions look at p[0..15]; bit i of the answer stands for p[i]. */
-#ifndef VWLITE_BYTESCAN_H
-#define VWLITE_BYTESCAN_H
+/* Classification of 16 bytes at a time (SSE2 on x86-64, NEON on 64-bit ARM, scalar C elsewhere), digits to integers, prefetches
+ * and branch hints. A function that classifies bytes reads p[0..15] and returns a mask whose bit i says whether p[i] is in the
+ * class. */
+#ifndef VWLITE_BYTE_SCAN_H
+#define VWLITE_BYTE_SCAN_H
 
 #include <stdint.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 static inline int vwl_first_bit(uint32_t mask) { unsigned long i; _BitScanForward(&i, mask); return (int)i; }
-static inline int vwl_first_of_many(uint64_t mask) { unsigned long i; _BitScanForward64(&i, mask); return (int)i; }
+static inline int vwl_first_bit64(uint64_t mask) { unsigned long i; _BitScanForward64(&i, mask); return (int)i; }
 #define VWL_PREFETCH(address) ((void)0)
 #define VWL_PREFETCH_L2(address) ((void)0)
 #define VWL_LIKELY(x) (x)
@@ -17,7 +18,7 @@ static inline int vwl_first_of_many(uint64_t mask) { unsigned long i; _BitScanFo
 #define VWL_NOINLINE __declspec(noinline)
 #else
 static inline int vwl_first_bit(uint32_t mask) { return __builtin_ctz(mask); }
-static inline int vwl_first_of_many(uint64_t mask) { return __builtin_ctzll(mask); }
+static inline int vwl_first_bit64(uint64_t mask) { return __builtin_ctzll(mask); }
 #define VWL_PREFETCH(address) __builtin_prefetch(address)
 #define VWL_PREFETCH_L2(address) __builtin_prefetch(address, 0, 2)
 #define VWL_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -39,7 +40,7 @@ static inline uint32_t vwl_delimiters_scalar(const char *p) {
     return mask;
 }
 
-/* What a plain name cannot hold: blanks, control characters, colon and bar. */
+/* Bytes that end a name: blanks and control characters, colon, bar. */
 static inline uint32_t vwl_breaks_scalar(const char *p) {
     uint32_t mask = 0;
     for (int i = 0; i < 16; i++) {
@@ -55,12 +56,12 @@ static inline uint32_t vwl_nondigits_scalar(const char *p) {
     return mask;
 }
 
-/* The number that the n digits at p spell, 1 <= n <= 8; reads 8 bytes. */
+/* The integer that the n digits at p spell, 1 <= n <= 8. Reads 8 bytes. */
 #if !defined(VWLITE_SCALAR) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline uint64_t vwl_digits(const char *p, int n) {
     uint64_t x;
     memcpy(&x, p, 8);
-    x = (x << (64 - 8 * n)) & 0x0f0f0f0f0f0f0f0full; /* pairs of digits, then fours, then all eight */
+    x = (x << (64 - 8 * n)) & 0x0f0f0f0f0f0f0f0full; /* combine digits into pairs, pairs into fours, fours into eight */
     x = x * 2561 >> 8;
     x = (x & 0x00ff00ff00ff00ffull) * 6553601 >> 16;
     return (x & 0x0000ffff0000ffffull) * 42949672960001ull >> 32;
@@ -73,7 +74,7 @@ static inline uint64_t vwl_digits(const char *p, int n) {
 }
 #endif
 
-static const uint32_t vwl_power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+static const uint32_t vwl_integer_powers[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
 #if !defined(VWLITE_SCALAR) && defined(__SSE2__)
 #include <emmintrin.h>

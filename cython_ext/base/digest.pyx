@@ -1,4 +1,7 @@
-"""A running digest of bytes, whatever the portions they come in: fast enough to go along with reading."""
+"""A digest of a stream of bytes, which does not depend on how the stream is cut into calls of ``add``.
+
+It is much faster than reading a file, so that every read can be checked.
+"""
 
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -9,31 +12,32 @@ cdef extern from "base/digest_simd.h" nogil:
     enum: VWL_SUMS
     enum: VWL_STRIPE
     enum: VWL_STRIPES
-    int vwl_sum_stripes(uint64_t *sums, const uint8_t *p, size_t stripes, int place, const uint64_t *keys)
+    int vwl_sum_stripes(uint64_t *sums, const uint8_t *p, size_t stripes, int done, const uint64_t *keys)
 
 cdef enum:
-    TOTAL = VWL_SUMS               # place of the count of bytes, behind the sums
-    REST = TOTAL + 1               # place of the bytes that fill no stripe yet
+    # indices into the state, uint64[WORDS], which begins with the sums
+    TOTAL = VWL_SUMS               # number of bytes added so far
+    BUFFER = TOTAL + 1             # the last bytes, which do not fill a stripe yet
 
-WORDS = REST + VWL_STRIPE // 8     # of the state, uint64
+WORDS = BUFFER + VWL_STRIPE // 8   # length of the state
 cdef uint64_t KEYS[VWL_STRIPES + VWL_SUMS]
 cdef uint64_t START[VWL_SUMS]
 
 
-cdef uint64_t draw(uint64_t number) noexcept nogil:
+cdef uint64_t splitmix(uint64_t number) noexcept nogil:
     """The number-th output of splitmix64 from the seed 0 (Steele, Lea, Flood 2014)."""
     return mix64(number * <uint64_t>0x9E3779B97F4A7C15)
 
 
 cdef int _i
 for _i in range(VWL_STRIPES + VWL_SUMS):
-    KEYS[_i] = draw(_i + 1)
+    KEYS[_i] = splitmix(_i + 1)
 for _i in range(VWL_SUMS):
-    START[_i] = draw(VWL_STRIPES + VWL_SUMS + _i + 1)
+    START[_i] = splitmix(VWL_STRIPES + VWL_SUMS + _i + 1)
 
 
 def begin(uint64_t[::1] state not None):
-    """Make ``state``, uint64[WORDS], that of no bytes."""
+    """Set ``state``, uint64[WORDS], to the digest of zero bytes."""
     memset(&state[0], 0, WORDS * sizeof(uint64_t))
     memcpy(&state[0], START, sizeof(START))
 
@@ -41,7 +45,7 @@ def begin(uint64_t[::1] state not None):
 def add(uint64_t[::1] state not None, const uint8_t[::1] data not None, Py_ssize_t start, Py_ssize_t end):
     """Add ``data[start:end]`` to the digest."""
     if len(state) != WORDS or not 0 <= start <= end <= len(data):
-        raise ValueError("a state or bytes that are not there")
+        raise ValueError("the state has a wrong length, or the bytes lie outside the data")
     if start < end:
         with nogil:
             add_bytes(&state[0], &data[start], <size_t>(end - start))
@@ -49,18 +53,18 @@ def add(uint64_t[::1] state not None, const uint8_t[::1] data not None, Py_ssize
 
 cdef void add_bytes(uint64_t *state, const uint8_t *p, size_t size) noexcept nogil:
     cdef uint64_t total = state[TOTAL]
-    cdef uint8_t *rest = <uint8_t *>(state + REST)
-    cdef size_t waiting = total % VWL_STRIPE, taken
-    cdef int place = <int>(total // VWL_STRIPE % VWL_STRIPES)
+    cdef uint8_t *buffer = <uint8_t *>(state + BUFFER)
+    cdef size_t buffered = total % VWL_STRIPE, taken
+    cdef int done = <int>(total // VWL_STRIPE % VWL_STRIPES)
     state[TOTAL] = total + size
-    if waiting:
-        taken = min(size, VWL_STRIPE - waiting)
-        memcpy(rest + waiting, p, taken)
-        if waiting + taken < VWL_STRIPE:
+    if buffered:
+        taken = min(size, VWL_STRIPE - buffered)
+        memcpy(buffer + buffered, p, taken)
+        if buffered + taken < VWL_STRIPE:
             return
-        place = vwl_sum_stripes(state, rest, 1, place, KEYS)
+        done = vwl_sum_stripes(state, buffer, 1, done, KEYS)
         p += taken
         size -= taken
-    vwl_sum_stripes(state, p, size // VWL_STRIPE, place, KEYS)
-    memcpy(rest, p + size // VWL_STRIPE * VWL_STRIPE, size % VWL_STRIPE)
-    memset(rest + size % VWL_STRIPE, 0, VWL_STRIPE - size % VWL_STRIPE)
+    vwl_sum_stripes(state, p, size // VWL_STRIPE, done, KEYS)
+    memcpy(buffer, p + size // VWL_STRIPE * VWL_STRIPE, size % VWL_STRIPE)
+    memset(buffer + size % VWL_STRIPE, 0, VWL_STRIPE - size % VWL_STRIPE)

@@ -1,7 +1,8 @@
-/* Eight running sums of words, as in XXH3 (Collet 2019): every word is multiplied with itself, half by half, after a key is mixed
- * in, and added to its neighbour's sum as it is, so that nothing is lost; every 16 stripes of 64 bytes the sums are scrambled. */
-#ifndef VWLITE_DIGEST_LANES_H
-#define VWLITE_DIGEST_LANES_H
+/* Eight running sums of 64-bit words, as in XXH3 (Collet 2019). For each word x and its key k, the two 32-bit halves of x ^ k are
+ * multiplied and added to the word's sum; x itself is added to the neighbour's sum, so that a product of 0 does not hide the
+ * word. A round is 16 stripes of 64 bytes; the sums are scrambled at its end. */
+#ifndef VWLITE_DIGEST_SIMD_H
+#define VWLITE_DIGEST_SIMD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 
 #define VWL_SUMS 8
 #define VWL_STRIPE 64
-#define VWL_STRIPES 16 /* from one scrambling to the next; stripe s takes keys s to s + 7 */
+#define VWL_STRIPES 16 /* in a round; stripe s of a round uses the keys s to s + 7 */
 #define VWL_SCRAMBLE 0x9E3779B1u
 
 #if defined(__SSE2__) && !defined(VWLITE_SCALAR)
@@ -38,22 +39,23 @@ static inline void vwl_sum_stripe(uint64_t *sums, const uint8_t *p, const uint64
 }
 #endif
 
-/* Add `stripes` stripes, of which `place` of the round at hand came before. Returns how many of its round there are then. */
-static inline int vwl_sum_stripes(uint64_t *sums, const uint8_t *p, size_t stripes, int place, const uint64_t *keys) {
+/* Add `stripes` stripes to the sums. `done` is the number of stripes already added in the current round; returns that number
+ * afterwards. */
+static inline int vwl_sum_stripes(uint64_t *sums, const uint8_t *p, size_t stripes, int done, const uint64_t *keys) {
     uint64_t local[VWL_SUMS];
     memcpy(local, sums, sizeof local);
     while (stripes) {
-        size_t end = (size_t)(VWL_STRIPES - place) < stripes ? (size_t)(VWL_STRIPES - place) : stripes;
-        for (size_t s = 0; s < end; s++) vwl_sum_stripe(local, p + VWL_STRIPE * s, keys + place + s);
-        p += VWL_STRIPE * end, stripes -= end, place += (int)end;
-        if (place == VWL_STRIPES) {
-            place = 0;
+        size_t end = (size_t)(VWL_STRIPES - done) < stripes ? (size_t)(VWL_STRIPES - done) : stripes;
+        for (size_t s = 0; s < end; s++) vwl_sum_stripe(local, p + VWL_STRIPE * s, keys + done + s);
+        p += VWL_STRIPE * end, stripes -= end, done += (int)end;
+        if (done == VWL_STRIPES) {
+            done = 0;
             for (int i = 0; i < VWL_SUMS; i++)
                 local[i] = (local[i] ^ local[i] >> 47 ^ keys[VWL_STRIPES + i]) * VWL_SCRAMBLE;
         }
     }
     memcpy(sums, local, sizeof local);
-    return place;
+    return done;
 }
 
 #endif

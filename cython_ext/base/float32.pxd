@@ -17,5 +17,5 @@ cdef extern from *:
 
 
 cdef inline float finite_product(float a, float b) noexcept nogil:
-    """``a * b`` of non-negative numbers, kept finite so that no quotient becomes inf / inf."""
+    """``a * b`` of non-negative numbers, at most FLT_MAX, so that a quotient of it cannot be inf / inf."""
     return fminf(a * b, FLT_MAX)

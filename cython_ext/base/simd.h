@@ -1,15 +1,15 @@
-/* Four words at a time in the compiler's own vectors. */
-#ifndef VWLITE_LANES_H
-#define VWLITE_LANES_H
+/* Vectors of four 32-bit words, by the vector extensions of GCC and Clang. */
+#ifndef VWLITE_SIMD_H
+#define VWLITE_SIMD_H
 
 #include <stdint.h>
 #include <string.h>
 
-#define VWL_LEAST_SQUARE 1.175494351e-38f /* smaller squares of inputs count as this much */
-#define VWL_LARGEST 3.402823466e+38f
+#define VWL_MIN_SQUARE 1.175494351e-38f /* squares of inputs below this are raised to it */
+#define VWL_FLOAT_MAX 3.402823466e+38f
 
 #if defined(__GNUC__) && !defined(VWLITE_SCALAR)
-#define VWL_HAS_LANES 1
+#define VWL_HAS_SIMD 1
 typedef int32_t vwl_i4 __attribute__((vector_size(16)));
 typedef float vwl_f4 __attribute__((vector_size(16)));
 
@@ -19,9 +19,9 @@ static inline int vwl_any(vwl_i4 x) {
     return (half[0] | half[1]) != 0;
 }
 #else
-#define VWL_HAS_LANES 0
+#define VWL_HAS_SIMD 0
 #endif
 
-static inline int vwl_has_lanes(void) { return VWL_HAS_LANES; }
+static inline int vwl_has_simd(void) { return VWL_HAS_SIMD; }
 
 #endif

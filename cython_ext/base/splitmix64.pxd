@@ -11,5 +11,5 @@ cdef inline uint64_t mix64(uint64_t z) noexcept nogil:
 
 
 cdef inline double unit_interval(uint64_t bits) noexcept nogil:
-    """In (0, 1)."""
+    """A number in (0, 1) from the upper 52 bits."""
     return (<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0)

@@ -1,4 +1,6 @@
-"""Status codes: what a hot loop returns instead of raising. The sentences stand in ``vwlite/data/parse_errors.py``."""
+"""Status codes, which loops without the GIL return instead of raising. The messages of malformed lines are in
+``vwlite/data/parse_errors.py``.
+"""
 
 
 cdef enum:
@@ -19,12 +21,12 @@ cdef enum:
     BAD_INDEX = 13
     EXPECTED_COLON = 14
     BAD_VALUE = 15
-    # of a line that is neither a row nor malformed
+    # a line that holds only a comment: it makes no row and is not malformed
     COMMENT = 99
-    # of a whole call
-    FULL = 100
+    # results of a whole call
+    FULL = 100          # the output arrays are too small
     NO_MEMORY = 101
     UNSTABLE = 102      # a prediction or an update is not a finite number
-    TOO_MANY = 103      # a row makes more features than are handled
-    STOPPED = 104       # a signal asks the run to stop; all that was begun has been done
-    TORN = 105          # ... in the midst of a group of lines, some of which have been learned
+    TOO_MANY = 103      # a row makes more terms than MAX_TERMS of features/row_buffer.pxd
+    STOPPED = 104       # a signal asked the run to stop; the example or group in progress was finished
+    STOPPED_IN_GROUP = 105  # ... and some lines of a group have been learned, the rest have not

@@ -9,7 +9,7 @@
 #include "learners/slot_prefetch.h"
 #include "learners/adaptive_rates_simd.h"
 
-#if VWL_HAS_LANES && defined(__x86_64__)
+#if VWL_HAS_SIMD && defined(__x86_64__)
 #include <immintrin.h>
 
 #define VWL_WIDE __attribute__((target("avx2")))
@@ -55,9 +55,9 @@ VWL_WIDE_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const fl
                                    float *norm) {
     const __m256 one = _mm256_set1_ps(1), x = _mm256_loadu_ps(value), x2 = _mm256_mul_ps(x, x);
     const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
-    __m256 usual = _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_LEAST_SQUARE), _CMP_GE_OQ), share = x2, pair[4], g, n, r;
+    __m256 usual = _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_MIN_SQUARE), _CMP_GE_OQ), share = x2, pair[4], g, n, r;
     float lane[8];
-    usual = _mm256_and_ps(usual, _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_LARGEST), _CMP_LE_OQ));
+    usual = _mm256_and_ps(usual, _mm256_cmp_ps(x2, _mm256_set1_ps(VWL_FLOAT_MAX), _CMP_LE_OQ));
     usual = _mm256_andnot_ps(_mm256_castsi256_ps(vwl_shared_eight(index)), usual);
     if (_mm256_movemask_ps(usual) != 0xff) return 0;
     vwl_read_eight(table, index, pair);
@@ -101,7 +101,7 @@ static VWL_WIDE size_t vwl_scan_avx2(float *table, const uint32_t *index, const 
 static inline size_t vwl_scan_usual(float *table, const uint32_t *index, const float *value, size_t n, int lanes, float gradient,
                                     float *reach, float *norm, vwl_ahead *ahead) {
     size_t i = 0;
-#if VWL_HAS_LANES && defined(__x86_64__)
+#if VWL_HAS_SIMD && defined(__x86_64__)
     if (lanes >= 8 && __builtin_cpu_supports("avx2")) return vwl_scan_avx2(table, index, value, n, gradient, reach, norm, ahead);
 #endif
     for (; lanes >= 4 && i + 4 <= n && vwl_scan_four(table, index + i, value + i, gradient, reach, norm); i += 4)

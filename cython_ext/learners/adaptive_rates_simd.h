@@ -11,7 +11,7 @@
 #include "base/byte_scan.h"
 #include "base/simd.h"
 
-#if VWL_HAS_LANES
+#if VWL_HAS_SIMD
 typedef float vwl_slot __attribute__((vector_size(16), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -77,7 +77,7 @@ static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 *largest, vwl_f4 *r, const flo
     kept |= size & fresh & 0x7fffffff;
     memcpy(&n, &kept, 16);
     x2 = x * x;
-    if (vwl_any(~((x2 >= VWL_LEAST_SQUARE) & (x2 <= VWL_LARGEST) & (x <= n) & (-x <= n)) | odd)) return 0;
+    if (vwl_any(~((x2 >= VWL_MIN_SQUARE) & (x2 <= VWL_FLOAT_MAX) & (x <= n) & (-x <= n)) | odd)) return 0;
     *g += gradient * x2;
     rate = *g;
     for (int k = 0; k < 4; k++) rate[k] = sqrtf(rate[k]);
@@ -144,7 +144,7 @@ static inline void vwl_return_four(const float *copy, float *table, const uint32
         vwl_i4 keep, whole, kept;
         memcpy(&x, value, 16);
         moved = four.w + step * (x * four.r);
-        keep = (x <= VWL_LARGEST) & (-x <= VWL_LARGEST);
+        keep = (x <= VWL_FLOAT_MAX) & (-x <= VWL_FLOAT_MAX);
         memcpy(&whole, &moved, 16);
         memcpy(&kept, &four.w, 16);
         whole = (whole & keep) | (kept & ~keep);

@@ -61,7 +61,7 @@ static inline void vwl_turn_back(float *slots, int width) {
     memcpy(slots, turned, 16 * (size_t)width);
 }
 
-#if VWL_HAS_LANES
+#if VWL_HAS_SIMD
 #define VWL_HAS_CLASSES 1
 #define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
 typedef float vwl_f8 __attribute__((vector_size(32)));
@@ -88,15 +88,15 @@ static inline int vwl_all(const vwl_i8 *x) {
 
 /* Eight at a time, with what the build is for. */
 #define LANES 8
-#define LANES_TARGET
-#define LANES_NAME(name) vwl_plain_##name
+#define SIMD_TARGET
+#define SIMD_NAME(name) vwl_plain_##name
 #define LANES_WHOLE4(x) (!vwl_any(~(x)))
 #define LANES_WHOLE8(x) vwl_all(&(x))
 #include "learners/class_blocks_simd.h"
 #include "learners/contiguous_simd.h"
 #include "losses/logistic_simd.h"
-#undef LANES_TARGET
-#undef LANES_NAME
+#undef SIMD_TARGET
+#undef SIMD_NAME
 #undef LANES_WHOLE4
 #undef LANES_WHOLE8
 
@@ -105,23 +105,23 @@ static inline int vwl_all(const vwl_i8 *x) {
 #define LANES_WHOLE8(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
 #define LANES_WHOLE16(x) (_mm512_movepi32_mask((__m512i)(x)) == 0xffff)
 #if !defined(__AVX2__)
-#define LANES_TARGET __attribute__((target("avx2")))
-#define LANES_NAME(name) vwl_avx2_##name
+#define SIMD_TARGET __attribute__((target("avx2")))
+#define SIMD_NAME(name) vwl_avx2_##name
 #include "learners/class_blocks_simd.h"
 #include "learners/contiguous_simd.h"
 #include "losses/logistic_simd.h"
-#undef LANES_TARGET
-#undef LANES_NAME
+#undef SIMD_TARGET
+#undef SIMD_NAME
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
 #endif
 #undef LANES
 #define LANES 16
-#define LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define LANES_NAME(name) vwl_avx512_##name
+#define SIMD_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define SIMD_NAME(name) vwl_avx512_##name
 #include "learners/class_blocks_simd.h"
 #include "losses/logistic_simd.h"
-#undef LANES_TARGET
-#undef LANES_NAME
+#undef SIMD_TARGET
+#undef SIMD_NAME
 #undef LANES_WHOLE4
 #undef LANES_WHOLE8
 #undef LANES_WHOLE16

@@ -1,5 +1,5 @@
-/* LANES classes at a time, eight or sixteen; included once for each instruction set by classes.h, which says what LANES_NAME and
- * LANES_TARGET are.
+/* LANES classes at a time, eight or sixteen; included once for each instruction set by classes.h, which says what SIMD_NAME and
+ * SIMD_TARGET are.
  *
  * Slots of a feature's classes follow each other, four floats w, G, N, r each. While classes learn, the slots of a block are
  * turned: its w, its G, its N, its r. Every sum has the order of the plain kernel, class by class, so that results are the same
@@ -10,24 +10,24 @@
 #define ROW VWL_JOIN(vwl_row, LANES)
 #define LANES_ALL VWL_JOIN(LANES_WHOLE, LANES)
 
-#define WIDE_NAME(name) LANES_NAME(name)
-#define WIDE LANES
-#include "base/byte_scan_simd.h"
-#undef WIDE_NAME
-#undef WIDE
-#define WIDE_NAME(name) LANES_NAME(name##_narrow)
+#define SCAN_NAME(name) SIMD_NAME(name)
+#define SCAN_WIDTH LANES
+#include "learners/class_scan_simd.h"
+#undef SCAN_NAME
+#undef SCAN_WIDTH
+#define SCAN_NAME(name) SIMD_NAME(name##_narrow)
 #if LANES == 16
-#define WIDE 8
+#define SCAN_WIDTH 8
 #else
-#define WIDE 4
+#define SCAN_WIDTH 4
 #endif
-#include "base/byte_scan_simd.h"
-#undef WIDE_NAME
-#undef WIDE
+#include "learners/class_scan_simd.h"
+#undef SCAN_NAME
+#undef SCAN_WIDTH
 
 /* raw[c] = base + sum of w x, the terms in order, where weights follow each other: slots of nothing else (stride 1), or turned
  * ones (stride 4). */
-static LANES_TARGET void LANES_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
+static SIMD_TARGET void SIMD_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
                                                size_t n, float base, float *raw) {
     FLOATS sum = base - (FLOATS){0};
     for (size_t i = 0; i < n; i++) sum += *(const ROW *)(table + stride * index[i]) * value[i];
@@ -35,17 +35,17 @@ static LANES_TARGET void LANES_NAME(score_row)(const float *table, size_t stride
 }
 
 /* A term whose scales differ between the classes, that is larger than any before it, or whose square is no ordinary number. */
-static __attribute__((noinline)) LANES_TARGET void LANES_NAME(scan_apart)(float *slots, float x, vwl_block *block, float *r) {
+static __attribute__((noinline)) SIMD_TARGET void SIMD_NAME(scan_apart)(float *slots, float x, vwl_block *block, float *r) {
     float x2 = x * x;
     FLOATS g = *(ROW *)(slots + LANES), scale = *(ROW *)(slots + 2 * LANES), gradient, scale2 = scale * scale, share;
     WORDS active, whole = scale2 == x2, fits;
     memcpy(&active, block->active, sizeof active);
     memcpy(&gradient, block->gradient, sizeof gradient);
     fits = (fabsf(x) <= scale) | ~active; /* classes without a loss have missed a larger x */
-    if (x2 >= VWL_LEAST_SQUARE && x2 <= VWL_LARGEST && LANES_ALL(fits)) {
+    if (x2 >= VWL_MIN_SQUARE && x2 <= VWL_FLOAT_MAX && LANES_ALL(fits)) {
         g += gradient * x2;
         *(ROW *)(slots + LANES) = g;
-        LANES_NAME(root)(&g);
+        SIMD_NAME(root)(&g);
         share = x2 / scale2;
         share = (FLOATS)(((WORDS)share & ~whole) | ((WORDS)((FLOATS){0} + 1.0f) & whole));
         g = 1.0f / g * (1.0f / scale);
@@ -66,7 +66,7 @@ static __attribute__((noinline)) LANES_TARGET void LANES_NAME(scan_apart)(float 
 
 /* For the first block, the divisions of all terms by the first class's N: in a loop of their own they go many at a time. Answers
  * whether all terms are usual ones, whose x was met before and has an ordinary square, and all classes have the same scales. */
-static LANES_TARGET int LANES_NAME(find_scales)(const float *table, const uint32_t *index, const float *value, size_t n,
+static SIMD_TARGET int SIMD_NAME(find_scales)(const float *table, const uint32_t *index, const float *value, size_t n,
                                                 const vwl_block *block, vwl_scales *scales) {
     float *restrict largest = scales->largest, *restrict inverse = scales->inverse, *restrict share = scales->share;
     uint32_t rare = 0;
@@ -80,7 +80,7 @@ static LANES_TARGET int LANES_NAME(find_scales)(const float *table, const uint32
     }
     for (size_t i = 0; i < (block->first ? n : 0); i++) {
         const float x = value[i], x2 = x * x, scale = largest[i];
-        rare |= !(x2 >= VWL_LEAST_SQUARE) | !(x2 <= VWL_LARGEST) | !(fabsf(x) <= scale);
+        rare |= !(x2 >= VWL_MIN_SQUARE) | !(x2 <= VWL_FLOAT_MAX) | !(fabsf(x) <= scale);
         inverse[i] = 1.0f / scale;
         share[i] = x2 / (scale * scale);
     }
@@ -89,7 +89,7 @@ static LANES_TARGET int LANES_NAME(find_scales)(const float *table, const uint32
 }
 
 /* Whether no two terms share slots, as a glance tells: slots ascend, but for the last term (mostly the constant). */
-static LANES_TARGET int32_t LANES_NAME(are_distinct)(const uint32_t *index, size_t n) {
+static SIMD_TARGET int32_t SIMD_NAME(are_distinct)(const uint32_t *index, size_t n) {
     const uint32_t last = index[n - 1];
     uint32_t shared = 0;
     for (size_t i = 0; i + 1 < n; i++) shared |= index[i] == last;
@@ -99,24 +99,24 @@ static LANES_TARGET int32_t LANES_NAME(are_distinct)(const uint32_t *index, size
 
 /* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's
  * first r tells the last term that met the slot, since that one's rates are everybody's; where terms are distinct, it need not. */
-static LANES_TARGET void LANES_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
+static SIMD_TARGET void SIMD_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
                                           vwl_block *block, vwl_scales *scales, float *r) {
-    const int narrow = block->dead[LANES / 2] != 0, usual = LANES_NAME(find_scales)(table, index, value, n, block, scales);
-    if (block->first) scales->distinct = LANES_NAME(are_distinct)(index, n);
-    if (usual && narrow) LANES_NAME(scan_all_usual_narrow)(table, index, value, n, block, scales, r);
-    else if (usual) LANES_NAME(scan_all_usual)(table, index, value, n, block, scales, r);
+    const int narrow = block->dead[LANES / 2] != 0, usual = SIMD_NAME(find_scales)(table, index, value, n, block, scales);
+    if (block->first) scales->distinct = SIMD_NAME(are_distinct)(index, n);
+    if (usual && narrow) SIMD_NAME(scan_all_usual_narrow)(table, index, value, n, block, scales, r);
+    else if (usual) SIMD_NAME(scan_all_usual)(table, index, value, n, block, scales, r);
     for (size_t i = usual ? n : 0; i < n; i++) {
-        i = narrow ? LANES_NAME(scan_usual_narrow)(table, index, value, i, n, block, scales, r)
-                   : LANES_NAME(scan_usual)(table, index, value, i, n, block, scales, r);
+        i = narrow ? SIMD_NAME(scan_usual_narrow)(table, index, value, i, n, block, scales, r)
+                   : SIMD_NAME(scan_usual)(table, index, value, i, n, block, scales, r);
         if (i == n) return;
         float *slots = table + 4 * (size_t)index[i];
-        LANES_NAME(scan_apart)(slots, value[i], block, r + LANES * i);
+        SIMD_NAME(scan_apart)(slots, value[i], block, r + LANES * i);
         if (block->first && !scales->distinct) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
     }
 }
 
 /* w += step x r for the lanes of a turned block that learn. */
-static LANES_TARGET void LANES_NAME(apply)(float *table, const uint32_t *index, const float *value, size_t n,
+static SIMD_TARGET void SIMD_NAME(apply)(float *table, const uint32_t *index, const float *value, size_t n,
                                            const vwl_block *block, const vwl_scales *scales, const float *r) {
     const FLOATS zero = -(FLOATS){0};
     FLOATS step;

@@ -1,32 +1,32 @@
 /* What comes in eight lanes only; included once for each instruction set by classes.h: scores from slots as they stand in the
  * table, and rows of classes, each `width` floats and a multiple of eight. */
 
-static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(load)(const float *slots, vwl_f8 pairs[4]) {
+static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(load)(const float *slots, vwl_f8 pairs[4]) {
     for (int k = 0; k < 4; k++) pairs[k] = ((const vwl_row8 *)slots)[k];
 }
 
 /* The weights of eight slots as they stand in the table; lanes stand for the classes 0 2 4 6 1 3 5 7. */
-static inline __attribute__((always_inline)) LANES_TARGET void LANES_NAME(weights)(const vwl_f8 pairs[4], vwl_f8 *w) {
+static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(weights)(const vwl_f8 pairs[4], vwl_f8 *w) {
     vwl_f8 low = VWL_SHUFFLE(pairs[0], pairs[1], 0, 8, 1, 9, 4, 12, 5, 13);
     vwl_f8 high = VWL_SHUFFLE(pairs[2], pairs[3], 0, 8, 1, 9, 4, 12, 5, 13);
     *w = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
 }
 
 /* raw[c] = base + sum of w x, the terms in order, of a block of classes. */
-static LANES_TARGET void LANES_NAME(score)(const float *table, const uint32_t *index, const float *value, size_t n,
+static SIMD_TARGET void SIMD_NAME(score)(const float *table, const uint32_t *index, const float *value, size_t n,
                                            float base, float *raw) {
     static const int class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
     vwl_f8 sum = {base, base, base, base, base, base, base, base}, pairs[4], w;
     for (size_t i = 0; i < n; i++) {
-        LANES_NAME(load)(table + 4 * (size_t)index[i], pairs);
-        LANES_NAME(weights)(pairs, &w);
+        SIMD_NAME(load)(table + 4 * (size_t)index[i], pairs);
+        SIMD_NAME(weights)(pairs, &w);
         sum += w * value[i];
     }
     for (int j = 0; j < 8; j++) raw[class_of_lane[j]] = sum[j];
 }
 
 /* s[c] += w x for all classes; w begins at row index[i] of every term. */
-static LANES_TARGET void LANES_NAME(score_rows)(const float *w, const uint32_t *index, const float *value, size_t n,
+static SIMD_TARGET void SIMD_NAME(score_rows)(const float *w, const uint32_t *index, const float *value, size_t n,
                                                 size_t width, float *s) {
     for (size_t i = 0; i < n; i++) {
         const float *row = w + index[i] * width;
@@ -38,7 +38,7 @@ static LANES_TARGET void LANES_NAME(score_rows)(const float *w, const uint32_t *
 }
 
 /* G += gradient x^2; r = 1 / (N sqrt(G)); reach[c] += x^2 r. */
-static LANES_TARGET void LANES_NAME(scan_rows)(float *g, const uint32_t *index, const float *value, const float *inverse,
+static SIMD_TARGET void SIMD_NAME(scan_rows)(float *g, const uint32_t *index, const float *value, const float *inverse,
                                                size_t n, size_t width, const float *gradient, float *reach, float *r) {
     for (size_t i = 0; i < n; i++) {
         float *row = g + index[i] * width, x2 = value[i] * value[i];
@@ -46,7 +46,7 @@ static LANES_TARGET void LANES_NAME(scan_rows)(float *g, const uint32_t *index, 
             vwl_f8 squares = *(vwl_row8 *)(row + c) + *(const vwl_row8 *)(gradient + c) * x2;
             *(vwl_row8 *)(row + c) = squares;
             squares += VWL_NO_GRADIENT;
-            LANES_NAME(root)(&squares);
+            SIMD_NAME(root)(&squares);
             squares = inverse[i] / squares;
             *(vwl_row8 *)(r + i * width + c) = squares;
             *(vwl_row8 *)(reach + c) += squares * x2;
@@ -55,7 +55,7 @@ static LANES_TARGET void LANES_NAME(scan_rows)(float *g, const uint32_t *index, 
 }
 
 /* w += step x r. */
-static LANES_TARGET void LANES_NAME(apply_rows)(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+static SIMD_TARGET void SIMD_NAME(apply_rows)(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
                                                 const float *step, const float *r) {
     for (size_t i = 0; i < n; i++) {
         float *row = w + index[i] * width;

@@ -5,7 +5,7 @@ from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
 from libc.stdint cimport uint8_t
 
 from base.byte_scan cimport prefetch, unlikely
-from learners.slot_cache cimport copy_row, has_lanes, return_copies, room_for_copies, scan_copies
+from learners.slot_cache cimport copy_row, has_simd, return_copies, room_for_copies, scan_copies
 from base.float32 cimport ONE
 from losses.loss_types cimport Loss, LossParams, has_loss
 from losses.losses cimport LOSS_LOGISTIC, get_loss
@@ -383,7 +383,7 @@ cdef inline Learner open_learner(state, config):
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
-    m.copying = has_lanes() and m.rates.lanes >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
+    m.copying = has_simd() and m.rates.lanes >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     return m

@@ -11,7 +11,7 @@ from features.multiline_expand cimport Line, expand_line, grow, subtract_line
 from features.plan cimport Plan
 from text.batch_builder cimport SHARED
 from features.row_buffer cimport Scratch
-from base.status cimport NO_MEMORY, OK, STOPPED, TORN, UNSTABLE
+from base.status cimport NO_MEMORY, OK, STOPPED, STOPPED_IN_GROUP, UNSTABLE
 from features.kernel_views cimport Results
 
 
@@ -138,11 +138,11 @@ cdef inline int teach_costs(Ldf *q, const Rows *rows, const Plan *plan, const Li
         if q.classifier:
             weight = highest - lowest if y <= lowest else y - lowest
             y = -1 if y <= lowest else 1
-        done = OK if has_time(plan, &left, &q.line.s) else TORN
+        done = OK if has_time(plan, &left, &q.line.s) else STOPPED_IN_GROUP
         if done == OK:
             done = expand_line(rows, row, lines.has_shared, plan, &q.line)
         if done != OK:
-            return TORN if done == STOPPED else done
+            return STOPPED_IN_GROUP if done == STOPPED else done
         status |= teach_line(q, &q.line.s, row, row, y, weight)
         if q.m.strict and status != OK:
             return status
@@ -182,23 +182,23 @@ cdef inline int teach_pairs(Ldf *q, const Rows *rows, const Plan *plan, const Li
     cdef size_t left = PATIENCE
     cdef int status = OK, done = share_out(q, lines, plan)
     if done != OK:
-        return TORN if done == STOPPED else done
+        return STOPPED_IN_GROUP if done == STOPPED else done
     for a in range(lines.first, lines.last):
         if class_of(q, a) == NO_CLASS:
             continue
         done = expand_line(rows, a, lines.has_shared, plan, &q.line)
         if done != OK:
-            return TORN if done == STOPPED else done
+            return STOPPED_IN_GROUP if done == STOPPED else done
         for b in range(a + 1, lines.last + 1):
             weight = fabsf(q.share[b - lines.first] - q.share[a - lines.first])
             if class_of(q, b) == NO_CLASS or <double>weight < 1e-6:
                 continue
             y = -1 if price(q, a) < price(q, b) else 1
-            done = OK if has_time(plan, &left, &q.difference) else TORN
+            done = OK if has_time(plan, &left, &q.difference) else STOPPED_IN_GROUP
             if done == OK:
                 done = expand_line(rows, b, lines.has_shared, plan, &q.other)
             if done != OK:
-                return TORN if done == STOPPED else done
+                return STOPPED_IN_GROUP if done == STOPPED else done
             if subtract_line(&q.line, &q.other, &q.difference) != OK:
                 return NO_MEMORY
             status |= teach_line(q, &q.difference, a, b, y, weight)

@@ -18,7 +18,7 @@ from learners.adaptive_rates cimport ADAPTIVE, NORMALIZED, RATE, WEIGHT, Ahead, 
 from features.row_buffer cimport Scratch
 
 cdef extern from "learners/adaptive_rates_simd.h" nogil:
-    bint has_lanes "vwl_has_lanes"() noexcept
+    bint has_simd "vwl_has_simd"() noexcept
     bint copy_four "vwl_copy_four"(float *table, const uint32_t *index, const float *value, uint32_t tag, float *copy,
                                    float *sum) noexcept
     bint rate_copy "vwl_rate_copy"(float *copy, const float *value, float square_grad, float *per_update, float *norm) noexcept

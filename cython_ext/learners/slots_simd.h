@@ -1,5 +1,5 @@
 /* Scans over slots of four words, 16 bytes at a time; `columns` of each slot's words, the first ones, are looked at. Nothing of
- * use where VWL_HAS_LANES is 0. */
+ * use where VWL_HAS_SIMD is 0. */
 #ifndef VWLITE_SLOTS_LANES_H
 #define VWLITE_SLOTS_LANES_H
 
@@ -7,7 +7,7 @@
 
 #include "base/simd.h"
 
-#if VWL_HAS_LANES
+#if VWL_HAS_SIMD
 typedef int32_t vwl_words __attribute__((vector_size(16), aligned(4), may_alias));
 
 static inline vwl_i4 vwl_first_columns(int columns) { return (vwl_i4){0, 1, 2, 3} < (vwl_i4){0} + columns; }

@@ -2,5 +2,5 @@
 
 cdef extern from "losses/exponentials.h" nogil:
     float expf "vwl_expf"(float x) noexcept
-    double log_above "vwl_log"(double x) noexcept  # for x of 11/16 and more
-    float lambert_excess "vwl_lambert_excess"(double x) noexcept
+    double fast_log "vwl_log"(double x) noexcept  # x >= 11/16 only
+    float lambert_excess "vwl_lambert_excess"(double x) noexcept  # W(exp(x)) - x

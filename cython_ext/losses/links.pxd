@@ -1,4 +1,6 @@
-"""Link functions: the scale a clipped prediction is shown on. Loss and learning never see them."""
+"""Link functions: they map a clipped prediction to the scale on which it is reported. Losses and updates are computed before the
+link is applied.
+"""
 
 from libc.math cimport expf
 
@@ -13,7 +15,7 @@ cdef enum:
 
 
 cdef inline float apply_link(int link, float p) noexcept nogil:
-    """The prediction ``p`` on the link's scale; an unknown code acts as the identity."""
+    """The prediction ``p`` mapped by the link function; the identity for an unknown code."""
     if link == LINK_LOGISTIC:
         return ONE / (ONE + expf(-p))
     if link == LINK_GLF1:

@@ -1,4 +1,4 @@
-"""Python's door to the loss table: whole arrays in, whole arrays out, but for the value of a single loss."""
+"""The loss table for Python: functions over arrays of predictions and labels, and the value of the loss for a single one."""
 
 import numpy as np
 
@@ -53,8 +53,8 @@ def evaluate(int code, const float[::1] params, const float[::1] p, const float[
     return tuple(out)
 
 
-def loses(int code, const float[::1] params, const float[::1] p, const float[::1] y):
-    """Where the value is above 0, as learners find it: bool[n]. Arguments and errors as in ``evaluate``."""
+def is_positive(int code, const float[::1] params, const float[::1] p, const float[::1] y):
+    """Where the value of the loss is above 0, found as learners find it: bool[n]. Arguments and errors as in ``evaluate``."""
     cdef LossParams fields
     cdef Loss loss
     cdef Py_ssize_t i, n = p.shape[0]
@@ -78,7 +78,7 @@ def update(
 ):
     """Importance-aware and plain gradient updates, two float32[n].
 
-    ``scale`` is learning rate times importance; an update ``d`` moves the prediction by
+    ``scale`` is the learning rate times the importance; an update ``d`` moves the prediction by
     ``d * pred_per_update``. Other arguments and errors as in ``evaluate``.
     """
     cdef LossParams fields
@@ -97,7 +97,7 @@ def update(
 
 
 def link(int code, float[::1] predictions):
-    """Puts predictions, float32[n], on the link's scale in place. ValueError for unknown codes."""
+    """Apply the link function to predictions, float32[n], in place. Raises ValueError for an unknown code."""
     cdef Py_ssize_t i
     if not 0 <= code < LINK_COUNT:
         raise ValueError(f"no link has the code {code}")

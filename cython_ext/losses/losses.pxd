@@ -1,6 +1,6 @@
-"""The loss table: one block of functions and one row of ``get_loss`` per loss.
+"""The loss table: a block of functions and a row of ``get_loss`` for each loss.
 
-Everything is float32, rounded after each step, as Vowpal Wabbit computes it; constants in
+All arithmetic is float32, rounded after each step, as in Vowpal Wabbit; constants in
 arithmetic therefore come from ``base/float32.pxd``, never from literals. The ``update`` functions
 are closed forms after Karampatziakis and Langford, "Online Importance Weight Aware Updates" (2011).
 
@@ -13,7 +13,7 @@ from libc.math cimport expf, expm1f, fabsf, fmaxf, fminf, isfinite, log1pf, logf
 from base.float32 cimport FOUR, MILLIONTH, ONE, TWO, finite_product
 from losses.loss_types cimport Loss, LossParams
 from losses.logistic cimport (
-    LogisticSide, side_curvature, side_slope, side_unsafe, side_update, side_value
+    SignedLogisticFn, signed_curvature, signed_slope, signed_unsafe, signed_update, signed_value
 )
 from losses.margin_losses cimport (
     exponential_curvature, exponential_slope, exponential_square_grad, exponential_unsafe,
@@ -124,48 +124,48 @@ cdef inline float no_curvature(const LossParams* params, float p, float y) noexc
     return 0
 
 
-# logistic: a label between logistic_min and logistic_max mixes the losses of the signs 1 and -1
+# logistic: for a label between logistic_min and logistic_max, the weighted mean of the losses for the signs 1 and -1
 
 cdef inline float logistic_share(const LossParams* params, float y) noexcept nogil:
     return (y - params.logistic_min) / (params.logistic_max - params.logistic_min)
 
 cdef inline float logistic_mix(
-    const LossParams* params, LogisticSide side, float p, float y, float u, float k
+    const LossParams* params, SignedLogisticFn signed_fn, float p, float y, float u, float k
 ) noexcept nogil:
     cdef float share = logistic_share(params, y)
     if share == 1:
-        return side(p, 1, u, k)
+        return signed_fn(p, 1, u, k)
     if share == 0:
-        return side(p, -1, u, k)
-    return share * side(p, 1, u, k) + (ONE - share) * side(p, -1, u, k)
+        return signed_fn(p, -1, u, k)
+    return share * signed_fn(p, 1, u, k) + (ONE - share) * signed_fn(p, -1, u, k)
 
 cdef inline float logistic_value(const LossParams* params, float p, float y) noexcept nogil:
-    return logistic_mix(params, side_value, p, y, 0, 0)
+    return logistic_mix(params, signed_value, p, y, 0, 0)
 
-cdef inline bint logistic_loses(const LossParams* params, float p, float y) noexcept nogil:
-    """Where odds are far above 2^-24, 1 and they are more than 1, whose logarithm need not be taken."""
+cdef inline bint logistic_is_positive(const LossParams* params, float p, float y) noexcept nogil:
+    """Where |p| < 16, 1 + exp(-|p|) is above 1 in float32, so its logarithm, the loss, is above 0 without being taken."""
     cdef float share = logistic_share(params, y)
     return (fabsf(p) < 16 and (share == 1 or share == 0)) or logistic_value(params, p, y) > 0
 
 cdef inline float logistic_update(
     const LossParams* params, float p, float y, float u, float k
 ) noexcept nogil:
-    return logistic_mix(params, side_update, p, y, u, k)
+    return logistic_mix(params, signed_update, p, y, u, k)
 
 cdef inline float logistic_unsafe(
     const LossParams* params, float p, float y, float u
 ) noexcept nogil:
-    return logistic_mix(params, side_unsafe, p, y, u, 0)
+    return logistic_mix(params, signed_unsafe, p, y, u, 0)
 
 cdef inline float logistic_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return logistic_mix(params, side_slope, p, y, 0, 0)
+    return logistic_mix(params, signed_slope, p, y, 0, 0)
 
 cdef inline float logistic_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     cdef float slope = logistic_slope(params, p, y)
     return slope * slope
 
 cdef inline float logistic_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return logistic_mix(params, side_curvature, p, y, 0, 0)
+    return logistic_mix(params, signed_curvature, p, y, 0, 0)
 
 
 # quantile: tau times the error above the prediction, 1 - tau times the error below
@@ -199,7 +199,7 @@ cdef inline float quantile_square_grad(const LossParams* params, float p, float 
     return quantile_slope(params, p, y) * quantile_slope(params, p, y)
 
 
-# expectile: squared, weighted by the side of the label
+# expectile: squared, with different weights above and below the label
 
 cdef inline float expectile_weight(const LossParams* params, float p, float y) noexcept nogil:
     return params.expectile if y - p < 0 else ONE - params.expectile
@@ -228,7 +228,7 @@ cdef inline float expectile_curvature(const LossParams* params, float p, float y
     return squared_curvature(params, p, y) * expectile_weight(params, p, y)
 
 
-# poisson: p is the log of the mean. The value is the deviance, whose derivative is twice the slope
+# poisson: p is the log of the mean. As in Vowpal Wabbit the value is the deviance, whose derivative is twice ``slope``
 
 cdef inline float log_mean(float p) noexcept nogil:
     return fminf(fmaxf(p, -44), 44)
@@ -271,7 +271,7 @@ cdef inline float poisson_curvature(const LossParams* params, float p, float y) 
 
 
 cdef inline int get_loss(int code, Loss* out) noexcept nogil:
-    """Fills ``out`` with the table's row for ``code``; 0, or -1 when there is no such loss."""
+    """Fill ``out`` with the functions of the loss ``code``; returns 0, or -1 for an unknown code."""
     if code == LOSS_SQUARED:
         out[0] = Loss(squared_value, squared_update, squared_unsafe,
                       squared_square_grad, squared_slope, squared_curvature, NULL)
@@ -283,7 +283,7 @@ cdef inline int get_loss(int code, Loss* out) noexcept nogil:
                       hinge_square_grad, hinge_slope, no_curvature, NULL)
     elif code == LOSS_LOGISTIC:
         out[0] = Loss(logistic_value, logistic_update, logistic_unsafe,
-                      logistic_square_grad, logistic_slope, logistic_curvature, logistic_loses)
+                      logistic_square_grad, logistic_slope, logistic_curvature, logistic_is_positive)
     elif code == LOSS_QUANTILE:
         out[0] = Loss(quantile_value, quantile_update, quantile_unsafe,
                       quantile_square_grad, quantile_slope, no_curvature, NULL)

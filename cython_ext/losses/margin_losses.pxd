@@ -1,26 +1,30 @@
-"""Losses of the margin m = y p, labels -1 and 1; as in ``losses/robust_losses.pxd``, updates follow the flow."""
+"""Losses of the margin m = y p for the labels -1 and 1.
+
+Updates follow the gradient flow dm/dt = -loss'(m), as in ``losses/robust_losses.pxd``: ``X_margin_after(m, t)`` is the margin
+after the time t = u k.
+"""
 
 from libc.math cimport cosh, exp, fabs, fmin, log, log1p, sinh, tanh
 
 from losses.loss_types cimport LossParams
 
 cdef enum:
-    STEPS = 200  # of the search for a root at most
+    MAX_ITERATIONS = 200  # of the search for a root
 
 
-# exponential: exp(-m) of the margin m = y p
+# exponential: exp(-m)
 
 cdef inline double exponential_value_of(double m) noexcept nogil:
     return exp(-m)
 
-cdef inline double exponential_pull(double m) noexcept nogil:
+cdef inline double exponential_neg_gradient(double m) noexcept nogil:
     return exp(-m)
 
-cdef inline double exponential_bend(double m) noexcept nogil:
+cdef inline double exponential_curvature_of(double m) noexcept nogil:
     return exp(-m)
 
-cdef inline double exponential_after(double m, double t) noexcept nogil:
-    """exp(m) grows by t."""
+cdef inline double exponential_margin_after(double m, double t) noexcept nogil:
+    """The flow increases exp(m) by t."""
     return m + log1p(t * exp(-m)) if m > 0 else log(t + exp(m)) if m > -700 or t > 0 else m
 
 
@@ -28,10 +32,10 @@ cdef inline float exponential_value(const LossParams* params, float p, float y) 
     return <float>exponential_value_of(<double>y * p)
 
 cdef inline float exponential_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -y * <float>exponential_pull(<double>y * p)
+    return -y * <float>exponential_neg_gradient(<double>y * p)
 
 cdef inline float exponential_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>exponential_bend(<double>y * p)
+    return <float>exponential_curvature_of(<double>y * p)
 
 cdef inline float exponential_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return exponential_slope(params, p, y) * exponential_slope(params, p, y)
@@ -40,7 +44,7 @@ cdef inline float exponential_unsafe(const LossParams* params, float p, float y,
     return -u * exponential_slope(params, p, y)
 
 cdef inline float exponential_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = exponential_after(m, <double>u * k) - m
+    cdef double m = <double>y * p, move = exponential_margin_after(m, <double>u * k) - m
     return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else exponential_unsafe(params, p, y, u)
 
 
@@ -49,13 +53,13 @@ cdef inline float exponential_update(const LossParams* params, float p, float y,
 cdef inline double huber_value_of(double m) noexcept nogil:
     return 0 if m >= 1 else (1 - m) * (1 - m) if m >= -1 else -4 * m
 
-cdef inline double huber_pull(double m) noexcept nogil:
+cdef inline double huber_neg_gradient(double m) noexcept nogil:
     return 0 if m >= 1 else 2 * (1 - m) if m >= -1 else 4
 
-cdef inline double huber_bend(double m) noexcept nogil:
+cdef inline double huber_curvature_of(double m) noexcept nogil:
     return 2 if -1 <= m < 1 else 0
 
-cdef inline double huber_after(double m, double t) noexcept nogil:
+cdef inline double huber_margin_after(double m, double t) noexcept nogil:
     if m >= 1:
         return m
     if m < -1:
@@ -70,10 +74,10 @@ cdef inline float huber_value(const LossParams* params, float p, float y) noexce
     return <float>huber_value_of(<double>y * p)
 
 cdef inline float huber_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -y * <float>huber_pull(<double>y * p)
+    return -y * <float>huber_neg_gradient(<double>y * p)
 
 cdef inline float huber_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>huber_bend(<double>y * p)
+    return <float>huber_curvature_of(<double>y * p)
 
 cdef inline float huber_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return huber_slope(params, p, y) * huber_slope(params, p, y)
@@ -82,23 +86,23 @@ cdef inline float huber_unsafe(const LossParams* params, float p, float y, float
     return -u * huber_slope(params, p, y)
 
 cdef inline float huber_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = huber_after(m, <double>u * k) - m
+    cdef double m = <double>y * p, move = huber_margin_after(m, <double>u * k) - m
     return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else huber_unsafe(params, p, y, u)
 
 
-# tanh: 1 - tanh(m), bounded: what lies far on the wrong side pulls no more
+# tanh: 1 - tanh(m). The loss is bounded: its gradient vanishes for examples far on the wrong side
 
 cdef inline double tanh_value_of(double m) noexcept nogil:
     return 1 - tanh(m)
 
-cdef inline double tanh_pull(double m) noexcept nogil:
+cdef inline double tanh_neg_gradient(double m) noexcept nogil:
     return 0 if fabs(m) > 350 else 1 / (cosh(m) * cosh(m))
 
-cdef inline double tanh_bend(double m) noexcept nogil:
-    return 2 * tanh(m) * tanh_pull(m)
+cdef inline double tanh_curvature_of(double m) noexcept nogil:
+    return 2 * tanh(m) * tanh_neg_gradient(m)
 
-cdef inline double tanh_after(double m, double t) noexcept nogil:
-    """m / 2 + sinh(2 m) / 4 grows by t; the slope is at most 1, and so is the way at most t."""
+cdef inline double tanh_margin_after(double m, double t) noexcept nogil:
+    """The flow increases m / 2 + sinh(2 m) / 4 by t. The gradient is at most 1, so m increases by at most t."""
     cdef double low = m, high, goal, x, rest
     cdef int i
     if fabs(m) > 300 or t <= 0:
@@ -106,7 +110,7 @@ cdef inline double tanh_after(double m, double t) noexcept nogil:
     high = fmin(m + t, 350)
     goal = m / 2 + sinh(2 * m) / 4 + t
     x = m + t / (cosh(m) * cosh(m))
-    for i in range(STEPS):
+    for i in range(MAX_ITERATIONS):
         if not (low < x < high):
             x = low + (high - low) / 2
         rest = x / 2 + sinh(2 * x) / 4 - goal
@@ -124,10 +128,10 @@ cdef inline float tanh_value(const LossParams* params, float p, float y) noexcep
     return <float>tanh_value_of(<double>y * p)
 
 cdef inline float tanh_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -y * <float>tanh_pull(<double>y * p)
+    return -y * <float>tanh_neg_gradient(<double>y * p)
 
 cdef inline float tanh_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>tanh_bend(<double>y * p)
+    return <float>tanh_curvature_of(<double>y * p)
 
 cdef inline float tanh_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return tanh_slope(params, p, y) * tanh_slope(params, p, y)
@@ -136,5 +140,5 @@ cdef inline float tanh_unsafe(const LossParams* params, float p, float y, float 
     return -u * tanh_slope(params, p, y)
 
 cdef inline float tanh_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = tanh_after(m, <double>u * k) - m
+    cdef double m = <double>y * p, move = tanh_margin_after(m, <double>u * k) - m
     return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else tanh_unsafe(params, p, y, u)

@@ -1,7 +1,8 @@
-"""Losses of the residual that forgive outliers. See ``losses/losses.pxd`` for what u and k are.
+"""Losses of the residual r = |y - p| that limit the influence of outliers. u and k are explained in ``losses/loss_types.pxd``.
 
-Updates follow the flow dp/dt = -loss'(p) for a time of u k, in double precision: where its integral has no closed form
-it is inverted by Newton's method, so that importance a and then b is importance a + b, and no label is passed.
+Updates follow the gradient flow dp/dt = -loss'(p) for the time t = u k, in double precision; ``X_residual_after(r, t, scale)``
+is the residual after that time. Where the flow has no closed form, Newton's method finds it. So an update of importance a
+followed by one of importance b equals one of importance a + b, and no update moves the prediction past the label.
 """
 
 from libc.math cimport exp, fabs, fmin, isfinite, log, pow
@@ -9,26 +10,26 @@ from libc.math cimport exp, fabs, fmin, isfinite, log, pow
 from losses.loss_types cimport LossParams
 
 cdef enum:
-    STEPS = 100  # of Newton's method at most
+    MAX_ITERATIONS = 100  # of Newton's method
 
 
 cdef inline double residual(float p, float y) noexcept nogil:
     return fabs(<double>y - p)
 
-cdef inline float towards(float p, float y, double size) noexcept nogil:
-    """``size`` with the sign of the way from the prediction to the label."""
+cdef inline float toward_label(float p, float y, double size) noexcept nogil:
+    """``size`` with the sign of y - p."""
     return <float>(size if y > p else -size if y < p else 0)
 
 
-# absolute: |y - p|, whose mean is least at the median
+# absolute: |y - p|, whose mean is minimal at the median
 
 cdef inline double absolute_value_of(double r, double scale) noexcept nogil:
     return r
 
-cdef inline double absolute_pull(double r, double scale) noexcept nogil:
+cdef inline double absolute_neg_gradient(double r, double scale) noexcept nogil:
     return 1 if r > 0 else 0
 
-cdef inline double absolute_left(double r, double t, double scale) noexcept nogil:
+cdef inline double absolute_residual_after(double r, double t, double scale) noexcept nogil:
     return r - t if t < r else 0
 
 
@@ -36,7 +37,7 @@ cdef inline float absolute_value(const LossParams* params, float p, float y) noe
     return <float>absolute_value_of(residual(p, y), params.scale)
 
 cdef inline float absolute_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, absolute_pull(residual(p, y), params.scale))
+    return -toward_label(p, y, absolute_neg_gradient(residual(p, y), params.scale))
 
 cdef inline float absolute_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return absolute_slope(params, p, y) * absolute_slope(params, p, y)
@@ -45,8 +46,8 @@ cdef inline float absolute_unsafe(const LossParams* params, float p, float y, fl
     return -u * absolute_slope(params, p, y)
 
 cdef inline float absolute_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), left = absolute_left(r, <double>u * k, params.scale)
-    return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else absolute_unsafe(params, p, y, u)
+    cdef double r = residual(p, y), after = absolute_residual_after(r, <double>u * k, params.scale)
+    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else absolute_unsafe(params, p, y, u)
 
 
 # truncated: min(1, (r / scale)^2)
@@ -54,13 +55,13 @@ cdef inline float absolute_update(const LossParams* params, float p, float y, fl
 cdef inline double truncated_value_of(double r, double scale) noexcept nogil:
     return fmin(1, (r / scale) * (r / scale))
 
-cdef inline double truncated_pull(double r, double scale) noexcept nogil:
+cdef inline double truncated_neg_gradient(double r, double scale) noexcept nogil:
     return 2 * r / (scale * scale) if r < scale else 0
 
-cdef inline double truncated_bend(double r, double scale) noexcept nogil:
+cdef inline double truncated_curvature_of(double r, double scale) noexcept nogil:
     return 2 / (scale * scale) if r < scale else 0
 
-cdef inline double truncated_left(double r, double t, double scale) noexcept nogil:
+cdef inline double truncated_residual_after(double r, double t, double scale) noexcept nogil:
     return r * exp(-2 * t / (scale * scale)) if r < scale else r
 
 
@@ -68,20 +69,20 @@ cdef inline float truncated_value(const LossParams* params, float p, float y) no
     return <float>truncated_value_of(residual(p, y), params.scale)
 
 cdef inline float truncated_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, truncated_pull(residual(p, y), params.scale))
+    return -toward_label(p, y, truncated_neg_gradient(residual(p, y), params.scale))
 
 cdef inline float truncated_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return truncated_slope(params, p, y) * truncated_slope(params, p, y)
 
 cdef inline float truncated_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>truncated_bend(residual(p, y), params.scale)
+    return <float>truncated_curvature_of(residual(p, y), params.scale)
 
 cdef inline float truncated_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
     return -u * truncated_slope(params, p, y)
 
 cdef inline float truncated_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), left = truncated_left(r, <double>u * k, params.scale)
-    return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else truncated_unsafe(params, p, y, u)
+    cdef double r = residual(p, y), after = truncated_residual_after(r, <double>u * k, params.scale)
+    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else truncated_unsafe(params, p, y, u)
 
 
 # geman_mcclure: r^2 / (scale^2 + r^2) (Geman and McClure, 1987)
@@ -90,31 +91,31 @@ cdef inline double geman_value_of(double r, double scale) noexcept nogil:
     cdef double q = r / scale
     return 1 - 1 / (1 + q * q)
 
-cdef inline double geman_pull(double r, double scale) noexcept nogil:
+cdef inline double geman_neg_gradient(double r, double scale) noexcept nogil:
     cdef double q = r / scale, d = 1 + q * q
     return 2 * q / (d * d) / scale
 
-cdef inline double geman_bend(double r, double scale) noexcept nogil:
+cdef inline double geman_curvature_of(double r, double scale) noexcept nogil:
     cdef double q = r / scale, d = 1 + q * q
     return 2 * (1 - 3 * q * q) / (d * d * d) / (scale * scale)
 
-cdef inline double geman_time(double q) noexcept nogil:
-    """Time, but for a constant, that the flow takes down to q = r / scale: the integral of (1 + q^2)^2 / 2q."""
+cdef inline double geman_flow_time(double q) noexcept nogil:
+    """The time, up to a constant, at which the flow reaches q = r / scale: the integral of (1 + q^2)^2 / 2q."""
     return (log(q) + q * q + q * q * q * q / 4) / 2
 
-cdef inline double geman_left(double r, double t, double scale) noexcept nogil:
+cdef inline double geman_residual_after(double r, double t, double scale) noexcept nogil:
     cdef double q = r / scale, x, goal, rest, step
     cdef int i
     t /= scale * scale
     if q == 0 or t == 0 or q > 1e6:
         return r
-    goal = geman_time(q) - t
-    if goal < -200:                          # q = exp(2 goal), as good as nothing
+    goal = geman_flow_time(q) - t
+    if goal < -200:                          # the terms in q^2 are negligible: q = exp(2 goal)
         return scale * exp(2 * goal) if goal > -340 else 0
-    x = log(q)                               # the time is convex in log q: Newton's steps come down to the root
-    for i in range(STEPS):
+    x = log(q)                               # the time is convex in log q, so Newton's method converges
+    for i in range(MAX_ITERATIONS):
         q = exp(x)
-        rest = geman_time(q) - goal
+        rest = geman_flow_time(q) - goal
         step = rest / ((1 + q * q) * (1 + q * q) / 2)
         x -= step
         if fabs(step) <= 1e-15 * (1 + fabs(x)):
@@ -125,39 +126,39 @@ cdef inline float geman_value(const LossParams* params, float p, float y) noexce
     return <float>geman_value_of(residual(p, y), params.scale)
 
 cdef inline float geman_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, geman_pull(residual(p, y), params.scale))
+    return -toward_label(p, y, geman_neg_gradient(residual(p, y), params.scale))
 
 cdef inline float geman_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return geman_slope(params, p, y) * geman_slope(params, p, y)
 
 cdef inline float geman_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>geman_bend(residual(p, y), params.scale)
+    return <float>geman_curvature_of(residual(p, y), params.scale)
 
 cdef inline float geman_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
     return -u * geman_slope(params, p, y)
 
 cdef inline float geman_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), left = geman_left(r, <double>u * k, params.scale)
-    return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else geman_unsafe(params, p, y, u)
+    cdef double r = residual(p, y), after = geman_residual_after(r, <double>u * k, params.scale)
+    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else geman_unsafe(params, p, y, u)
 
 
-# lp: |y - p|^power, between the absolute and the squared error, or beyond
+# lp: |y - p|^power, power > 1
 
-cdef inline double lp_pull(double r, double power) noexcept nogil:
+cdef inline double lp_neg_gradient(double r, double power) noexcept nogil:
     return power * pow(r, power - 1)
 
-cdef inline double lp_left(double r, double t, double power) noexcept nogil:
+cdef inline double lp_residual_after(double r, double t, double power) noexcept nogil:
     cdef double rest
     if r == 0 or power == 2:
         return r * exp(-2 * t)
-    rest = pow(r, 2 - power) - power * (2 - power) * t   # r^(2 - power) changes evenly
+    rest = pow(r, 2 - power) - power * (2 - power) * t   # r^(2 - power) changes at a constant rate
     return pow(rest, 1 / (2 - power)) if rest > 0 else 0
 
 cdef inline float lp_value(const LossParams* params, float p, float y) noexcept nogil:
     return <float>pow(residual(p, y), params.power)
 
 cdef inline float lp_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -towards(p, y, lp_pull(residual(p, y), params.power))
+    return -toward_label(p, y, lp_neg_gradient(residual(p, y), params.power))
 
 cdef inline float lp_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return lp_slope(params, p, y) * lp_slope(params, p, y)
@@ -170,7 +171,7 @@ cdef inline float lp_unsafe(const LossParams* params, float p, float y, float u)
     return -u * lp_slope(params, p, y)
 
 cdef inline float lp_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), left = lp_left(r, <double>u * k, params.power)
-    if not isfinite(left):
-        left = 0
-    return towards(p, y, (r - left) / k) if k != 0 and r - left > 1e-6 * r else lp_unsafe(params, p, y, u)
+    cdef double r = residual(p, y), after = lp_residual_after(r, <double>u * k, params.power)
+    if not isfinite(after):
+        after = 0
+    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else lp_unsafe(params, p, y, u)

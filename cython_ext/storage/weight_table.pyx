@@ -18,7 +18,7 @@ cdef extern from *:
     void touch_word "VWL_TOUCH"(unsigned int *word) noexcept nogil
 
 cdef extern from "learners/slots_simd.h" nogil:
-    bint has_lanes "vwl_has_lanes"()
+    bint has_simd "vwl_has_simd"()
     uint32_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
 
 
@@ -27,7 +27,7 @@ cdef inline uint32_t set_among(const unsigned int[:, ::1] bits, Py_ssize_t begin
     cdef Py_ssize_t row, column
     cdef unsigned int any_bit
     cdef uint32_t found = 0
-    if has_lanes() and bits.shape[1] == 4:
+    if has_simd() and bits.shape[1] == 4:
         return slots_set(&bits[begin, 0], end - begin, <int>columns)
     for row in range(begin, end):
         any_bit = bits[row, 0]

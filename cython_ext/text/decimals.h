@@ -32,13 +32,13 @@ static VWL_NOINLINE const char *vwl_read_decimals_singly(const char *p, const ch
             size_t name, point, stop, places;
             int32_t whole;
             if (stops == 0) break;
-            name = (size_t)vwl_first_of_many(ends), point = (size_t)vwl_first_of_many(points);
-            stop = (size_t)vwl_first_of_many(stops);
+            name = (size_t)vwl_first_bit64(ends), point = (size_t)vwl_first_bit64(points);
+            stop = (size_t)vwl_first_bit64(stops);
             places = stop - point - 1;
             if (VWL_UNLIKELY(name - at - 1 > 7 || point != name + 2 || places - 1 > 6 || p[name] != ':' || p[point] != '.' ||
                              !(p[stop] == ' ' || p + stop == end)))
                 goto done;
-            whole = (int32_t)vwl_digits(p + point + 1, (int)places) + (p[name + 1] - '0') * (int32_t)vwl_power[places];
+            whole = (int32_t)vwl_digits(p + point + 1, (int)places) + (p[name + 1] - '0') * (int32_t)vwl_integer_powers[places];
             if (VWL_UNLIKELY(whole > 16777160)) goto done;
             hash[n] = (uint32_t)vwl_digits(p + at, (int)(name - at)) + seed;
             value[n] = (float)whole * powers[128 - places];

@@ -46,7 +46,7 @@ VWL_VBMI2_INLINE __m256i vwl_decimals_between(__m512i digits, __m512i name, __m5
     const __m512i first = _mm512_add_epi8(name, _mm512_set1_epi8(1));
     const __m512i after = _mm512_sub_epi8(_mm512_sub_epi8(end, point), _mm512_set1_epi8(1));
     const __m256i length = _mm512_cvtepi64_epi32(_mm512_and_si512(after, _mm512_set1_epi64(0xff)));
-    const __m256i power = _mm256_permutexvar_epi32(length, _mm256_loadu_si256((const __m256i *)vwl_power));
+    const __m256i power = _mm256_permutexvar_epi32(length, _mm256_loadu_si256((const __m256i *)vwl_integer_powers));
     const __m256i whole = _mm512_cvtepi64_epi32(_mm512_maskz_permutexvar_epi8(0x0101010101010101, first, digits));
     const __m256i number = _mm256_add_epi32(vwl_digits_between(digits, point, end), _mm256_mullo_epi32(whole, power));
     *value = _mm256_mul_ps(_mm256_cvtepi32_ps(number),

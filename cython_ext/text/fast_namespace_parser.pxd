@@ -5,7 +5,7 @@ Whatever is less plain is left to ``text/namespace_parser.pxd``, which must give
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from base.byte_scan cimport POWER, breaks, digits, first_bit, likely, nondigits, unlikely
+from base.byte_scan cimport INTEGER_POWERS, breaks, digits, first_bit, likely, nondigits, unlikely
 from text.murmur3 cimport murmur3
 from text.batched_hash cimport MOST, can_wait, forget_names, hash_names, is_number, wait
 from text.namespace_parser cimport Reader, name_length
@@ -86,7 +86,7 @@ cdef inline const char *plain_number(const char *p, const char *end, const float
         if unlikely(fraction > 7 or length + fraction > 14):
             return NULL
         if fraction:
-            whole = whole * POWER[fraction] + digits(p + 1, fraction)
+            whole = whole * INTEGER_POWERS[fraction] + digits(p + 1, fraction)
         p += 1 + fraction
     if unlikely(whole > 16777160 or not (p[0] == 32 or p[0] == 10 or p == end)):
         return NULL
@@ -117,7 +117,7 @@ cdef inline bint read_short(const char *p, size_t length, const float *powers, f
     if p[1] == 46 and length > 1:
         if odd != 2 or places - 1 > 6:
             return False
-        whole = (p[0] - 48) * <int32_t>POWER[places] + <int32_t>digits(p + 2, <int>places)
+        whole = (p[0] - 48) * <int32_t>INTEGER_POWERS[places] + <int32_t>digits(p + 2, <int>places)
         out[0] = <float>whole * powers[128 - places]
         return whole <= 16777160
     if odd or length - 1 > 6:

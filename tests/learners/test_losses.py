@@ -234,7 +234,7 @@ def test_logistic_update_of_a_sure_prediction_with_a_soft_label(p):
 def test_there_is_a_loss_where_its_value_is_above_0(name):
     edges = [0.5, 1, 2, 15.9, 15.999999, 16, 16.1, 16.6, 16.63, 16.635532, 16.64, 17, 30, 88, 100, math.inf, math.nan]
     p, y = grid([0, *edges, *np.negative(edges)], [*labels(name), -0.5, 2, -math.inf, math.nan])
-    found = native.loses(LOSSES[name].code, config(name).params((-10, 10)), p, y)
+    found = native.is_positive(LOSSES[name].code, config(name).params((-10, 10)), p, y)
     np.testing.assert_array_equal(found, evaluate(name, p, y)[0] > 0)
 
 
@@ -242,7 +242,7 @@ def test_there_is_a_loss_where_its_value_is_above_0(name):
 def test_there_is_a_logistic_loss_between_any_limits(limits):
     params = LossConfig("logistic", logistic_min=limits[0], logistic_max=limits[1]).params((-50, 50))
     p, y = grid([-20, -1, 0, 3, 17], [-1, 0, 1, *limits])
-    found = native.loses(LOSSES["logistic"].code, params, p, y)
+    found = native.is_positive(LOSSES["logistic"].code, params, p, y)
     np.testing.assert_array_equal(found, native.evaluate(LOSSES["logistic"].code, params, p, y)[0] > 0)
 
 

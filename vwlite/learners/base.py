@@ -17,7 +17,7 @@ from vwlite.learners.losses import link_code
 from vwlite.learners.row_results import Results, value_text
 from vwlite.storage.weight_table import PageToucher, Table, values_of
 
-NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, TORN = range(101, 106)  # of base/status.pxd
+NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, STOPPED_IN_GROUP = range(101, 106)  # of base/status.pxd
 
 
 class CommonConfig:
@@ -102,7 +102,7 @@ class Learner:
             raise too_many(batch, row - 1)
         if status == NO_MEMORY:
             raise MemoryError("an example's interactions need more memory than there is")
-        if status == TORN:
+        if status == STOPPED_IN_GROUP:
             self.resumable = False
         return row
 
