@@ -1,4 +1,4 @@
-"""What kinds of labels a batch has: loops so short that they keep the GIL."""
+"""Properties of a batch's labels. The loops are so short that they keep the GIL. NaN means that there is no label."""
 
 from libc.math cimport NAN, floorf
 
@@ -10,20 +10,20 @@ cdef enum:
 ZERO, MINUS_ONE, OTHER = ZERO_BIT, MINUS_ONE_BIT, OTHER_BIT
 
 
-def label_kinds(const float[::1] labels):
-    """The union of ``ZERO``, ``MINUS_ONE`` and ``OTHER`` over the labels that are there and not 1."""
+def label_flags(const float[::1] labels):
+    """Which labels occur: the union of the flags ``ZERO``, ``MINUS_ONE`` and ``OTHER`` (neither of these, nor 1)."""
     cdef Py_ssize_t i
     cdef float label
-    cdef int lower, kinds = 0
+    cdef int flag, found = 0
     for i in range(labels.shape[0]):
         label = labels[i]
-        lower = (label == 0) * ZERO_BIT | (label == -1) * MINUS_ONE_BIT
-        kinds |= lower | (lower == 0 and label != 1 and label == label) * OTHER_BIT
-    return kinds
+        flag = (label == 0) * ZERO_BIT | (label == -1) * MINUS_ONE_BIT
+        found |= flag | (flag == 0 and label != 1 and label == label) * OTHER_BIT
+    return found
 
 
-def ends_of(const float[::1] labels):
-    """The least and the largest label that are there; NaN where none is."""
+def label_range(const float[::1] labels):
+    """The smallest and the largest label; both NaN where there is none."""
     cdef Py_ssize_t i
     cdef float low = NAN, high = NAN
     for i in range(labels.shape[0]):
@@ -34,8 +34,8 @@ def ends_of(const float[::1] labels):
     return low, high
 
 
-def are_whole(const float[::1] labels):
-    """Whether all labels that are there are whole numbers."""
+def all_integers(const float[::1] labels):
+    """Whether all labels are integers."""
     cdef Py_ssize_t i
     for i in range(labels.shape[0]):
         if labels[i] == labels[i] and labels[i] != floorf(labels[i]):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.label_scan import are_whole, ends_of
+from vwlite._native.label_scan import all_integers, label_range
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError
@@ -53,6 +53,6 @@ def test_like_one_row_after_the_other(batches, negative):
 def test_kernels_see_labels_as_numpy_does(values):
     labels = np.array(values, np.float32)
     there = labels[~np.isnan(labels)]
-    low, high = ends_of(labels)
+    low, high = label_range(labels)
     assert (low, high) == (there.min(), there.max()) if len(there) else np.isnan([low, high]).all()
-    assert are_whole(labels) == (there == np.floor(there)).all()
+    assert all_integers(labels) == (there == np.floor(there)).all()

@@ -14,7 +14,7 @@ from typing import ClassVar
 import mmh3
 import numpy as np
 
-from vwlite._native.label_scan import are_whole, ends_of
+from vwlite._native.label_scan import all_integers, label_range
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.csr import Csr
 from vwlite.data.label_vocabulary import tag_of
@@ -86,7 +86,7 @@ class ClassLabels:
 
     def wrong(self, labels: np.ndarray) -> np.ndarray | None:
         """bool[rows]: those that are no class; None where there is none."""
-        count, whole, (low, high) = self.classes.count, are_whole(labels), ends_of(labels)
+        count, whole, (low, high) = self.classes.count, all_integers(labels), label_range(labels)
         if self.first is None and whole and low >= 0 and high <= count and (low == 0) != (high == count):
             self.first = int(high == count)
         bottom, top = (1, count - 1) if self.first is None else (self.first, self.first + count - 1)

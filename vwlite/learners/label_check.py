@@ -6,7 +6,7 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, ends_of, label_kinds
+from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, label_flags, label_range
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError
 from vwlite.learners.losses import LossConfig
@@ -34,10 +34,10 @@ class LabelCheck:
         """
         labels = batch.label
         if not self.two_classes:
-            if not all(map(self.loss.accepts, ends_of(labels))):  # what lies between two labels is accepted as they are
+            if not all(map(self.loss.accepts, label_range(labels))):  # what lies between two labels is accepted as they are
                 self.refuse(batch, int(np.argmin(self.loss.accepts(labels))))
             return labels
-        kinds = label_kinds(labels)
+        kinds = label_flags(labels)
         lower = kinds & BOTH
         if self.negative is None and lower:
             first = labels[int(np.argmax((labels == 0) | (labels == -1)))] if lower == BOTH else -(lower == MINUS_ONE)
