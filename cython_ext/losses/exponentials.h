@@ -1,6 +1,6 @@
-/* exp and log for the logistic loss. They use only basic operations in double, which every machine rounds the same way; C libraries
- * differ in the last bits of exp and log. They have no branches, so that compilers can vectorise a loop over them. The relative
- * error of exp is below 1e-9, the error of log below 3e-11. */
+/* exp and log for the logistic loss. They use only basic operations in double, which every machine rounds the same way; C
+ * libraries differ in the last bits of exp and log. They have no branches, so that compilers can vectorise a loop over them.
+ * The relative error of exp is below 1e-9, the error of log below 3e-11. */
 #ifndef VWLITE_EXPONENTIALS_H
 #define VWLITE_EXPONENTIALS_H
 
@@ -26,8 +26,9 @@ static const double VWL_POWERS[32] = {
     0x1.ae89f995ad3adp+0, 0x1.b7f76f2fb5e47p+0, 0x1.c199bdd85529cp+0, 0x1.cb720dcef9069p+0,
     0x1.d5818dcfba487p+0, 0x1.dfc97337b9b5fp+0, 0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0};
 
-/* Entry i is about 1/m for m in the middle of the i-th interval. The intervals start at 11/16: ten of width 1/32, then six of width
- * 1/16. The two intervals next to 1 have exactly 1, so that logarithms of numbers near 1 keep their relative precision. */
+/* Entry i is about 1/m for m in the middle of the i-th interval. The intervals start at 11/16: ten of width 1/32, then six of
+ * width 1/16. The two intervals next to 1 have exactly 1, so that logarithms of numbers near 1 keep their relative precision.
+ * */
 static const double VWL_INVERSES[16] = {
     0x1.6c16c16c16c17p+0, 0x1.5c9882b931057p+0, 0x1.4e5e0a72f0539p+0, 0x1.4141414141414p+0,
     0x1.3521cfb2b78c1p+0, 0x1.29e4129e4129ep+0, 0x1.1f7047dc11f70p+0, 0x1.15b1e5f75270dp+0,
@@ -64,8 +65,8 @@ VWL_INLINE float vwl_expf(float x) {
     return (float)vwl_exp(clamped);
 }
 
-/* log(x) for finite x >= 11/16. With x = 2^e m, 11/16 <= m < 11/8, and a constant c near m: e log(2) + log(c) + log(m / c), the last
- * by eight terms of its series. */
+/* log(x) for finite x >= 11/16. With x = 2^e m, 11/16 <= m < 11/8, and a constant c near m: e log(2) + log(c) + log(m / c), the
+ * last by eight terms of its series. */
 VWL_INLINE double vwl_log(double x) {
     const double large = 0x1p52;
     uint64_t bits, offset, exponent, interval;

@@ -1,5 +1,5 @@
-/* Logistic loss of a block of LANES classes whose labels are 1 or -1; learners/class_blocks.h includes it once for each instruction
- * set. Results equal those of losses/logistic.pxd bit by bit. */
+/* Logistic loss of a block of LANES classes whose labels are 1 or -1; learners/class_blocks.h includes it once for each
+ * instruction set. Results equal those of losses/logistic.pxd bit by bit. */
 
 /* Find the squared gradient of each class, and the classes whose gradient and loss are above 0. Returns 0 and leaves the block
  * as it is where a margin is above 87, beyond which exp overflows as float. Where the loss is above 0 as a float, the odds are

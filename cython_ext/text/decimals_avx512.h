@@ -1,6 +1,6 @@
-/* vwl_read_decimals with AVX-512 (VBMI2): all the features of a window at a time, five at most. */
-#ifndef VWLITE_DECIMALS_WIDE_H
-#define VWLITE_DECIMALS_WIDE_H
+/* vwl_read_decimals with AVX-512 (VBMI2): all the features of a window are parsed at once, five at most. */
+#ifndef VWLITE_DECIMALS_AVX512_H
+#define VWLITE_DECIMALS_AVX512_H
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -12,56 +12,57 @@
 #define VWL_VBMI2_INLINE static inline __attribute__((always_inline)) VWL_VBMI2
 
 enum {
-    VWL_FEATURE_ENDS = 0x4924, /* bits of the places where features end, each the third */
-    VWL_NAME_ENDS = 0x1249,    /* ... of those where names end */
-    VWL_EXACT = 16777160,      /* up to here whole numbers are floats */
-    VWL_STORED = 8             /* numbers at a time, three of which are nothing */
+    VWL_FEATURE_ENDS = 0x4924, /* of the positions of non-digits, every third is the end of a feature */
+    VWL_NAME_ENDS = 0x1249,    /* ... and these are the ends of names */
+    VWL_EXACT = 16777160,      /* integers up to here are exact as float */
+    VWL_STORED = 8             /* hashes and values written at a time, of which at most five are meant */
 };
 
-static inline int vwl_has_wide_decimals(void) {
+static inline int vwl_has_avx512_decimals(void) {
     return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }
 
-/* Eight times the byte of which[lane]. */
+/* In each 64-bit lane: byte which[lane] of `bytes`, eight times. */
 VWL_VBMI2_INLINE __m512i vwl_spread(const uint8_t which[8], __m512i bytes) {
     const __m512i lanes = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)which));
     return _mm512_permutexvar_epi8(_mm512_shuffle_epi8(lanes, _mm512_set4_epi32(0x08080808, 0x08080808, 0, 0)), bytes);
 }
 
-/* The numbers that the digits between the places from and to (not included) of the window spell, at most eight each. */
+/* In each lane the integer spelled by the digits after position `from` and before position `to` of the window, at most eight. */
 VWL_VBMI2_INLINE __m256i vwl_digits_between(__m512i digits, __m512i from, __m512i to) {
-    const __m512i place = _mm512_add_epi8(to, _mm512_set1_epi64((long long)0xfffefdfcfbfaf9f8ull));
-    __m512i x = _mm512_maskz_permutexvar_epi8(_mm512_cmpgt_epi8_mask(place, from), place, digits);
+    const __m512i position = _mm512_add_epi8(to, _mm512_set1_epi64((long long)0xfffefdfcfbfaf9f8ull));
+    __m512i x = _mm512_maskz_permutexvar_epi8(_mm512_cmpgt_epi8_mask(position, from), position, digits);
     x = _mm512_maddubs_epi16(x, _mm512_set1_epi16(0x010a));
     x = _mm512_madd_epi16(x, _mm512_set1_epi32(0x00010064));
     x = _mm512_add_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(10000)), _mm512_srli_epi64(x, 32));
     return _mm512_cvtepi64_epi32(x);
 }
 
-/* Decimals of one digit behind `name`, the point and the digits between `point` and `end`: as whole numbers without the point, and,
- * in value, as they are. `scales` are the powers of ten from -7 to 0. */
+/* In each lane the decimal of one digit at name + 1, a point, and the digits between `point` and `end`: returns its digits
+ * without the point as an integer, and sets `value` to the decimal. `scales` are the powers of ten from -7 to 0. */
 VWL_VBMI2_INLINE __m256i vwl_decimals_between(__m512i digits, __m512i name, __m512i point, __m512i end, __m256 scales,
                                               __m256 *value) {
     const __m512i first = _mm512_add_epi8(name, _mm512_set1_epi8(1));
     const __m512i after = _mm512_sub_epi8(_mm512_sub_epi8(end, point), _mm512_set1_epi8(1));
     const __m256i length = _mm512_cvtepi64_epi32(_mm512_and_si512(after, _mm512_set1_epi64(0xff)));
     const __m256i power = _mm256_permutexvar_epi32(length, _mm256_loadu_si256((const __m256i *)vwl_integer_powers));
-    const __m256i whole = _mm512_cvtepi64_epi32(_mm512_maskz_permutexvar_epi8(0x0101010101010101, first, digits));
-    const __m256i number = _mm256_add_epi32(vwl_digits_between(digits, point, end), _mm256_mullo_epi32(whole, power));
+    const __m256i integer_part = _mm512_cvtepi64_epi32(_mm512_maskz_permutexvar_epi8(0x0101010101010101, first, digits));
+    const __m256i number = _mm256_add_epi32(vwl_digits_between(digits, point, end), _mm256_mullo_epi32(integer_part, power));
     *value = _mm256_mul_ps(_mm256_cvtepi32_ps(number),
                            _mm256_permutexvar_ps(_mm256_sub_epi32(_mm256_set1_epi32(7), length), scales));
     return number;
 }
 
-/* How many features there are from the window's begin on, of which the names end at `name`, the whole parts at `point`; `end` is
- * the place of the end of all. */
-VWL_VBMI2_INLINE uint32_t vwl_count_decimals(__m512i window, __m128i places, __m128i name, __m128i point, __m128i stop, int end) {
+/* The number of features at the start of the window that have the form parsed here. Their names end at the positions `name`, the
+ * digits before the point at `point`, the features at `stop`; `end` is the position of the end of the line. */
+VWL_VBMI2_INLINE uint32_t vwl_count_decimals(__m512i window, __m128i positions, __m128i name, __m128i point, __m128i stop,
+                                             int end) {
     const __m128i parts = _mm_setr_epi8(':', '.', ' ', ':', '.', ' ', ':', '.', ' ', ':', '.', ' ', ':', '.', ' ', 0);
     const __m128i before = _mm_or_si128(_mm_slli_si128(stop, 1), _mm_cvtsi32_si128(0xff)), two = _mm_set1_epi8(2);
-    const __m128i found = _mm512_castsi512_si128(_mm512_permutexvar_epi8(_mm512_castsi128_si512(places), window));
+    const __m128i found = _mm512_castsi512_si128(_mm512_permutexvar_epi8(_mm512_castsi128_si512(positions), window));
     const __m128i last = _mm_set1_epi8((char)end);
-    uint32_t fits = _mm_cmpeq_epi8_mask(found, parts) | (_mm_cmpeq_epi8_mask(places, last) & VWL_FEATURE_ENDS);
+    uint32_t fits = _mm_cmpeq_epi8_mask(found, parts) | (_mm_cmpeq_epi8_mask(positions, last) & VWL_FEATURE_ENDS);
     fits = _pext_u32(fits & fits >> 1 & fits >> 2, VWL_NAME_ENDS) & _mm_cmpeq_epi8_mask(_mm_sub_epi8(point, name), two);
     fits &= _mm_cmple_epu8_mask(_mm_sub_epi8(_mm_sub_epi8(name, before), two), _mm_set1_epi8(7));
     fits &= _mm_cmple_epu8_mask(_mm_sub_epi8(_mm_sub_epi8(stop, point), two), _mm_set1_epi8(6));
@@ -69,10 +70,10 @@ VWL_VBMI2_INLINE uint32_t vwl_count_decimals(__m512i window, __m128i places, __m
     return (uint32_t)__builtin_ctz(~fits);
 }
 
-static VWL_NOINLINE VWL_VBMI2 const char *vwl_read_decimals_wide(const char *p, const char *end, uint32_t seed,
-                                                                 const float *powers, uint32_t *hash, float *value, size_t room,
-                                                                 size_t *count) {
-    static const uint8_t all[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+static VWL_NOINLINE VWL_VBMI2 const char *vwl_read_decimals_avx512(const char *p, const char *end, uint32_t seed,
+                                                                   const float *powers, uint32_t *hash, float *value,
+                                                                   size_t capacity, size_t *count) {
+    static const uint8_t identity[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
                                     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
     static const uint8_t names[16] = {0, 3, 6, 9, 12}, points[16] = {1, 4, 7, 10, 13}, stops[16] = {2, 5, 8, 11, 14};
@@ -80,16 +81,18 @@ static VWL_NOINLINE VWL_VBMI2 const char *vwl_read_decimals_wide(const char *p, 
     const __m256 scales = _mm256_loadu_ps(powers + 121);
     const char *last = NULL;
     size_t n = *count;
-    while (n + VWL_STORED <= room) {
+    while (n + VWL_STORED <= capacity) {
         const __m512i window = _mm512_loadu_si512(p), digits = _mm512_sub_epi8(window, _mm512_set1_epi8('0'));
         const uint64_t ends = _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9));
-        const size_t fifth = (size_t)_tzcnt_u64(_pdep_u64(1 << 14, ends)); /* the next window need not wait for this one */
-        const __m512i places = _mm512_maskz_compress_epi8(ends, _mm512_loadu_si512(all));
-        const __m128i few = _mm512_castsi512_si128(places), stop = _mm_shuffle_epi8(few, _mm_loadu_si128((const __m128i *)stops));
+        const size_t fifth = (size_t)_tzcnt_u64(_pdep_u64(1 << 14, ends)); /* found early, so that windows overlap */
+        const __m512i positions = _mm512_maskz_compress_epi8(ends, _mm512_loadu_si512(identity));
+        const __m128i few = _mm512_castsi512_si128(positions), stop = _mm_shuffle_epi8(few,
+                                                                                       _mm_loadu_si128((const __m128i *)stops));
         const uint32_t c = vwl_count_decimals(window, few, _mm_shuffle_epi8(few, _mm_loadu_si128((const __m128i *)names)),
                                               _mm_shuffle_epi8(few, _mm_loadu_si128((const __m128i *)points)), stop,
                                               end - p < 127 ? (int)(end - p) : 127);
-        const __m512i name = vwl_spread(names, places), point = vwl_spread(points, places), behind = vwl_spread(stops, places);
+        const __m512i name = vwl_spread(names, positions), point = vwl_spread(points, positions), behind = vwl_spread(stops,
+                                                                                                                      positions);
         const __m512i before = _mm512_alignr_epi64(behind, _mm512_set1_epi64(-1), 7);
         __m256 found;
         const __m256i number = vwl_decimals_between(digits, name, point, behind, scales, &found);

@@ -19,23 +19,23 @@ cdef extern from *:
 cdef enum:
     NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.data.batch
     TAGGED = 2
-    NO_FRACTIONS = 1 << 23  # from here on float32 are whole numbers
-    LONGEST = 48  # bytes: sign, the 39 digits of the largest float32, space or newline, zero byte
+    NO_FRACTIONS = 1 << 23  # float32 numbers from here on are integers
+    MAX_VALUE_BYTES = 48  # sign, the 39 digits of the largest float32, space or newline, zero byte
 
 
 def format_predictions(
     const float[::1] values, const unsigned char[::1] flags, const uint32_t[::1] tag_start,
-    const uint32_t[::1] tag_end, const unsigned char[::1] text, Py_ssize_t begin, Py_ssize_t end, bint whole=False,
+    const uint32_t[::1] tag_end, const unsigned char[::1] text, Py_ssize_t begin, Py_ssize_t end, bint shortest=False,
 ):
     """The rows ``begin <= i < end`` as Vowpal Wabbit writes predictions: a value, a tag.
 
     ``values`` is float32[n], ``flags`` uint8[n], ``tag_start`` and ``tag_end`` are uint32[n]
     offsets into ``text`` (bytes-like; None when no row is tagged). Integral values are written
-    without decimals (``-0`` too), all others as C's ``%f`` writes them or, with ``whole``, with as
-    many digits as tell them from all other float32; blank lines and save commands give no line. Returns bytes.
+    without decimals (``-0`` too), all others as C's ``%f`` writes them or, with ``shortest``, with the
+    fewest digits (6 to 9) that are read back as the same float32. Blank lines and save commands give no line. Returns bytes.
     Raises ValueError when an array is too short or a tag lies outside ``text``.
     """
-    cdef Py_ssize_t room, i
+    cdef Py_ssize_t capacity, i
     cdef Py_ssize_t text_length = 0 if text is None else text.shape[0]
     cdef const unsigned char* tags = &text[0] if text_length else NULL
     cdef char* start
@@ -44,22 +44,22 @@ def format_predictions(
         values.shape[0], flags.shape[0], tag_start.shape[0], tag_end.shape[0]
     ):
         raise ValueError(f"rows {begin}:{end} are not all there")
-    room = _room(flags, tag_start, tag_end, text_length, begin, end)
-    if room < 0:
+    capacity = _size_bound(flags, tag_start, tag_end, text_length, begin, end)
+    if capacity < 0:
         raise ValueError("a tag lies outside the text")
-    start = <char*>malloc(room + 1)
+    start = <char*>malloc(capacity + 1)
     if start == NULL:
-        raise MemoryError(f"{room} bytes of predictions")
+        raise MemoryError(f"{capacity} bytes of predictions")
     try:
         out = start
         with nogil:
             for i in range(begin, end):
                 if flags[i] & NO_EXAMPLE:
                     continue
-                out = _put_whole(out, values[i]) if whole else _put_value(out, values[i])
+                out = _write_shortest(out, values[i]) if shortest else _write_value(out, values[i])
                 if flags[i] & TAGGED:
                     out[0] = b" "
-                    if tag_start[i] != tag_end[i]:     # else there need be no text
+                    if tag_start[i] != tag_end[i]:     # text may be None where all tags are empty
                         memcpy(out + 1, tags + tag_start[i], tag_end[i] - tag_start[i])
                     out += 1 + tag_end[i] - tag_start[i]
                 out[0] = b"\n"
@@ -69,37 +69,37 @@ def format_predictions(
         free(start)
 
 
-cdef Py_ssize_t _room(
+cdef Py_ssize_t _size_bound(
     const unsigned char[::1] flags, const uint32_t[::1] tag_start, const uint32_t[::1] tag_end,
     Py_ssize_t text_length, Py_ssize_t begin, Py_ssize_t end,
 ) noexcept nogil:
-    """Bytes that certainly hold the rows, or -1 when a tag lies outside the text."""
-    cdef Py_ssize_t room = 0
+    """An upper bound on the bytes that the rows take, or -1 when a tag lies outside the text."""
+    cdef Py_ssize_t capacity = 0
     cdef Py_ssize_t i
     for i in range(begin, end):
-        room += LONGEST
+        capacity += MAX_VALUE_BYTES
         if flags[i] & TAGGED:
             if tag_start[i] > tag_end[i] or tag_end[i] > text_length:
                 return -1
-            room += 1 + tag_end[i] - tag_start[i]
-    return room
+            capacity += 1 + tag_end[i] - tag_start[i]
+    return capacity
 
 
-cdef char* _put_whole(char* out, float value) noexcept nogil:
-    """The fewest digits that are read back as the value, nine at most."""
+cdef char* _write_shortest(char* out, float value) noexcept nogil:
+    """Write the fewest digits, 6 to 9, that are read back as the value."""
     cdef int digits, length = 0
     if not -NO_FRACTIONS < value < NO_FRACTIONS or <float><int64_t>value == value:
-        return _put_value(out, value)
+        return _write_value(out, value)
     for digits in range(6, 10):
-        length = snprintf(out, LONGEST - 1, b"%.*g", digits, <double>value)
+        length = snprintf(out, MAX_VALUE_BYTES - 1, b"%.*g", digits, <double>value)
         if strtof(out, NULL) == value:
             break
     return out + length
 
 
-cdef inline char* _put_value(char* out, float value) noexcept nogil:
+cdef inline char* _write_value(char* out, float value) noexcept nogil:
     cdef double x = value
-    cdef int64_t whole, millionths
+    cdef int64_t integer, millionths
     if signbit(x):
         out[0] = b"-"
         out += 1
@@ -108,27 +108,27 @@ cdef inline char* _put_value(char* out, float value) noexcept nogil:
         memcpy(out, b"nan", 3)
         return out + 3
     if x >= 9223372036854775808.0:
-        return out + snprintf(out, LONGEST - 1, b"%.0f", x)
-    whole = <int64_t>x
-    if <double>whole == x:
-        return _put_integer(out, <uint64_t>whole)
+        return out + snprintf(out, MAX_VALUE_BYTES - 1, b"%.0f", x)
+    integer = <int64_t>x
+    if <double>integer == x:
+        return _write_integer(out, <uint64_t>integer)
     # The product is exact: 24 significant bits times 10^6 = 2^6 * 15625 (14 bits) fit in 53. So
     # llrint rounds the true value, half to even, as printf does. Fractions exist only below 2^23.
     millionths = llrint(x * 1e6)
-    out = _put_integer(out, <uint64_t>millionths // 1000000)
+    out = _write_integer(out, <uint64_t>millionths // 1000000)
     out[0] = b"."
-    _put_six(out + 1, <uint32_t>(<uint64_t>millionths % 1000000))
+    _write_six_digits(out + 1, <uint32_t>(<uint64_t>millionths % 1000000))
     return out + 7
 
 
-cdef inline void _put_six(char* out, uint32_t number) noexcept nogil:
+cdef inline void _write_six_digits(char* out, uint32_t number) noexcept nogil:
     cdef uint32_t low = number % 10000
     memcpy(out, &PAIRS[2 * (number // 10000)], 2)
     memcpy(out + 2, &PAIRS[2 * (low // 100)], 2)
     memcpy(out + 4, &PAIRS[2 * (low % 100)], 2)
 
 
-cdef inline char* _put_integer(char* out, uint64_t number) noexcept nogil:
+cdef inline char* _write_integer(char* out, uint64_t number) noexcept nogil:
     cdef char[20] digits
     cdef int first = 20
     if number < 10:

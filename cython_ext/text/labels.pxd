@@ -1,4 +1,4 @@
-"""The part of a line before the first bar: label words and tag."""
+"""Parser of the part of a line before the first bar: the words of the label, and the tag."""
 
 from libc.math cimport NAN, isfinite, isnan
 from libc.stdint cimport uint8_t, uint32_t
@@ -9,18 +9,18 @@ from text.batch_builder cimport SAVE, TAGGED, BatchBuilder
 from base.status cimport BAD_IMPORTANCE, BAD_LABEL_NUMBER, BAD_LABEL_WORDS, NOT_FINITE, OK
 
 
-cdef struct Words:
+cdef struct LabelWords:
     const char *start[3]   # the first three words
     const char *end[3]
-    int count              # of all words, the tag not included
-    const char *tag
+    int count              # number of words, the tag not included
+    const char *tag        # empty without a tag
     const char *tag_end
 
 
-cdef inline void split_words(const char *p, const char *end, Words *words) noexcept nogil:
+cdef inline void split_words(const char *p, const char *end, LabelWords *words) noexcept nogil:
     """Split ``[p, end)`` at spaces. The last word is the tag when it touches ``end`` or begins with an apostrophe.
 
-    Whatever stands before a tab does not count.
+    Text before a tab is ignored.
     """
     cdef const char *tab = <const char *>memchr(p, 9, <size_t>(end - p)) if p != end else NULL
     cdef const char *last = NULL
@@ -48,13 +48,13 @@ cdef inline void split_words(const char *p, const char *end, Words *words) noexc
         words.tag_end = last_end
 
 
-cdef inline int read_word(const char *p, const char *end, const float *powers, bint strict, float *out) noexcept nogil:
-    """A label word as float32; what is not a number counts as 0 and returns a code."""
+cdef inline int read_word(const char *p, const char *end, const float *powers, bint skip_malformed, float *out) noexcept nogil:
+    """Read a word of a label as float32. A word that is not a number gives 0 and the status BAD_LABEL_NUMBER."""
     cdef const char *stop = read_number(p, end, powers, out)
     if stop == p or stop > end or isnan(out[0]):
         out[0] = 0
         return BAD_LABEL_NUMBER
-    if not strict:
+    if not skip_malformed:
         return OK
     if stop != end:
         return BAD_LABEL_NUMBER
@@ -63,9 +63,9 @@ cdef inline int read_word(const char *p, const char *end, const float *powers, b
     return OK if is_decimal(p, stop) else BAD_LABEL_NUMBER
 
 
-cdef inline int read_simple_label(const Words *words, const float *powers, bint strict, BatchBuilder *out,
-                                  const char **where) noexcept nogil:
-    """``[label [importance [base]]]`` into row ``out.rows``; on trouble ``where`` is the word."""
+cdef inline int read_simple_label(const LabelWords *words, const float *powers, bint skip_malformed, BatchBuilder *out,
+                                  const char **error_at) noexcept nogil:
+    """``[label [importance [base]]]`` into row ``out.rows``. Where the status is not OK, ``error_at`` is the word at fault."""
     cdef size_t row = out.rows
     cdef int status = OK, code
     cdef float *fields[3]
@@ -75,24 +75,24 @@ cdef inline int read_simple_label(const Words *words, const float *powers, bint 
     out.base[row] = 0
     if words.count == 0:
         return OK
-    where[0] = words.start[0]
+    error_at[0] = words.start[0]
     if words.count > 3:
         return BAD_LABEL_WORDS
     fields[0] = out.label + row
     fields[1] = out.importance + row
     fields[2] = out.base + row
     for i in range(words.count):
-        code = read_word(words.start[i], words.end[i], powers, strict, fields[i])
+        code = read_word(words.start[i], words.end[i], powers, skip_malformed, fields[i])
         if code != OK and status == OK:
             status = code
-            where[0] = words.start[i]
-    if strict and status == OK and out.importance[row] < 0:
-        where[0] = words.start[1]
+            error_at[0] = words.start[i]
+    if skip_malformed and status == OK and out.importance[row] < 0:
+        error_at[0] = words.start[1]
         return BAD_IMPORTANCE
     return status
 
 
-cdef inline void note_tag(const Words *words, const char *text, bint featureless, BatchBuilder *out) noexcept nogil:
+cdef inline void record_tag(const LabelWords *words, const char *text, bint featureless, BatchBuilder *out) noexcept nogil:
     cdef size_t row = out.rows, length = <size_t>(words.tag_end - words.tag)
     cdef uint8_t flags = TAGGED if length else 0
     if featureless and length >= 4 and memcmp(words.tag, b"save", 4) == 0:

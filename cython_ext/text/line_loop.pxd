@@ -1,22 +1,22 @@
-"""From a block of text to a filled workspace: the loop over lines that all text formats share."""
+"""The loop over the lines of a block of text, which all text formats share: it fills a workspace."""
 
 from libc.math cimport NAN
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memset
 
 from text.murmur3 cimport hash_name, murmur3
-from text.batched_hash cimport forget_names, hash_names, open_names
+from text.batched_hash cimport drop_queued, flush_queue, open_queue
 from text.namespace_parser cimport Reader
 from text.batch_builder cimport BLANK, BatchBuilder
 from base.status cimport FULL, NO_MEMORY, OK
 
 
-# Parses [start, reader.end) into row out.rows; any status but OK means the row must not be kept.
+# Parses the line [start, reader.end) into row out.rows; the row is kept if the status is OK.
 ctypedef int (*LineParser)(const Reader *reader, const char *start, BatchBuilder *out) noexcept nogil
 
 
 cdef inline void fill_blank(BatchBuilder *out) noexcept nogil:
-    """Row ``out.rows`` stands for a blank line."""
+    """Fill row ``out.rows`` for a blank line."""
     out.label[out.rows] = NAN
     out.importance[out.rows] = 1
     out.base[out.rows] = 0
@@ -25,15 +25,16 @@ cdef inline void fill_blank(BatchBuilder *out) noexcept nogil:
 
 
 cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, BatchBuilder *out) noexcept nogil:
-    """Parse whole lines; FULL when the arrays are too small, and then all must be parsed again with more room.
+    """Parse all lines of the block. FULL when the arrays are too small: then the whole block must be parsed again with larger
+    ones.
 
-    A carriage return before the newline and a UTF-8 byte order mark before the line are no part of it.
+    A carriage return before the newline and a UTF-8 byte order mark before the line are skipped.
     """
     cdef const char *p = reader.text
     cdef const char *newline
     cdef size_t segments, features
     cdef int status
-    open_names(&out.names, reader.text)
+    open_queue(&out.queue, reader.text)
     while p < reader.text + size:
         if out.rows == out.max_rows:
             return FULL
@@ -53,28 +54,31 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
         else:
             out.segments = segments
             out.features = features
-            forget_names(&out.names, out.hash + features)
+            drop_queued(&out.queue, out.hash + features)
         out.lines += 1
         p = newline + 1
-    if out.names.count:
-        hash_names(&out.names)
+    if out.queue.count:
+        flush_queue(&out.queue)
     out.row_namespace[out.rows] = <uint32_t>out.segments
     out.namespace_start[out.segments] = <uint32_t>out.features
     return FULL if out.bad > out.max_bad else OK
 
 
 cdef inline BatchBuilder open_builder(workspace):
-    """Pointers into the arrays of a ``vwlite.data.text_format.Workspace``; NULL for the names nobody wants."""
+    """Pointers into the arrays of a ``vwlite.data.text_format.Workspace``; NULL for the arrays of names where names are not
+    kept.
+    """
     cdef BatchBuilder out
     cdef float[::1] label = workspace.label, importance = workspace.importance, base = workspace.base
     cdef float[::1] value = workspace.value
     cdef uint8_t[::1] flags = workspace.flags, namespace_char = workspace.namespace_char, bad_code = workspace.bad_code
     cdef uint32_t[::1] line = workspace.line, tag_start = workspace.tag_start, tag_end = workspace.tag_end
-    cdef uint32_t[::1] row_namespace = workspace.row_namespace, namespace_hash = workspace.namespace_hash, namespace_start = workspace.namespace_start
+    cdef uint32_t[::1] row_namespace = workspace.row_namespace, namespace_hash = workspace.namespace_hash
+    cdef uint32_t[::1] namespace_start = workspace.namespace_start
     cdef uint32_t[::1] hash = workspace.feature_hash, bad_line = workspace.bad_line
     cdef uint32_t[::1] bad_at = workspace.bad_at, bad_from = workspace.bad_from
     cdef uint32_t[:, ::1] namespace_name, name
-    cdef uint8_t[:, ::1] kind
+    cdef uint8_t[:, ::1] name_kind
     out.max_rows = label.shape[0] - 1
     out.max_segments = namespace_char.shape[0] - 1
     out.max_features = hash.shape[0]
@@ -86,21 +90,23 @@ cdef inline BatchBuilder open_builder(workspace):
     out.hash, out.value = &hash[0], &value[0]
     out.bad_line, out.bad_at, out.bad_from, out.bad_code = &bad_line[0], &bad_at[0], &bad_from[0], &bad_code[0]
     out.namespace_name = out.name = NULL
-    out.kind = NULL
+    out.name_kind = NULL
     if workspace.name is not None:
-        namespace_name, name, kind = workspace.namespace_name, workspace.name, workspace.kind
-        out.namespace_name, out.name, out.kind = &namespace_name[0, 0], &name[0, 0], &kind[0, 0]
+        namespace_name, name, name_kind = workspace.namespace_name, workspace.name, workspace.kind
+        out.namespace_name, out.name, out.name_kind = &namespace_name[0, 0], &name[0, 0], &name_kind[0, 0]
     return out
 
 
 cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, format, const float *powers):
-    """What the text format asks for. The pointers hold as long as ``text`` and ``format`` live."""
+    """A reader of ``text`` for a ``vwlite.data.text_format.TextFormat``. Its pointers are valid as long as ``text`` and
+    ``format`` live.
+    """
     cdef const uint64_t[::1] affix = format.affix
     cdef const uint8_t[::1] spelling = format.spelling, redefine = format.redefine
     cdef Reader reader
-    cdef char one_letter[32]  # the hash reads a whole vector, behind a control character too
+    cdef char letter_name[32]  # one byte and the slack that the hash reads
     cdef int letter
-    memset(one_letter, 0, 32)
+    memset(letter_name, 0, 32)
     if text.shape[0] < <Py_ssize_t>size + 64 or size > <size_t>0xffffff00:
         raise ValueError("a block needs 64 bytes of slack and must be below 4 GiB")
     if size and text[size - 1] != 10:
@@ -111,12 +117,12 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     reader.powers = powers
     reader.affix, reader.spelling, reader.redefine = &affix[0], &spelling[0], &redefine[0]
     reader.seed = format.hash_seed
-    reader.hash_all, reader.strict = format.hash_all, format.strict
+    reader.hash_all, reader.skip_malformed = format.hash_all, format.strict
     reader.makes_features = format.makes_features
-    reader.words, reader.lists = format.words, format.lists
-    reader.plain = reader.lanes = False
+    reader.named_labels, reader.label_lists = format.words, format.lists
+    reader.fast_path = reader.batched_hash = False
     reader.anonymous_hash = murmur3(reader.text, 0, reader.seed) if reader.seed else 0
     for letter in range(256):
-        one_letter[0] = <char>letter
-        reader.letter_hash[letter] = hash_name(one_letter, 1, reader.seed, reader.hash_all)
+        letter_name[0] = <char>letter
+        reader.letter_hash[letter] = hash_name(letter_name, 1, reader.seed, reader.hash_all)
     return reader

@@ -1,4 +1,4 @@
-"""Labels of lines that are one word ``class:cost`` of digits and a plain number; others are left to Python."""
+"""Fast reading of multiline labels of one word ``class:cost``, digits and a decimal number. Other labels are left to Python."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
@@ -23,7 +23,9 @@ cdef inline const char *next_word(const char *p, const char *end) noexcept nogil
 
 cdef inline bint read_cost(const char *p, const char *end, bint tagged, const float *powers, uint32_t *number,
                            float *cost) noexcept nogil:
-    """Of label words and, where ``tagged``, a tag; False for what is not of that kind. A space ends every word of a label."""
+    """Read ``class[:cost]`` and, if ``tagged``, a tag from ``[p, end)``. False for anything else. A space ends every word of a
+    label.
+    """
     cdef const char *stop = end_of_word(p, end)
     cdef const char *rest = next_word(stop, end)
     cdef int digits = 0
@@ -42,7 +44,8 @@ cdef inline bint read_cost(const char *p, const char *end, bint tagged, const fl
 
 
 def read_costs(batch, const uint8_t[::1] wanted, uint32_t[::1] number, float[::1] cost, uint8_t[::1] found):
-    """Of the rows that are ``wanted`` fill in those that could be read: ``found`` tells which. All have an entry per row.
+    """Read the labels of the rows marked in ``wanted``. ``found`` marks those that could be read, whose ``number`` (the class)
+    and ``cost`` are filled in. All arrays have an entry per row.
 
     Raises ValueError where a span of the batch lies outside its text.
     """

@@ -1,4 +1,4 @@
-"""MurmurHash3 (x86, 32 bit) and the two ways a name becomes a hash."""
+"""MurmurHash3 (x86, 32 bit) and the hash of a name, which is a number or the name's MurmurHash3."""
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -19,7 +19,7 @@ cdef inline uint32_t mix_state(uint32_t h, uint32_t k) noexcept nogil:
 
 
 cdef inline uint32_t load_word(const char *p) noexcept nogil:
-    """Four bytes, little-endian whatever the machine is."""
+    """Four bytes as a little-endian integer, on any machine."""
     cdef const unsigned char *u = <const unsigned char *>p
     return <uint32_t>u[0] | <uint32_t>u[1] << 8 | <uint32_t>u[2] << 16 | <uint32_t>u[3] << 24
 
@@ -27,8 +27,8 @@ cdef inline uint32_t load_word(const char *p) noexcept nogil:
 cdef inline uint32_t murmur3(const char *p, size_t length, uint32_t seed) noexcept nogil:
     """MurmurHash3_x86_32. Reads up to 15 bytes past the end: the buffer must have that much slack.
 
-    Names below 16 bytes take the same path whatever their length: all three words are mixed and the right state is
-    selected, which costs less than a mispredicted loop.
+    Names below 16 bytes take the same path whatever their length: three words are mixed and the state after the name's last
+    complete word is selected, which costs less than a mispredicted loop.
     """
     cdef uint32_t h = seed, step, k
     cdef size_t words = length >> 2, i
@@ -64,10 +64,10 @@ cdef inline bint all_digits(const char *p, size_t length) noexcept nogil:
 
 
 cdef inline uint32_t hash_name(const char *p, size_t length, uint32_t seed, bint hash_all) noexcept nogil:
-    """Hash of a name as Vowpal Wabbit's ``--hash all`` or ``--hash strings`` (the default) has it.
+    """Hash of a name as with Vowpal Wabbit's ``--hash all`` or ``--hash strings`` (the default).
 
-    With ``strings`` a name of ASCII digits is its own value plus the seed, and control characters around a name do not
-    count.
+    With ``strings`` the hash of a name of ASCII digits is its value plus the seed, and control characters around a name are
+    ignored.
     """
     cdef uint64_t number = 0
     cdef size_t i

@@ -1,11 +1,11 @@
-"""Decimal numbers as Vowpal Wabbit reads them: in single precision, digit by digit."""
+"""Reading decimal numbers as Vowpal Wabbit does: in single precision, digit by digit."""
 
 from libc.stdint cimport int8_t, uint64_t
 from libc.stdlib cimport strtof
 
 
 cdef enum:
-    POWERS = 256  # one entry per value of the (signed, 8 bit) exponent
+    POWERS = 256  # one entry for each value of the exponent, a signed 8-bit integer
 
 
 cdef inline void fill_powers(float *table) noexcept nogil:
@@ -26,11 +26,11 @@ cdef inline bint ends_number(const char *p, const char *end) noexcept nogil:
     return p == end or p[0] == 32 or p[0] == 10 or p[0] == 9
 
 
-cdef inline const char *read_number_slowly(const char *start, const char *end, const float *powers,
-                                           float *out) noexcept nogil:
-    """The general case: many digits, an exponent, or something that only the C library can read.
+cdef inline const char *read_general_number(const char *start, const char *end, const float *powers,
+                                            float *out) noexcept nogil:
+    """The general case: many digits, an exponent, or a form that only strtof reads.
 
-    ``end`` is the end of the line (of the word, in a label). Returns where reading stopped, ``start`` if nothing was a number.
+    ``end`` is the end of the line, or of the word in a label. Returns where reading stopped; ``start`` if there is no number.
     """
     cdef const char *p = start
     cdef float acc = 0
@@ -67,7 +67,7 @@ cdef inline const char *read_number_slowly(const char *start, const char *end, c
         out[0] = -acc if negative else acc
         return p
     p = start
-    while p != end and (p[0] == 32 or 9 <= p[0] <= 13):  # as strtof does, which would walk on into the next line
+    while p != end and (p[0] == 32 or 9 <= p[0] <= 13):  # strtof skips white space too, but would go on into the next line
         p += 1
     if p == end:
         return start
@@ -79,33 +79,33 @@ cdef inline const char *read_number(const char *start, const char *end, const fl
                                     float *out) noexcept nogil:
     """Read a float32 at ``start``; returns where it ended, ``start`` when there is none.
 
-    While the digits make an integer below 2^24 single precision holds it exactly, so integer arithmetic gives the same bits.
+    An integer below 2^24 is exact in single precision, so integer arithmetic on the digits gives the same bits.
     """
     cdef const char *p = start
     cdef const char *digits
-    cdef uint64_t whole = 0
+    cdef uint64_t mantissa = 0
     cdef Py_ssize_t fraction = 0, length
     cdef float value
     cdef bint negative = p[0] == 45
     p += negative
     digits = p
     while <unsigned char>(p[0] - 48) <= 9:
-        whole = whole * 10 + <uint64_t>(p[0] - 48)
+        mantissa = mantissa * 10 + <uint64_t>(p[0] - 48)
         p += 1
     length = p - digits
     if p[0] == 46:
         p += 1
         digits = p
         while <unsigned char>(p[0] - 48) <= 9:
-            whole = whole * 10 + <uint64_t>(p[0] - 48)
+            mantissa = mantissa * 10 + <uint64_t>(p[0] - 48)
             p += 1
         fraction = p - digits
         length += fraction
-    if 0 < length <= 18 and whole <= 16777160 and ends_number(p, end):
-        value = <float>whole * powers[128 - fraction]
+    if 0 < length <= 18 and mantissa <= 16777160 and ends_number(p, end):
+        value = <float>mantissa * powers[128 - fraction]
         out[0] = -value if negative else value
         return p
-    return read_number_slowly(start, end, powers, out)
+    return read_general_number(start, end, powers, out)
 
 
 cdef inline bint is_digit(char c) noexcept nogil:
@@ -113,7 +113,7 @@ cdef inline bint is_digit(char c) noexcept nogil:
 
 
 cdef inline bint is_decimal(const char *p, const char *stop) noexcept nogil:
-    """Whether the number read from ``[p, stop)`` is spelled out: ``-``, ``1e`` and ``0x1p3`` do not count."""
+    """Whether ``[p, stop)`` is a complete decimal number: not ``-``, ``1e``, ``0x1p3``, ``inf`` or ``nan``."""
     while p != stop and p[0] == 32:
         p += 1
     if p == stop:

@@ -1,4 +1,4 @@
-"""Which query each row belongs to: a 64-bit number out of its tag or out of one namespace."""
+"""Query ids: a 64-bit hash of each row's tag or of the features of one namespace."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -6,8 +6,8 @@ from libc.string cimport memcpy
 from base.splitmix64 cimport mix64
 
 
-cdef inline uint64_t of_bytes(const uint8_t *text, size_t begin, size_t end) noexcept nogil:
-    """FNV-1a of 64 bits (Fowler, Noll and Vo), mixed."""
+cdef inline uint64_t hash_bytes(const uint8_t *text, size_t begin, size_t end) noexcept nogil:
+    """64-bit FNV-1a (Fowler, Noll and Vo), mixed by SplitMix64's finaliser."""
     cdef uint64_t h = <uint64_t>0xcbf29ce484222325
     cdef size_t i
     for i in range(begin, end):
@@ -16,7 +16,7 @@ cdef inline uint64_t of_bytes(const uint8_t *text, size_t begin, size_t end) noe
 
 
 def tag_numbers(batch, uint64_t[::1] out):
-    """Fill ``out`` with a number per row that is the same for equal tags."""
+    """Fill ``out``, uint64[rows], with a hash of each row's tag."""
     cdef const uint32_t[::1] start = batch.tag_start, end = batch.tag_end
     cdef const uint8_t[::1] text = memoryview(batch.text).cast("B")
     cdef const uint8_t *bytes = &text[0] if text.shape[0] else NULL
@@ -25,12 +25,13 @@ def tag_numbers(batch, uint64_t[::1] out):
         raise ValueError("the batch has fewer rows")
     with nogil:
         for i in range(out.shape[0]):
-            out[i] = of_bytes(bytes, start[i], end[i])
+            out[i] = hash_bytes(bytes, start[i], end[i])
 
 
 def namespace_numbers(batch, uint32_t name_hash, uint8_t character, uint64_t[::1] out):
-    """Fill ``out`` with a number per row that is the same where a namespace holds the same features in the same order."""
-    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
+    """Fill ``out``, uint64[rows], with a hash of the features, in order, that each row has in one namespace; 0 without any."""
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash
+    cdef const uint32_t[::1] namespace_start = batch.namespace_start
     cdef const uint32_t[::1] feature = batch.feature_hash
     cdef const uint8_t[::1] namespace_char = batch.namespace_char
     cdef const float[::1] value = batch.value

@@ -1,4 +1,4 @@
-"""SVMlight and LIBSVM text to arrays, in one pass: ``label [qid:query] index:value ... [# comment]``."""
+"""Parser of SVMlight and LIBSVM text, ``label [qid:query] index:value ... [# comment]``, in one pass over the bytes."""
 
 from libc.math cimport isfinite
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -6,7 +6,7 @@ from libc.string cimport memchr, memcmp
 
 from text.murmur3 cimport murmur3
 from text.labels cimport read_word
-from text.namespace_parser cimport Reader, Space, close_segment, emit, is_blank, note, note_name, open_segment
+from text.namespace_parser cimport Reader, NamespaceBlock, close_segment, emit, is_blank, record_issue, record_name, open_segment
 from text.number_parser cimport POWERS, fill_powers, is_decimal, is_digit, read_number
 from text.batch_builder cimport ANONYMOUS_CHAR, NAMED, TAGGED, BatchBuilder
 from text.line_loop cimport fill_blank, open_reader, open_builder, parse_lines
@@ -36,7 +36,7 @@ cdef inline const char *read_label(const Reader *reader, const char *p, const ch
     cdef size_t row = out.rows
     out.importance[row] = 1
     out.base[row] = 0
-    if reader.words:
+    if reader.named_labels:
         out.label[row] = 1
         status[0] = BAD_LABEL_NUMBER if memchr(p, 58, <size_t>(stop - p)) != NULL else OK
     else:
@@ -60,9 +60,9 @@ cdef inline const char *read_query(const Reader *reader, const char *p, const ch
     return p
 
 
-cdef inline const char *read_index(const Reader *reader, const Space *space, const char *p, const char *end,
+cdef inline const char *read_index(const Reader *reader, const NamespaceBlock *block, const char *p, const char *end,
                                    uint32_t *hash, int *status) noexcept nogil:
-    """``index:``, hashed as Vowpal Wabbit hashes a name of digits; stops behind the colon."""
+    """Read ``index:`` and hash the index as Vowpal Wabbit hashes a name of digits; returns the position behind the colon."""
     cdef const char *name = p
     cdef uint64_t number = 0
     while is_digit(p[0]):
@@ -72,7 +72,7 @@ cdef inline const char *read_index(const Reader *reader, const Space *space, con
         end = word_end(name, end)
         status[0] = EXPECTED_COLON if memchr(name, 58, <size_t>(end - name)) == NULL else BAD_INDEX
         return name
-    hash[0] = murmur3(name, <size_t>(p - name), space.hash) if reader.hash_all else <uint32_t>number + space.hash
+    hash[0] = murmur3(name, <size_t>(p - name), block.hash) if reader.hash_all else <uint32_t>number + block.hash
     return p + 1
 
 
@@ -92,9 +92,9 @@ cdef inline const char *read_value(const Reader *reader, const char *p, const ch
     return stop if status[0] == OK else p
 
 
-cdef inline const char *read_features(const Reader *reader, const Space *space, const char *p, const char *end,
+cdef inline const char *read_features(const Reader *reader, const NamespaceBlock *block, const char *p, const char *end,
                                       BatchBuilder *out, int *status) noexcept nogil:
-    """``{ index:value }`` up to ``end``; values of 0 are dropped. Returns where the trouble is, if any."""
+    """``{ index:value }`` up to ``end``; values of 0 are dropped. Returns the end, or the position of the issue."""
     cdef const char *name
     cdef uint32_t hash = 0
     cdef float value = 0
@@ -106,20 +106,20 @@ cdef inline const char *read_features(const Reader *reader, const Space *space, 
             status[0] = FULL
             return p
         name = p
-        p = read_index(reader, space, p, end, &hash, status)
+        p = read_index(reader, block, p, end, &hash, status)
         if status[0] == OK:
             p = read_value(reader, p, end, &value, status)
         if status[0] != OK:
             return p
         if value != 0:
             if out.name != NULL:
-                note_name(out, reader, name, <size_t>(<const char *>memchr(name, 58, <size_t>(p - name)) - name), NAMED)
+                record_name(out, reader, name, <size_t>(<const char *>memchr(name, 58, <size_t>(p - name)) - name), NAMED)
             emit(out, hash, value)
 
 
 cdef inline int read_row(const Reader *reader, const char *p, const char *end, BatchBuilder *out) noexcept nogil:
     """Label, query and features; the features form one anonymous namespace block."""
-    cdef Space space
+    cdef NamespaceBlock block
     cdef const char *start = p
     cdef const char *stop
     cdef int status = OK
@@ -131,22 +131,22 @@ cdef inline int read_row(const Reader *reader, const char *p, const char *end, B
     else:
         stop = p
         p = read_query(reader, skip_blanks(p, end), end, out, &status)
-        if reader.words:                     # see vwlite/data/label_vocabulary.py; a query tells nothing here
+        if reader.named_labels:  # the label's name takes the tag's place, see vwlite/data/label_vocabulary.py
             out.flags[out.rows] = 0
             out.tag_start[out.rows], out.tag_end[out.rows] = <uint32_t>(start - reader.text), <uint32_t>(stop - reader.text)
     if status == OK:
-        space.hash = murmur3(p, 0, reader.seed)
-        space.name = space.name_end = p
-        open_segment(out, ANONYMOUS_CHAR, space.hash, &space, reader)
-        p = read_features(reader, &space, p, end, out, &status)
+        block.hash = murmur3(p, 0, reader.seed)
+        block.name = block.name_end = p
+        open_segment(out, ANONYMOUS_CHAR, block.hash, &block, reader)
+        p = read_features(reader, &block, p, end, out, &status)
         close_segment(out)
     if status != OK and status != FULL:
-        note(out, reader, p, start, status)
+        record_issue(out, reader, p, start, status)
     return status
 
 
 cdef inline int parse_line(const Reader *reader, const char *p, BatchBuilder *out) noexcept nogil:
-    """A line of nothing but a comment is no row, one of nothing but white space a blank row."""
+    """A line with only a comment makes no row; a line with only white space makes a blank row."""
     cdef const char *comment = <const char *>memchr(p, 35, <size_t>(reader.end - p))
     cdef const char *end = reader.end if comment == NULL else comment
     p = skip_blanks(p, end)
@@ -161,10 +161,10 @@ cdef inline int parse_line(const Reader *reader, const char *p, BatchBuilder *ou
 def parse(const unsigned char[::1] text, size_t size, format, workspace):
     """Parse ``text[:size]``, whole lines followed by at least 64 readable bytes, into a workspace.
 
-    ``format`` is a ``vwlite.data.text_format.TextFormat``; whatever its ``strict``, a malformed line is left out whole. Feature
-    ``index:value`` becomes what Vowpal Wabbit makes of ``| index:value``. Returns ``(status, rows, segments, features,
-    lines, remarks)``; with status FULL (100) the workspace was too small and holds nothing of use. Raises UsageError
-    for a format with affixes or spellings, which need names.
+    ``format`` is a ``vwlite.data.text_format.TextFormat``; a malformed line always makes no row, even without its ``strict``.
+    The feature ``index:value`` gets the hash that Vowpal Wabbit gives it in ``| index:value``. Returns ``(status, rows,
+    segments, features, lines, issues)``; with status FULL (100) the workspace was too small and its contents are undefined.
+    Raises UsageError for a format with affixes or spellings, which need names.
     """
     cdef Reader reader = open_reader(text, size, format, POWERS_OF_TEN)
     cdef BatchBuilder out = open_builder(workspace)

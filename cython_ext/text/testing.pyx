@@ -7,14 +7,14 @@ from base.byte_scan cimport breaks, breaks_scalar, delimiters_scalar, nondigits,
 from text.murmur3 cimport hash_name as hash_of
 from text.murmur3 cimport murmur3 as murmur3_of
 from text.number_parser cimport POWERS, fill_powers
-from text.number_parser cimport is_decimal as is_spelled_out
+from text.number_parser cimport is_decimal as is_complete_decimal
 from text.number_parser cimport read_number as number_at
 
 cdef extern from "text/decimals.h" nogil:
-    const char *read_windows "vwl_read_decimals"(const char *p, const char *end, uint32_t seed, const float *powers,
-                                                 uint32_t *hash, float *value, size_t room, size_t *count) noexcept
-    const char *read_singly "vwl_read_decimals_singly"(const char *p, const char *end, uint32_t seed, const float *powers,
-                                                       uint32_t *hash, float *value, size_t room, size_t *count) noexcept
+    const char *read_best "vwl_read_decimals"(const char *p, const char *end, uint32_t seed, const float *powers,
+                                              uint32_t *hash, float *value, size_t capacity, size_t *count) noexcept
+    const char *read_scalar "vwl_read_decimals_scalar"(const char *p, const char *end, uint32_t seed, const float *powers,
+                                                       uint32_t *hash, float *value, size_t capacity, size_t *count) noexcept
 
 cdef extern from "losses/exponentials.h" nogil:
     double exp_of "vwl_exp"(double x) noexcept
@@ -52,43 +52,43 @@ def scan(const unsigned char[::1] padded):
     return (find_delimiters(p), delimiters_scalar(p)), (breaks(p), breaks_scalar(p)), (nondigits(p), nondigits_scalar(p))
 
 
-def read_decimals(const unsigned char[::1] padded, Py_ssize_t end, uint32_t seed, bint singly, uint32_t[::1] hash,
+def read_decimals(const unsigned char[::1] padded, Py_ssize_t end, uint32_t seed, bint scalar, uint32_t[::1] hash,
                   float[::1] value):
     """Features like ``160:0.3882`` in ``padded[:end]``: how many bytes of them were read and how many now are in ``hash``,
-    uint32[n], and ``value``, float32[n]; with the widest instructions there are, or ``singly``. ``padded[end]`` must be a byte
-    that ends a line.
+    uint32[n], and ``value``, float32[n]; with the fastest variant that the processor supports, or the ``scalar`` one.
+    ``padded[end]`` must be a byte that ends a line.
     """
     cdef const char *start = start_of(padded, 0, end)
     cdef const char *stop
     cdef size_t count = 0
     if hash.shape[0] != value.shape[0]:
-        raise ValueError("hashes and values need the same room")
-    stop = (read_singly if singly else read_windows)(start, start + end, seed, POWERS_OF_TEN, &hash[0], &value[0],
+        raise ValueError("hashes and values differ in length")
+    stop = (read_scalar if scalar else read_best)(start, start + end, seed, POWERS_OF_TEN, &hash[0], &value[0],
                                                      hash.shape[0], &count)
     return (stop - start if stop != NULL else 0), count
 
 
 def read_number(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t end):
-    """The number at ``padded[begin:end]``, a part of a line: ``(value, bytes read, whether it is spelled out)``.
+    """The number at ``padded[begin:end]``, a part of a line: ``(value, bytes read, whether it is a complete decimal number)``.
 
     0 bytes read mean that there is none; ``padded[end]`` must be a byte that ends a line or a word.
     """
     cdef float value = 0
     cdef const char *start = start_of(padded, begin, end)
     cdef const char *stop = number_at(start, start + (end - begin), POWERS_OF_TEN, &value)
-    return value, stop - start, is_spelled_out(start, stop)
+    return value, stop - start, is_complete_decimal(start, stop)
 
 
 def exp(double x):
-    """exp as logistic loss has it, for -700 <= x <= 700."""
+    """exp as in the logistic loss, for -700 <= x <= 700."""
     return exp_of(x)
 
 
 def log(double x):
-    """log as logistic loss has it, for 11/16 <= x."""
+    """log as in the logistic loss, for 11/16 <= x."""
     return log_of(x)
 
 
 def lambert_excess(double x):
-    """W(exp(x)) - x as updates of logistic loss have it."""
+    """W(exp(x)) - x as in updates of the logistic loss."""
     return lambert_excess_of(x)

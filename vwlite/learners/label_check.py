@@ -34,7 +34,7 @@ class LabelCheck:
         """
         labels = batch.label
         if not self.two_classes:
-            if not all(map(self.loss.accepts, label_range(labels))):  # what lies between two labels is accepted as they are
+            if not all(map(self.loss.accepts, label_range(labels))):  # labels in between are accepted too
                 self.refuse(batch, int(np.argmin(self.loss.accepts(labels))))
             return labels
         kinds = label_flags(labels)
