@@ -57,6 +57,33 @@ def test_only_the_command_line_knows_click():
     assert [name for name, text in library.items() if "import click" in text] == []
 
 
+LIBRARY = [name for name in MODULES if room_of(name) != "cli"]
+TO_STREAMS = {"vwlite.training.prediction_writer"}  # predictions go to standard output where they are told to
+
+
+@pytest.mark.parametrize("module", LIBRARY)
+def test_only_the_command_line_prints_and_knows_signals(module):
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        match node:
+            case ast.Import(names=names):
+                assert not {name.name for name in names} & {"signal", "logging"}
+            case ast.ImportFrom(module=source):
+                assert source not in ("signal", "logging")
+            case ast.Call(func=ast.Name(id="print")):
+                pytest.fail(f"{module}:{node.lineno} prints")
+            case ast.Attribute(value=ast.Name(id="sys"), attr="stdout" | "stderr" | "__stdout__" | "__stderr__"):
+                assert module in TO_STREAMS, f"line {node.lineno}"
+
+
+@pytest.mark.parametrize("module", [name for name in LIBRARY if room_of(name) in ("training", "evaluation")])
+def test_nobody_sets_anothers_attributes(module):
+    """But what belongs to itself, and the columns of a batch, which goes from hand to hand."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            owner = ast.unparse(node.value)
+            assert owner.partition(".")[0] in ("self", "cls", "batch"), f"{module}:{node.lineno} sets one of {owner}"
+
+
 @pytest.mark.parametrize("room", KERNEL_ROOMS)
 def test_a_kernel_takes_from_its_room_and_those_before_it(room):
     later = KERNEL_ROOMS[KERNEL_ROOMS.index(room) + 1 :]

@@ -47,9 +47,9 @@ def obey() -> None:
 class Interrupted(BaseException):
     """Signal ``number`` asked to stop. ``kept`` says what there is to go on from, if anything."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, kept: str = "") -> None:
         super().__init__(number)
-        self.number, self.kept = number, ""
+        self.number, self.kept = number, kept
 
     def __str__(self) -> str:
         return ("interrupted" if self.number == SIGINT else "terminated") + self.kept

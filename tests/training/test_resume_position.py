@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.errors import ModelError
-from vwlite.training.resume_position import Place
+from vwlite.training.resume_position import Position
 
 
 class Labels(SimpleNamespace):
@@ -29,10 +29,10 @@ SIZES = st.lists(st.integers(0, 7), max_size=8)
 @given(st.integers(0, 30), SIZES, SIZES)
 def test_the_rows_learned_are_passed_over(stop, first, second):
     labels = np.arange(30, dtype=np.float32)
-    place = Place()
+    place = Position()
     for batch in cut(labels[:stop], first):
         place.advance(batch)
-    again, learned = Place(), []
+    again, learned = Position(), []
     again.skip, again.expected = place.rows, place.checksum
     for batch in cut(labels, second):
         learned += batch.label[again.learned(batch) :].tolist()
@@ -43,14 +43,14 @@ def test_the_rows_learned_are_passed_over(stop, first, second):
 
 
 def test_other_labels_are_noticed():
-    place = Place()
+    place = Position()
     place.skip, place.expected = 2, 12345
     with pytest.raises(ModelError, match="not what"):
         place.advance(Labels(label=np.ones(3, np.float32)))
 
 
 def test_an_input_that_is_too_short_is_noticed():
-    place = Place()
+    place = Position()
     place.skip = 2
     place.advance(Labels(label=np.ones(1, np.float32)))
     with pytest.raises(ModelError, match="fewer than"):

@@ -114,9 +114,7 @@ class CheckpointWriter(Listener):
         try:
             yield
         except Interrupted as signal:
-            if self.save():
-                signal.kept = self.kept
-            raise
+            raise Interrupted(signal.number, self.kept if self.save() else "") from signal
         except Diverged as error:
             raise Diverged(f"{error}{self.kept}") from error
 

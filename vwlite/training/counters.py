@@ -116,6 +116,10 @@ class Counters:
         """Remember labels that are there, of rows that will count as unlabelled."""
         see_labels(self.array, batch.label, batch.flags, begin, end)
 
+    def count_queries(self, labels: int) -> None:
+        """So many more labels were asked for."""
+        self.queries += labels
+
     def dumped(self, holdout: bool = False) -> None:
         """Start the stretch after a progress row, which showed held-out losses if ``holdout``."""
         if holdout:

@@ -25,6 +25,7 @@ from vwlite.training.listener import Listener
 if TYPE_CHECKING:
     from vwlite.features.name_index import NameBook
     from vwlite.training.ledger import Ledger
+    from vwlite.training.model_loader import Restored
 
 
 class Labels(Protocol):
@@ -56,19 +57,18 @@ class ModelWriter(Listener):
         names: NameBook | None = None,
         labels: Labels | None = None,
         ledger: Ledger | None = None,
-        passes: int = 0,
-        counts: dict[str, Any] | None = None,
+        model: Restored | None = None,
     ) -> None:
         """``names`` of features, which the run collects; ``labels``: how it has read them; ``ledger`` is written with
-        the model. ``passes`` and ``counts`` of a model are gone on from.
+        the model. ``model`` is what the run goes on from.
         """
         self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
         self.names, self.labels, self.ledger, self.best = names, labels, ledger, BestPass()
-        self.passes = passes  # finished in all, this run's and those before
+        self.passes = model.passes if model else 0  # finished in all, this run's and those before
         self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
         self.ends_with_best = False
-        if counts is not None:
-            self.begin_totals(counts)
+        if model:
+            self.begin_totals(model.counters)
 
     def begin_totals(self, counts: dict[str, Any]) -> None:
         """Count on from those of the runs before."""

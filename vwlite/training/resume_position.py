@@ -6,7 +6,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import ModelError
 
 
-class Place:
+class Position:
     """Counts the rows of a pass. A resumed run passes over those it has learned, and knows them by their labels.
 
     The checksum, CRC-32 of the labels in order, tells whether a pipe brings the same data again.

@@ -85,7 +85,7 @@ class Counting(Listener):
         counted, row = learner.counted(batch), begin
         if counted is not batch:
             counters.see_labels(batch, begin, end)
-        counters.queries += learner.queried
+        counters.count_queries(learner.queried)
         while row < end:
             row = counters.tally(counted, results, results.held, row, end)
             if counters.row_due:

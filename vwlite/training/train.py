@@ -61,25 +61,18 @@ def train(
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = begin_learner(config, model)
-    policy = malformed_line_policy(
-        config, learner, model, bad_lines, None if config.output.quiet else display.message
-    )
+    say = None if config.output.quiet else display.message
+    policy = malformed_line_policy(config, learner, model, bad_lines, say)
     counters, holdout = Counters(config.output.progress, learner.simple_labels), config.holdout.active(config.passes)
     names = names_of(config, learner, plan, model)
-    writer = ModelWriter(
-        *(config, learner, plan, counters),
-        names=names and names.book,
-        labels=policy.labels,
-        ledger=ledger,
-        passes=model.passes if model else 0,
-        counts=model.counters if model else None,
-    )
+    kept = {"names": names and names.book, "labels": policy.labels, "ledger": ledger, "model": model}
+    writer = ModelWriter(config, learner, plan, counters, **kept)
     audit = audit_of(config, learner, plan, display)
     learner.watch(config.passes, display.line, counters.held_out_loss)
     source = FileBatches(
         *(config, learner, policy, display),
         passes_before=writer.passes - (checkpoints.passes_done if checkpoints else 0),
-        digested=ledger is not None or checkpoints is not None,
+        digested=bool(ledger or checkpoints),
         ahead=names and names.ahead,
     )
     if ledger:

@@ -14,7 +14,7 @@ from vwlite.interrupts import Guard, obey
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
-from vwlite.training.resume_position import Place
+from vwlite.training.resume_position import Position
 from vwlite.training.stretches import stretches
 
 
@@ -44,7 +44,7 @@ class Trainer:
         importance that would flip a prediction's sign.
         """
         self.learner, self.plan, self.source, self.listeners = learner, plan, source, listeners
-        self.passes, self.passes_done, self.position = passes, 0, Place()
+        self.passes, self.passes_done, self.position = passes, 0, Position()
         self.row_by_row, self.guard, self.results = row_by_row, guard or Guard(), Results()
         if confidence:
             self.results.want_flips()
@@ -133,7 +133,7 @@ class Trainer:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from the ``state`` of a stopped run, which had the learner of now."""
         self.passes_done = state["passes_done"]
-        self.position = Place(state["rows"], state["checksum"])
+        self.position = Position(state["rows"], state["checksum"])
         matched = set(map(tuple, state["matched"]))
         for place, one in enumerate(self.plan.interactions):
             self.plan.matched[place] = one in matched

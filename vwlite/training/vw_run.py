@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.data.batch import SAVE, Batch
 from vwlite.data.vw_malformed_lines import VwLog
@@ -22,6 +22,9 @@ from vwlite.training.predictions import open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, constant_of
 from vwlite.training.trainer import Trainer
 
+if TYPE_CHECKING:
+    from vwlite.features.name_index import NameBook
+
 
 class VwProgressTable(ProgressTable):
     """A line that is due and not shown stays due."""
@@ -36,9 +39,10 @@ class VwModelWriter(ModelWriter):
 
     finite = False
 
-    def __init__(self, *state: Any, display: Display, **more: Any) -> None:
-        super().__init__(*state, **more)
-        self.display = display
+    def __init__(self, *state: Any, names: NameBook | None, passes: int, display: Display) -> None:
+        """``passes``, those before this run's, count on in the model."""
+        super().__init__(*state, names=names)
+        self.passes, self.display = passes, display
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if end == begin + 1 and batch.flags[begin] & SAVE:
@@ -123,9 +127,8 @@ def run_like_vw(
     True when the reader of the predictions went away.
     """
     names = names_of(config, learner, plan)
-    writer = VwModelWriter(
-        *(config, learner, plan, counters), display=display, names=names and names.book, passes=earlier_passes
-    )
+    state = config, learner, plan, counters
+    writer = VwModelWriter(*state, names=names and names.book, passes=earlier_passes, display=display)
     audit = audit_of(config, learner, plan, display)
     learner.watch(config.passes, display.line, counters.held_out_loss)
     source = FileBatches(
