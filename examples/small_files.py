@@ -124,7 +124,7 @@ FILES = {
     "unlabeled.vw": (lambda draw, n: articles(draw, n, False), 2000),
     **{"chunks.txt": (columns, 200), "chunks-test.txt": (columns, 50)},
 }
-COMPRESSED = {".gz": gzip.compress, ".bz2": bz2.compress}
+COMPRESSED = {".gz": lambda text: gzip.compress(text, mtime=0), ".bz2": bz2.compress}
 
 
 def write(folder):

@@ -9,7 +9,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
 PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^(<!-- not run: .+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
+UNRUN = "<!-- not run: "  # and why, in the line above a block
+BLOCK = re.compile(rf"^({UNRUN}.+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
 
 
 @dataclass

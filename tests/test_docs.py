@@ -5,7 +5,7 @@ import re
 
 import pytest
 from commands import TYPED, command
-from pages import PAGES, PROJECT, README, blocks, prepare, run
+from pages import PAGES, PROJECT, README, UNRUN, blocks, prepare, run
 from test_rooms import ROOMS
 
 from vwlite.cli.root import cli, plain
@@ -24,6 +24,10 @@ def test_the_commands_of_a_page(page, tmp_path, cli_env):
         for step, output in run(block, tmp_path, env):
             if compared and not step.agrees(output):
                 assert (step.command, output) == (step.command, step.shown)
+
+
+def test_few_blocks_are_not_run():
+    assert {page.name for page in PAGES if UNRUN in page.read_text()} == {"README.md", "development.md", "speed.md"}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in (README, LACKED)], ids=lambda page: page.name)
