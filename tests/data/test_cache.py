@@ -17,9 +17,10 @@ from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offse
 from vwlite._native.row_shapes import spread_shapes
 from vwtext import lines
 
-from vwlite.data import room
+from vwlite.data import spill_buffer
+from vwlite.data.batch import COLUMNS, TEXT_OFFSETS
 from vwlite.data.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
-from vwlite.data.cache_codec import Packed, pack_batch, room_for, unpack_batch
+from vwlite.data.cache_codec import Packed, pack_batch, unpack_batch, unpacked_size
 from vwlite.data.dataset import InputConfig, Inputs
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError, OutputError
@@ -31,8 +32,7 @@ WORDS = st.one_of(
     st.lists(st.sampled_from([7] * 20 + [*range(20)]), min_size=64, max_size=300),
     st.integers(0, 40).flatmap(lambda bits: st.lists(st.integers(0, min(2**bits, 2**32 - 1)), max_size=300)),
 )
-SEGMENTS = ("row_namespace", "namespace_hash", "namespace_start", "namespace_char")
-COLUMN_NAMES = ("label", "importance", "base", "flags", *SEGMENTS, "feature_hash", "value")
+COLUMN_NAMES = [name for name, column in COLUMNS.items() if column.entries is not TEXT_OFFSETS and name != "line"]
 
 
 def unpacked(packed, n, offset=0):
@@ -135,7 +135,7 @@ def test_damaged_columns_are_refused_or_give_some_words(words, data):
 def test_batches_come_back(texts, strict):
     batch = parse_text(b"\n".join(texts) + b"\n", TextFormat(strict=strict))
     packed = pack_batch(batch)
-    again = unpack_batch(packed.data, packed.counts, np.empty(room_for(packed.counts), np.uint8))
+    again = unpack_batch(packed.data, packed.counts, np.empty(unpacked_size(packed.counts), np.uint8))
     for name in COLUMN_NAMES:
         assert getattr(again, name).tobytes() == getattr(batch, name)[: len(getattr(again, name))].tobytes(), name
     assert [again.tag(row) for row in range(len(again))] == [batch.tag(row) for row in range(len(batch))]
@@ -156,7 +156,7 @@ def test_rows_made_to_collide_come_back():
     chosen = hashes[place == 5][:100].tolist() * 2  # 200 rows, 512 places
     packed = pack_batch(rows_of(chosen))
     assert packed.counts["shapes"] == 64 + 36 * 2
-    again = unpack_batch(packed.data, packed.counts, np.empty(room_for(packed.counts), np.uint8))
+    again = unpack_batch(packed.data, packed.counts, np.empty(unpacked_size(packed.counts), np.uint8))
     assert again.namespace_hash.tolist() == chosen
 
 
@@ -191,7 +191,7 @@ def path(tmp_path):
 
 
 def test_batches_in_order_whole_or_one_by_one(path, monkeypatch):
-    monkeypatch.setattr(room, "SMALL", 100)  # room in a file
+    monkeypatch.setattr(spill_buffer, "MAX_MEMORY_BYTES", 100)  # the buffer is a mapped file
     expected = [batch_of(number).value.tobytes() for number in range(4)]
     with closing(Cache(path)) as cache:
         for threads in (1, 2, 3):
@@ -254,7 +254,7 @@ def test_numbers_that_are_not_the_files_are_refused(path, name, value):
 
 def test_room_that_nobody_has_is_known_at_once(monkeypatch):
     with pytest.raises(OutputError, match="no room for"):
-        room.room_of(1 << 60)
+        spill_buffer.allocate_spillable(1 << 60)
 
 
 @pytest.mark.parametrize(

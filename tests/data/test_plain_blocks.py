@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vwlite._native import testing
+from vwlite.data.batch import COLUMNS
 from vwlite.data.text_format import TextFormat, parse_text
 
 NAMES = st.one_of(
@@ -33,9 +34,7 @@ LINES = st.tuples(LABELS, st.lists(BLOCKS, max_size=4), ENDS)
 
 
 def columns(batch):
-    segments = ("row_namespace", "namespace_char", "namespace_hash", "namespace_start")
-    names = ("label", "flags", *segments, "feature_hash", "value", "line")
-    return {name: np.asarray(getattr(batch, name)).tobytes() for name in names}
+    return {name: getattr(batch, name).tobytes() for name in COLUMNS}
 
 
 @pytest.mark.parametrize("strict", [True, False])

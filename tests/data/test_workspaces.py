@@ -1,4 +1,4 @@
-"""How much room parsers make for blocks."""
+"""How large the arrays are that parsers allocate for blocks."""
 
 import pytest
 
@@ -26,35 +26,35 @@ def lines(line, size=SIZE):
 
 
 @pytest.mark.parametrize("line", [b"1 |a x:nan\n", b"1 |w a b c d e f g h i j\n", b"\n", b"1 |a b |c d |e f |g h\n"])
-def test_room_is_for_what_earlier_blocks_took(line):
+def test_arrays_are_as_large_as_earlier_blocks_needed(line):
     parser = Parser(TextFormat(), "vw", Buffers(SIZE))
     (first, *others), rows = parsed(parser, [lines(line)] * 12)
     assert len(set(rows)) == 1
-    assert max(first.rows, first.segments, first.features, first.remarks) <= 16 * SIZE
+    assert max(first.rows, first.segments, first.features, first.max_issues) <= 16 * SIZE
     for one in others:
         assert one.rows <= 2 * first.rows and one.segments <= 2 * first.segments and one.features <= 2 * first.features
-        assert one.remarks <= 4 * SIZE
+        assert one.max_issues <= 4 * SIZE
 
 
 def test_later_blocks_of_a_kind_are_parsed_once():
     parser = Parser(TextFormat(), "vw", Buffers(SIZE))
     calls, native = [], parser.native
     parser.native = lambda *arguments: calls.append(None) or native(*arguments)
-    for blocks, wanted in ((1, 3), (5, 5)):  # the room is doubled twice
+    for blocks, wanted in ((1, 3), (5, 5)):  # the arrays are doubled twice
         parsed(parser, [lines(b"1 |w a b c d e f g h i j\n")] * blocks)
         assert len(calls) == wanted
         calls.clear()
 
 
-def test_remarks_ask_for_no_other_room():
+def test_only_the_arrays_of_issues_grow_for_issues():
     parser = Parser(TextFormat(), "vw", Buffers(SIZE))
     (one,), rows = parsed(parser, [lines(b"1 |a x:nan\n")])
     assert rows == [0] and max(one.rows, one.segments, one.features) < SIZE // 4
-    assert SIZE // 11 <= one.remarks <= SIZE
+    assert SIZE // 11 <= one.max_issues <= SIZE
 
 
 @pytest.mark.parametrize("odd", [1 << 8, 1 << 20])
-def test_blocks_of_another_size_do_not_set_the_room(odd):
+def test_blocks_of_another_size_do_not_set_the_size_of_arrays(odd):
     """One that was small and then filled, and one of a long line."""
     parser = Parser(TextFormat(), "vw", Buffers(SIZE))
     usual = lines(b"1 |w a b c d e f g h i j\n")

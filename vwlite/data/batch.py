@@ -1,65 +1,104 @@
-"""Batch, the currency of the house: a few thousand parsed examples as NumPy arrays."""
+"""``Batch``: a few thousand parsed examples as NumPy arrays. All other modules pass examples on in this form.
+
+``COLUMNS`` and ``NAME_COLUMNS`` describe its arrays; code that handles every array reads these tables.
+"""
+
+# ruff: noqa: RUF009 (column() makes a dataclass field)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vwlite.data.csr import Csr
 
-BLANK, TAGGED, SAVE = 1, 2, 4  # bits of Batch.flags
-# Of rows of groups: its features are those of every line of the group; it is not the last one, which counts for all.
+# Bits of Batch.flags: a blank line; a line with a tag; a line whose tag is a command of vw to save the model.
+BLANK, TAGGED, SAVE = 1, 2, 4
+# Of the lines of a group: the shared line, whose features every line of the group has; any line but the group's last.
 SHARED, INNER = 8, 16
+ROWS, NAMESPACES, FEATURES = "rows", "segments", "features"  # what a column has an entry for
+VALUES, STARTS, TEXT_OFFSETS = "values", "starts", "text offsets"  # what the entries are
+
+
+class Column(NamedTuple):
+    """An array of a batch: an entry of ``dtype`` for each of ``per``.
+
+    ``STARTS`` are offsets into the arrays of the next level and have one entry more, the end of the last item.
+    """
+
+    name: str
+    dtype: type
+    per: str
+    entries: str = VALUES
+
+    def length(self, counts: Mapping[str, int]) -> int:
+        """Entries of the array in a batch of so many rows, segments and features."""
+        return counts[self.per] + (self.entries is STARTS)
+
+
+def column(dtype: type, per: str, entries: str = VALUES) -> Any:
+    """A field of ``Batch`` or ``Names`` that is a column."""
+    return field(metadata={"column": (dtype, per, entries)})
+
+
+def columns_of(owner: type) -> dict[str, Column]:
+    """The columns that the fields of a class declare, by name."""
+    declared = [one for one in fields(owner) if "column" in one.metadata]
+    return {one.name: Column(one.name, *one.metadata["column"]) for one in declared}
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Names:
-    """Where the names of a batch's features stand in its text; kept only on request.
+    """The positions of the names of a batch's features in its text; kept only on request.
 
     ``kind`` is 0 for a named feature, 1 for an anonymous one, 2 for one with a text value, 3 for an affix and 4 for a
     spelling feature. ``detail`` of an affix packs its length and side (``2 * length + is_prefix``).
     """
 
-    start: np.ndarray  # uint32[nnz] first byte of the feature's name in Batch.text
-    end: np.ndarray  # uint32[nnz] one past its last byte
-    kind: np.ndarray  # uint8[nnz]
-    detail: np.ndarray  # uint8[nnz]
-    value_start: np.ndarray  # uint32[nnz] text value (kind 2)
-    value_end: np.ndarray  # uint32[nnz]
-    namespace_start: np.ndarray  # uint32[nseg] namespace name of each segment (the source's, for affixes)
-    namespace_end: np.ndarray  # uint32[nseg]
+    start: np.ndarray = column(np.uint32, FEATURES, TEXT_OFFSETS)  # first byte of the feature's name in Batch.text
+    end: np.ndarray = column(np.uint32, FEATURES, TEXT_OFFSETS)  # one past its last byte
+    kind: np.ndarray = column(np.uint8, FEATURES)
+    detail: np.ndarray = column(np.uint8, FEATURES)
+    value_start: np.ndarray = column(np.uint32, FEATURES, TEXT_OFFSETS)  # text value (kind 2)
+    value_end: np.ndarray = column(np.uint32, FEATURES, TEXT_OFFSETS)
+    # Name of each segment's namespace; of affixes that of the namespace they are made from.
+    namespace_start: np.ndarray = column(np.uint32, NAMESPACES, TEXT_OFFSETS)
+    namespace_end: np.ndarray = column(np.uint32, NAMESPACES, TEXT_OFFSETS)
+
+
+NAME_COLUMNS = columns_of(Names)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Batch:
-    """``n`` examples in compressed sparse rows. The constant feature is not stored; the expander adds it.
+    """``n`` examples in compressed sparse rows. The constant feature is not stored; the kernels add it.
 
-    Row ``i`` owns the segments ``row_namespace[i]:row_namespace[i + 1]``, one per non-empty namespace block, in
-    order of appearance; segment ``j`` owns the features ``namespace_start[j]:namespace_start[j + 1]``.
+    Row ``i`` has the segments ``row_namespace[i]:row_namespace[i + 1]``, one per non-empty namespace block, in
+    order of appearance; segment ``j`` has the features ``namespace_start[j]:namespace_start[j + 1]``.
     """
 
-    label: np.ndarray  # float32[n], NaN where unlabelled
-    importance: np.ndarray  # float32[n]
-    base: np.ndarray  # float32[n], initial prediction
-    flags: np.ndarray  # uint8[n], BLANK | TAGGED | SAVE | SHARED | INNER
-    line: np.ndarray  # uint32[n], line number within the block, from 0
-    tag_start: np.ndarray  # uint32[n], byte offsets into text
-    tag_end: np.ndarray  # uint32[n]
-    row_namespace: np.ndarray  # uint32[n + 1]
-    namespace_char: np.ndarray  # uint8[nseg], first byte of the namespace's name, 32 when anonymous
-    namespace_hash: np.ndarray  # uint32[nseg], hash of the whole name
-    namespace_start: np.ndarray  # uint32[nseg + 1]
-    feature_hash: np.ndarray  # uint32[nnz], unmasked
-    value: np.ndarray  # float32[nnz], already times the namespace's value
-    text: Any = b""  # the bytes tags and names point into
+    label: np.ndarray = column(np.float32, ROWS)  # NaN where unlabelled
+    importance: np.ndarray = column(np.float32, ROWS)
+    base: np.ndarray = column(np.float32, ROWS)  # initial prediction
+    flags: np.ndarray = column(np.uint8, ROWS)  # BLANK | TAGGED | SAVE | SHARED | INNER
+    line: np.ndarray = column(np.uint32, ROWS)  # line number within the block, from 0
+    tag_start: np.ndarray = column(np.uint32, ROWS, TEXT_OFFSETS)
+    tag_end: np.ndarray = column(np.uint32, ROWS, TEXT_OFFSETS)
+    row_namespace: np.ndarray = column(np.uint32, ROWS, STARTS)
+    namespace_char: np.ndarray = column(np.uint8, NAMESPACES)  # first byte of the namespace's name, 32 when anonymous
+    namespace_hash: np.ndarray = column(np.uint32, NAMESPACES)  # hash of the whole name
+    namespace_start: np.ndarray = column(np.uint32, NAMESPACES, STARTS)
+    feature_hash: np.ndarray = column(np.uint32, FEATURES)  # not masked to a table's size
+    value: np.ndarray = column(np.float32, FEATURES)  # already multiplied by the namespace's value
+    text: Any = b""  # the bytes that the offsets of tags and names refer to
     names: Names | None = None
-    numbers: np.ndarray | None = None  # int64[n], which lines these are (from 0) when they are not in order
-    gaps: tuple[int, ...] = ()  # rows in front of which a malformed line was left out, ascending
-    path: str = ""  # where the rows come from; empty for a cache
-    first_line: int = 0  # number of the block's first line within its file, from 0; of the first row in a cache
+    numbers: np.ndarray | None = None  # int64[n], numbers of the lines, from 0, when they are not consecutive
+    gaps: tuple[int, ...] = ()  # rows before which a malformed line was left out, ascending
+    path: str = ""  # the file of the rows; empty for a cache
+    first_line: int = 0  # number of the block's first line within its file, from 0; in a cache, of the first row
     lists: Csr | None = None  # classes and their costs, infinite where unknown, where labels are lists of classes
     holdout_mask: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
     release: Any = None  # called when the arrays may be reused
@@ -68,27 +107,44 @@ class Batch:
         return len(self.label)
 
     @property
-    def marks(self) -> int:
-        """The flags that any row has."""
+    def any_flags(self) -> int:
+        """The bits of ``flags`` that are set in any row."""
         return int(np.bitwise_or.reduce(self.flags))
 
     def head(self, rows: int) -> Batch:
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""
         if rows == len(self):
             return self
-        columns = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end")
-        cut = {name: getattr(self, name)[:rows] for name in columns}
-        return replace(self, **cut, row_namespace=self.row_namespace[: rows + 1])
+        kept = {ROWS: rows}
+        columns = [one for one in COLUMNS.values() if one.per == ROWS]
+        return replace(self, **{one.name: getattr(self, one.name)[: one.length(kept)] for one in columns})
 
-    def place(self, row: int) -> str:
-        """Where ``row`` came from, for messages."""
+    def columns_from(self, begin: int, end: int) -> tuple[dict[str, np.ndarray], Names | None]:
+        """Copies of the columns and names of the rows ``[begin, end)``; offsets into the text stay as they are."""
+        first, last = self.row_namespace[[begin, end]].tolist()
+        low, high = self.namespace_start[[first, last]].tolist()
+        ranges = {ROWS: (begin, end), NAMESPACES: (first, last), FEATURES: (low, high)}
+
+        def copied(owner: Any, one: Column) -> np.ndarray:
+            values, (start, stop) = getattr(owner, one.name), ranges[one.per]
+            return values[start : stop + 1] - values[start] if one.entries is STARTS else np.array(values[start:stop])
+
+        names = self.names and Names(**{name: copied(self.names, one) for name, one in NAME_COLUMNS.items()})
+        return {name: copied(self, one) for name, one in COLUMNS.items()}, names
+
+    def copy(self) -> Batch:
+        """The columns in arrays of their own, without text and names."""
+        return Batch(**{name: np.array(getattr(self, name)) for name in COLUMNS})
+
+    def location(self, row: int) -> str:
+        """File and line of ``row``, or its number, for messages."""
         if self.path:
             return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
         number = self.first_line + row if self.numbers is None else int(self.numbers[row])
         return f"example {number + 1}"
 
     def weigh(self, class_weights: Iterable[tuple[float, float]]) -> None:
-        """Multiply the importance of examples by what their label's class weighs."""
+        """Multiply the importance of examples by the weights of their labels, given as pairs (label, weight)."""
         if class_weights:
             factor = np.ones(len(self), np.float32)
             for label, weight in class_weights:
@@ -98,6 +154,9 @@ class Batch:
     def tag(self, row: int) -> bytes:
         """The tag of ``row``, empty when it has none."""
         return bytes(self.text[self.tag_start[row] : self.tag_end[row]])
+
+
+COLUMNS = columns_of(Batch)
 
 
 def first_of_group(batch: Batch, row: int) -> int:

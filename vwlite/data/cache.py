@@ -22,10 +22,10 @@ import numpy as np
 from vwlite.config_check import fits
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import fingerprint, same_file
-from vwlite.data.cache_codec import COUNTS, Packed, room_for, unpack_batch
+from vwlite.data.cache_codec import COUNTS, Packed, unpack_batch, unpacked_size
 from vwlite.data.digests import Told, is_still
 from vwlite.data.input_stream import missing
-from vwlite.data.room import room_of
+from vwlite.data.spill_buffer import allocate_spillable
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, OutputError
 from vwlite.storage.atomic_file import atomic_output
@@ -221,7 +221,7 @@ class Cache:
         return in_order(iter(range(len(self.batches))), work, others, AHEAD)
 
     def reused(self, number: int, ask: Callable[[np.ndarray], None] | None = None) -> Batch:
-        need = room_for(self.batches[number])
+        need = unpacked_size(self.batches[number])
         try:
             room = self.free.get_nowait()
         except queue.Empty:
@@ -236,8 +236,8 @@ class Cache:
 
     def whole(self) -> list[Batch]:
         """All batches at once, to stay."""
-        sizes = [room_for(counts) for counts in self.batches]
-        room, starts = room_of(sum(sizes)), accumulate(sizes, initial=0)
+        sizes = [unpacked_size(counts) for counts in self.batches]
+        room, starts = allocate_spillable(sum(sizes)), accumulate(sizes, initial=0)
         return [self.unpacked(number, room[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
 
     def unpacked(self, number: int, room: np.ndarray) -> Batch:

@@ -78,7 +78,7 @@ class ClassLabels:
         wrong = self.wrong(labels)
         if wrong is not None and wrong.any():
             row = int(np.argmax(wrong))
-            raise DataError(f"{batch.place(row)}: {self.refusal(batch, row)}")
+            raise DataError(f"{batch.location(row)}: {self.refusal(batch, row)}")
 
     def refusal(self, batch: Batch, row: int) -> str:
         label = text_of(batch, row) if self.classes.names else f"{batch.label[row]:g}"
@@ -141,7 +141,7 @@ class ListLabels(ClassLabels):
         found = [self.entry(word) for word in words]
         if None in found:
             bad = words[found.index(None)]
-            message = f"{batch.place(row)}: bad label word {bad!r}: expected " + (
+            message = f"{batch.location(row)}: bad label word {bad!r}: expected " + (
                 "classes like 1,3" if self.sets else "class:cost words like 1:0.5 2:1"
             )
             if self.log is None:
@@ -169,7 +169,7 @@ class ListLabels(ClassLabels):
         if wrong.any():
             at = int(np.argmax(wrong))
             row = int(np.searchsorted(start, at, side="right")) - 1
-            raise DataError(f"{batch.place(row)}: {self.stray(batch, row)}")
+            raise DataError(f"{batch.location(row)}: {self.stray(batch, row)}")
 
     def stray(self, batch: Batch, row: int) -> str:
         return f"label {text_of(batch, row)} names no class: {self.allowed()}"

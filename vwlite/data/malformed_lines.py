@@ -90,7 +90,7 @@ class BadLines:
 
     def relabel(self, batch: Batch) -> Batch:
         """A batch with its labels as the learner wants them. A tag is never a command: data write no files."""
-        if batch.marks & SAVE:
+        if batch.any_flags & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
         batch.weigh(self.class_weights)
         if self.labels:
@@ -119,7 +119,7 @@ class BadLines:
             at = int(batch.tag_start[row])
             line = text[text.rfind(b"\n", 0, at) + 1 : text.find(b"\n", at)]
             flags[row] |= BLANK
-            self.note(f"{batch.place(row)}: {sentence}: {excerpt(line, 0)}", line)
+            self.note(f"{batch.location(row)}: {sentence}: {excerpt(line, 0)}", line)
         batch.flags = flags
         if wrong:
             self.watch_ratio(self.lines)

@@ -11,19 +11,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, Names
+from vwlite.data.batch import (
+    BLANK,
+    COLUMNS,
+    INNER,
+    NAME_COLUMNS,
+    SAVE,
+    SHARED,
+    STARTS,
+    TAGGED,
+    TEXT_OFFSETS,
+    Batch,
+    Column,
+    Names,
+)
 from vwlite.data.block_parser import LONGEST_LINE, Parsed
 from vwlite.errors import DataError
 
 LARGEST = LONGEST_LINE >> 2  # bytes of a group; whoever forgets the blank lines must not take all memory
 UNTOLD = 0  # in place of 1: the label's words are there, but its costs are not to be learned
 SHARED_WORDS = (b"shared", b"***shared***")
-ROWS = ("label", "importance", "base", "flags", "line")
-SEGMENTS = ("namespace_char", "namespace_hash")
-FEATURES = ("feature_hash", "value")
-NAME_SPANS = ("start", "end", "value_start", "value_end", "namespace_start", "namespace_end")
-NAME_PARTS = (*NAME_SPANS, "kind", "detail")
-OF_SEGMENTS = ("namespace_start", "namespace_end")  # names with an entry per segment; the others have one per feature
+
 
 
 def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
@@ -117,60 +125,47 @@ def is_shared(span: bytes, tagged: bool) -> bool:
 
 def piece_of(batch: Batch, begin: int, end: int, text: memoryview) -> Batch:
     """The rows ``[begin, end)`` as a batch with arrays of its own, and the text from the first of them on."""
-    first, last = batch.row_namespace[[begin, end]].tolist()
-    low, high = batch.namespace_start[[first, last]].tolist()
     blank = begin == end or bool(batch.flags[begin] & BLANK)
     start = 0 if blank else int(batch.tag_start[begin])
-    names = batch.names and Names(
-        **{
-            name: np.array(getattr(batch.names, name)[slice(first, last) if name in OF_SEGMENTS else slice(low, high)])
-            for name in NAME_PARTS
-        }
-    )
-    piece = Batch(
-        **{name: np.array(getattr(batch, name)[begin:end]) for name in (*ROWS, "tag_start", "tag_end")},
-        **{name: np.array(getattr(batch, name)[first:last]) for name in SEGMENTS},
-        **{name: np.array(getattr(batch, name)[low:high]) for name in FEATURES},
-        row_namespace=batch.row_namespace[begin : end + 1] - np.uint32(first),
-        namespace_start=batch.namespace_start[first : last + 1] - np.uint32(low),
-        text=bytes(text[start:]),
-        names=names,
-    )
+    columns, names = batch.columns_from(begin, end)
+    piece = Batch(**columns, text=bytes(text[start:]), names=names)
     move_text(piece, -start)
     return piece
 
 
 def move_text(batch: Batch, distance: int) -> None:
-    """Spans of text, those of blank rows apart, go along with their text."""
-    shift, shown = np.uint32(distance % 2**32), batch.flags & BLANK == 0
-    for name in ("tag_start", "tag_end"):
-        setattr(batch, name, np.where(shown, getattr(batch, name) + shift, 0).astype(np.uint32))
+    """Add ``distance`` to all offsets into the text, because the text has moved. Blank rows keep the offset 0."""
+    shift, has_text = np.uint32(distance % 2**32), batch.flags & BLANK == 0
+    for name in text_offsets(COLUMNS):
+        setattr(batch, name, np.where(has_text, getattr(batch, name) + shift, 0).astype(np.uint32))
     if batch.names:
-        batch.names = replace(batch.names, **{name: getattr(batch.names, name) + shift for name in NAME_SPANS})
+        moved = {name: getattr(batch.names, name) + shift for name in text_offsets(NAME_COLUMNS)}
+        batch.names = replace(batch.names, **moved)
+
+
+def text_offsets(columns: dict[str, Column]) -> list[str]:
+    return [name for name, one in columns.items() if one.entries is TEXT_OFFSETS]
 
 
 def joined(pieces: list[Batch]) -> Batch:
-    """One batch of all rows; the pieces' spans move."""
-    at = 0
+    """One batch of all rows. The pieces' offsets into their texts are moved to the joined text."""
+    size = 0
     for piece in pieces:
-        move_text(piece, at)
-        at += len(piece.text)
-
-    def column(name: str) -> np.ndarray:
-        return np.concatenate([getattr(piece, name) for piece in pieces])
-
-    def starts(name: str) -> np.ndarray:
-        arrays = [getattr(piece, name) for piece in pieces]
-        before = np.cumsum([0, *(array[-1] for array in arrays)], dtype=np.uint32)
-        return np.concatenate([*(a[:-1] + b for a, b in zip(arrays, before[:-1], strict=True)), before[-1:]])
-
+        move_text(piece, size)
+        size += len(piece.text)
+    columns = {
+        name: join_columns([getattr(piece, name) for piece in pieces], one.entries is STARTS)
+        for name, one in COLUMNS.items()
+    }
     names = pieces[0].names and Names(
-        **{name: np.concatenate([getattr(piece.names, name) for piece in pieces]) for name in NAME_PARTS}
+        **{name: join_columns([getattr(piece.names, name) for piece in pieces]) for name in NAME_COLUMNS}
     )
-    return Batch(
-        **{name: column(name) for name in (*ROWS, "tag_start", "tag_end", *SEGMENTS, *FEATURES)},
-        row_namespace=starts("row_namespace"),
-        namespace_start=starts("namespace_start"),
-        text=b"".join(piece.text for piece in pieces),
-        names=names,
-    )
+    return Batch(**columns, text=b"".join(piece.text for piece in pieces), names=names)
+
+
+def join_columns(arrays: list[np.ndarray], starts: bool = False) -> np.ndarray:
+    """One after the other; ``starts`` are counted on from the end of the array before."""
+    if not starts:
+        return np.concatenate(arrays)
+    before = np.cumsum([0, *(array[-1] for array in arrays)], dtype=np.uint32)
+    return np.concatenate([*(a[:-1] + b for a, b in zip(arrays, before[:-1], strict=True)), before[-1:]])

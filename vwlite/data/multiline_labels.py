@@ -49,7 +49,7 @@ class LineLabels(ClassLabels):
         if self.log is None and (len(found) != 1 or None in found):
             said = f"bad label {' '.join(words)!r}" if words else "no label"
             hint = " (what touches the bar is a tag)" if batch.flags[row] & TAGGED and not words else ""
-            raise DataError(f"{batch.place(row)}: {said}: expected one word class:cost, or class{hint}")
+            raise DataError(f"{batch.location(row)}: {said}: expected one word class:cost, or class{hint}")
         for word, entry in zip(words, found, strict=True):
             if entry is None:
                 self.log(f"[warning] malformed cost specification on '{word}'")

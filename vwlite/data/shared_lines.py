@@ -1,14 +1,24 @@
-"""A line of a group together with its shared line, for whoever needs it outside a kernel."""
+"""A line of a group with the features of the group's shared line, for code outside the kernels, which join them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Names, first_of_group
+from vwlite.data.batch import (
+    BLANK,
+    COLUMNS,
+    FEATURES,
+    NAME_COLUMNS,
+    NAMESPACES,
+    ROWS,
+    SAVE,
+    SHARED,
+    STARTS,
+    Batch,
+    Names,
+    first_of_group,
+)
 from vwlite.data.csr import offsets
-
-NAMES_OF_SEGMENTS = ("namespace_start", "namespace_end")
-NAMES_OF_FEATURES = ("start", "end", "kind", "detail", "value_start", "value_end")
 
 
 def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
@@ -24,22 +34,11 @@ def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
     start = batch.namespace_start
     starts, ends = start[segments].astype(np.int64), start[segments + 1].astype(np.int64)
     features = np.concatenate([np.zeros(0, np.int64), *map(np.arange, starts, ends)])
+    taken = {ROWS: slice(row, row + 1), NAMESPACES: segments, FEATURES: features}
+    columns = {name: getattr(batch, name)[taken[one.per]] for name, one in COLUMNS.items() if one.entries is not STARTS}
+    columns["row_namespace"] = np.array([0, len(segments)], np.uint32)
+    columns["namespace_start"] = offsets(ends - starts).astype(np.uint32)
     names = batch.names and Names(
-        **{name: getattr(batch.names, name)[segments] for name in NAMES_OF_SEGMENTS},
-        **{name: getattr(batch.names, name)[features] for name in NAMES_OF_FEATURES},
+        **{name: getattr(batch.names, name)[taken[one.per]] for name, one in NAME_COLUMNS.items()}
     )
-    whole = Batch(
-        **{
-            name: getattr(batch, name)[row : row + 1]
-            for name in ("label", "importance", "base", "flags", "line", "tag_start", "tag_end")
-        },
-        row_namespace=np.array([0, len(segments)], np.uint32),
-        namespace_char=batch.namespace_char[segments],
-        namespace_hash=batch.namespace_hash[segments],
-        namespace_start=offsets(ends - starts).astype(np.uint32),
-        feature_hash=batch.feature_hash[features],
-        value=batch.value[features],
-        text=batch.text,
-        names=names,
-    )
-    return whole, 0
+    return Batch(**columns, text=batch.text, names=names), 0

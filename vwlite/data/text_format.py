@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from vwlite._native.vw_parser import parse
-from vwlite.data.batch import Batch, Names
+from vwlite.data.batch import COLUMNS, FEATURES, NAMESPACES, ROWS, Batch, Names
 from vwlite.errors import UsageError
 
 FULL = 100
@@ -58,48 +58,33 @@ class TextFormat:
 class Workspace:
     """The arrays one block is parsed into, used again and again, growing to what the text needs."""
 
-    ROW: ClassVar = {
-        "label": np.float32,
-        "importance": np.float32,
-        "base": np.float32,
-        "flags": np.uint8,
-        "line": np.uint32,
-        "tag_start": np.uint32,
-        "tag_end": np.uint32,
-        "row_namespace": np.uint32,
-    }
-    SEGMENT: ClassVar = {"namespace_char": np.uint8, "namespace_hash": np.uint32, "namespace_start": np.uint32}
-    FEATURE: ClassVar = {"feature_hash": np.uint32, "value": np.float32}
-    REMARK: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
+    ISSUE_COLUMNS: ClassVar = {"bad_line": np.uint32, "bad_at": np.uint32, "bad_from": np.uint32, "bad_code": np.uint8}
 
     def __init__(self, size: int, names: bool = False, like: tuple[int, int, int] = (0, 0, 0)) -> None:
-        """Room for ``size`` bytes of usual text, and for ``like``: the rows, segments and features of other text."""
+        """Large enough for ``size`` bytes of usual text, and for the rows, segments and features ``like`` of others."""
         self.names = names
         usual = (size // 64, size // 32, size // 8)
-        room = (max(one, 9 * other // 8) + 64 for one, other in zip(usual, like, strict=True))
-        self.rows, self.segments, self.features = room
-        self.remarks = 64
+        sizes = (max(one, 9 * other // 8) + 64 for one, other in zip(usual, like, strict=True))
+        self.rows, self.segments, self.features = sizes
+        self.max_issues = 64
         self.allocate()
 
     def allocate(self) -> None:
-        for room, columns in (
-            (self.rows, self.ROW),
-            (self.segments, self.SEGMENT),
-            (self.features, self.FEATURE),
-            (self.remarks, self.REMARK),
-        ):
-            for name, dtype in columns.items():
-                setattr(self, name, np.zeros(room, dtype))
+        sizes = {ROWS: self.rows, NAMESPACES: self.segments, FEATURES: self.features}
+        for name, column in COLUMNS.items():
+            setattr(self, name, np.zeros(sizes[column.per], column.dtype))
+        for name, dtype in self.ISSUE_COLUMNS.items():
+            setattr(self, name, np.zeros(self.max_issues, dtype))
         self.namespace_name = self.name = self.kind = None
         if self.names:
             self.namespace_name = np.zeros((self.segments, 2), np.uint32)
             self.name = np.zeros((self.features, 4), np.uint32)
             self.kind = np.zeros((self.features, 2), np.uint8)
 
-    def grow(self, remarks: int = 0) -> None:
-        """Make more room where text did not fit that had so many remarks."""
-        if remarks > self.remarks:
-            self.remarks = 2 * remarks
+    def grow(self, issues: int = 0) -> None:
+        """Allocate larger arrays after text did not fit, in which so many issues were found."""
+        if issues > self.max_issues:
+            self.max_issues = 2 * issues
         else:
             self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
         self.allocate()
@@ -112,17 +97,9 @@ class Workspace:
                 *(name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3]),
                 *(self.namespace_name[:segments, 0], self.namespace_name[:segments, 1]),
             )
-        return Batch(
-            **{name: getattr(self, name)[:rows] for name in self.ROW if name != "row_namespace"},
-            row_namespace=self.row_namespace[: rows + 1],
-            namespace_char=self.namespace_char[:segments],
-            namespace_hash=self.namespace_hash[:segments],
-            namespace_start=self.namespace_start[: segments + 1],
-            feature_hash=self.feature_hash[:features],
-            value=self.value[:features],
-            text=text,
-            names=names,
-        )
+        counts = {ROWS: rows, NAMESPACES: segments, FEATURES: features}
+        columns = {name: getattr(self, name)[: column.length(counts)] for name, column in COLUMNS.items()}
+        return Batch(**columns, text=text, names=names)
 
 
 def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batch:

@@ -147,7 +147,7 @@ class Words(Numbers):
         try:
             entries = list(self.rule.entries(batch, row))
         except DataError as error:
-            self.wrong[row] = escaped(str(error).removeprefix(f"{batch.place(row)}: "))
+            self.wrong[row] = escaped(str(error).removeprefix(f"{batch.location(row)}: "))
             return []
         words = text_of(batch, row).split("," if self.rule.sets else None)
         if self.rule.classes is not ANY:
@@ -184,7 +184,7 @@ class Groups(Numbers):
             try:
                 ((_, cost),) = self.rule.entries(batch, row)
             except DataError as error:
-                self.wrong[row] = escaped(str(error).removeprefix(f"{batch.place(row)}: "))
+                self.wrong[row] = escaped(str(error).removeprefix(f"{batch.location(row)}: "))
                 cost = math.inf
             else:
                 self.counts[text_of(batch, row).partition(":")[0]] += 1

@@ -35,7 +35,7 @@ class Traps:
             meant = start > 0 and batch.text[start - 1] == ord("'")
             if DECIMAL_BYTES.fullmatch(tag) and not meant:
                 self.tagged += 1
-                self.place, self.tag = self.place or batch.place(row), self.tag or tag.decode()
+                self.place, self.tag = self.place or batch.location(row), self.tag or tag.decode()
 
     def sentences(self, report: dict[str, Any]) -> list[str]:
         """``report``: of the census of the same batches."""

@@ -38,7 +38,7 @@ class Queries:
         """uint64[n]: a number per row."""
         numbers = np.zeros(len(batch), np.uint64)
         if self.by in (None, "tag"):
-            self.tagged = self.tagged or bool(batch.marks & TAGGED)
+            self.tagged = self.tagged or bool(batch.any_flags & TAGGED)
             if self.tagged:
                 tag_numbers(batch, numbers)
                 numbers[batch.tag_start == batch.tag_end] = 0

@@ -22,5 +22,5 @@ def too_many(batch: Batch, row: int) -> DataError:
     first, last = batch.row_namespace[row], batch.row_namespace[row + 1]
     own = int(batch.namespace_start[last]) - int(batch.namespace_start[first])
     return DataError(
-        f"{batch.place(row)}: {own:,} features make more than {MOST:,} with their interactions and n-grams: {ADVICE}"
+        f"{batch.location(row)}: {own:,} features make more than {MOST:,} with their interactions and n-grams: {ADVICE}"
     )

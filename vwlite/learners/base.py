@@ -87,13 +87,13 @@ class Learner:
         mode = (end, self.learning)
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
         while status == UNSTABLE and self.odd is not None:
-            self.odd.append(batch.place(row - 1))
+            self.odd.append(batch.location(row - 1))
             if self.simple_labels:
                 results.prediction[row - 1] = results.raw[row - 1] = math.nan
             status, row = self.native.run_rows(self, self.kernel, plan, batch, results, row, mode)
         if status == UNSTABLE:
             raise Diverged(
-                f"{batch.place(row - 1)}: the prediction or the update is not a finite number; "
+                f"{batch.location(row - 1)}: the prediction or the update is not a finite number; "
                 "try a smaller learning rate (-l) or scale the features"
             )
         if status == TOO_MANY:

@@ -49,7 +49,7 @@ class LabelCheck:
 
     def refuse(self, batch: Batch, row: int) -> NoReturn:
         label = float(batch.label[row])
-        place = f"{batch.place(row)}: "
+        place = f"{batch.location(row)}: "
         if self.two_classes and label in (0.0, -1.0):
             other = "-1/1" if label == 0 else "0/1"
             raise DataError(f"{place}label {label:g} after {other} labels: use either 0/1 or -1/1, not both")

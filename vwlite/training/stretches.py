@@ -24,7 +24,7 @@ def stretches(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0
     cuts = {0, rows}
     if row_by_row:
         cuts.update(range(rows))
-    marks = batch.marks
+    marks = batch.any_flags
     if marks & SAVE:
         saves = np.flatnonzero(batch.flags & SAVE)
         cuts.update(saves.tolist(), (saves + 1).tolist())

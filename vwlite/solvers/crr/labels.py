@@ -42,7 +42,7 @@ class GradedLabels:
             row = int(np.argmax(wrong))
             rule = self.loss.label_rule if self.limited else "-1 and 1, or from 0 to 1"
             raise DataError(
-                f"{batch.place(row)}: label {labels[row]:g} does not fit --loss_function logistic: "
+                f"{batch.location(row)}: label {labels[row]:g} does not fit --loss_function logistic: "
                 f"labels must be {rule} (--logistic_min and --logistic_max give other limits)"
             )
         return labels

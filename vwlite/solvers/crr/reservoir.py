@@ -29,7 +29,7 @@ class PairBuffer:
         rows = np.flatnonzero(usable)
         keys = keys_of(self.taken, len(rows), self.seed)
         self.taken += len(rows)
-        copied = copy_of(Rows([batch]).take(rows.astype(np.int64)))
+        copied = Rows([batch]).take(rows.astype(np.int64)).copy()
         self.note(query[rows], copied.label, copied.importance.astype(np.float64))
         self.batches.append(copied)
         self.columns.append((query[rows], copied.label, keys))
@@ -53,7 +53,7 @@ class PairBuffer:
         new = np.concatenate(([True], (np.diff(query[order]) != 0) | (np.diff(label[order]) != 0)))
         rank = np.arange(len(order)) - np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
         keep = np.sort(order[rank < self.size]).astype(np.int64)
-        self.batches = [copy_of(Rows(self.batches).take(keep))]
+        self.batches = [Rows(self.batches).take(keep).copy()]
         self.columns = [(query[keep], label[keep], key[keep])]
         self.rows = self.kept = len(keep)
 
@@ -80,9 +80,3 @@ def keys_of(first: int, count: int, seed: int) -> np.ndarray:
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return z ^ (z >> np.uint64(31))
 
-
-def copy_of(batch: Batch) -> Batch:
-    """The batch with arrays of its own."""
-    names = ("label", "importance", "base", "flags", "line", "tag_start", "tag_end", "row_namespace")
-    more = ("namespace_char", "namespace_hash", "namespace_start", "feature_hash", "value")
-    return Batch(**{name: np.array(getattr(batch, name)) for name in (*names, *more)})

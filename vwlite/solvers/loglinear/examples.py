@@ -88,7 +88,7 @@ class Collector:
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
         label = self.book.numbers(batch) if self.book else batch.label.copy()
         lines = Lines(terms_of(batch, self.plan), edge, kind, label, batch.importance.astype(np.float64))
-        if with_gaps and batch.marks & TAGGED:
+        if with_gaps and batch.any_flags & TAGGED:
             lines.tag = np.empty(len(batch), object)
             lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
         return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
