@@ -1,13 +1,26 @@
 """Logistic loss for a label that is a sign, 1 or -1: ``log(1 + exp(-sign * p))``, its derivatives and updates.
 
-All functions have the same signature, so that ``losses/losses.pxd`` can average any of them over both signs for labels in
-between. Only the updates use ``u`` (scale) and ``k`` (change of the prediction per unit of update).
+All functions of a sign have the same signature, so that ``losses/losses.pxd`` can average any of them over both signs for
+labels in between. Only the updates use ``u`` (scale) and ``k`` (change of the prediction per unit of update).
+``losses/logistic_simd.h`` computes them for many classes at once, with the same results.
+
+Solvers, which calculate in double precision, use ``softplus`` and ``sigmoid``.
 """
 
-from libc.math cimport fabsf, isfinite, log1pf
+from libc.math cimport exp, fabs, fabsf, isfinite, log1p, log1pf
 
 from base.float32 cimport MILLIONTH, ONE, TWO_TO_24, finite_product
 from losses.lambertw cimport expf, fast_log, lambert_excess
+
+cdef inline double softplus(double x) noexcept nogil:
+    """log(1 + exp(x)), finite wherever x is."""
+    return log1p(exp(-fabs(x))) + (x if x > 0 else 0)
+
+
+cdef inline double sigmoid(double x) noexcept nogil:
+    """1 / (1 + exp(-x)), the derivative of ``softplus``."""
+    return 1 / (1 + exp(-x))
+
 
 ctypedef float (*SignedLogisticFn)(float p, float sign, float u, float k) noexcept nogil
 

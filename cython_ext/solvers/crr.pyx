@@ -4,11 +4,12 @@ The weights are ``scale`` times the table, so that the shrinkage of a step costs
 example or of both examples of the pair, whose difference is never written down.
 """
 
-from libc.math cimport exp, fabs, isfinite, log1p, sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
+from losses.logistic cimport sigmoid, softplus
 from solvers.pair_draws cimport Example, PairIndex, draw_pair, draw_row, open_pair_index, uniform
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
@@ -103,7 +104,7 @@ cdef inline double loss_of(int loss, double p, double y) noexcept nogil:
         return (y - p) * (y - p) / 2
     if loss == HINGE:
         return 1 - y * p if y * p < 1 else 0
-    return log1p(exp(-fabs(p))) + (p if p > 0 else 0) - y * p
+    return softplus(p) - y * p
 
 
 cdef inline double descent(int loss, double p, double y) noexcept nogil:
@@ -112,7 +113,7 @@ cdef inline double descent(int loss, double p, double y) noexcept nogil:
         return y - p
     if loss == HINGE:
         return y if y * p < 1 else 0
-    return y - 1 / (1 + exp(-p))
+    return y - sigmoid(p)
 
 
 cdef inline int read_terms(const Data *data, size_t place, Scratch *s, double *base, double *label) noexcept nogil:

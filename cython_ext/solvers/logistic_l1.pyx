@@ -1,9 +1,10 @@
 """Two classes: log p(y | x) = -log(1 + exp(-y w.x)), with an L1 penalty (see solvers/l1_penalties.pxd)."""
 
-from libc.math cimport exp, fabs, isfinite, log1p
+from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
+from losses.logistic cimport sigmoid, softplus
 from solvers.l1_penalties cimport CUMULATIVE, NAIVE, Schedule, open_schedule, rate_of, settle_all, settle_one, shrink_all
 from base.status cimport OK, STOPPED, UNSTABLE
 
@@ -49,8 +50,8 @@ cdef Data open_data(source) except *:
 
 
 cdef inline double descent(double margin, double y) noexcept nogil:
-    """The slope of log p in the margin: y / (1 + exp(y margin))."""
-    return y / (1 + exp(y * margin))
+    """The slope of log p in the margin."""
+    return y * sigmoid(-y * margin)
 
 
 cdef inline void fetch(const Data *d, size_t row, const double *weight, const double *memory) noexcept nogil:
@@ -134,7 +135,7 @@ def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[
     Of no meaning when a signal has stopped it.
     """
     cdef Data d = open_data(data)
-    cdef double total = 0, margin, m, push
+    cdef double total = 0, margin, push
     cdef size_t j, row
     cdef int64_t i
     cdef bint slopes = gradient is not None
@@ -146,8 +147,7 @@ def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[
             margin = 0
             for i in range(d.start[row], d.start[row + 1]):
                 margin += weights[d.feature[i]] * d.value[i]
-            m = d.label[row] * margin
-            total -= d.weight[row] * (log1p(exp(-fabs(m))) + (-m if m < 0 else 0))
+            total -= d.weight[row] * softplus(-d.label[row] * margin)
             if slopes:
                 push = d.weight[row] * descent(margin, d.label[row])
                 for i in range(d.start[row], d.start[row + 1]):
