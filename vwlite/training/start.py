@@ -35,7 +35,7 @@ def start(
     model = restore(
         initial,
         learning=config.learning,
-        strict=config.strict,
+        strict=True,
         learner_changes=dict(learner_changes or {}),
         feature_changes=dict(feature_changes or {}),
         loss_changes=dict(loss_changes or {}),

@@ -20,7 +20,7 @@ from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
-from vwlite.training.predictions import open_predictions
+from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, honest_constant
 from vwlite.training.start import begin_learner
 from vwlite.training.trainer import Trainer
@@ -59,58 +59,86 @@ def train(
     model. Raises the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is described in
     ``vwlite.storage.atomic_file``.
     """
-    display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
-    learner, plan = begin_learner(config, model)
-    say = None if config.output.quiet else display.message
-    policy = malformed_line_policy(config, learner, model, bad_lines, say)
-    counters, holdout = Counters(config.output.progress, learner.simple_labels), config.holdout.active(config.passes)
-    names = names_of(config, learner, plan, model)
-    kept = {"names": names and names.book, "labels": policy.labels, "ledger": ledger, "model": model}
-    writer = ModelWriter(config, learner, plan, counters, **kept)
-    audit = audit_of(config, learner, plan, display)
-    learner.watch(config.passes, display.line, counters.held_out_loss)
-    source = FileBatches(
-        *(config, learner, policy, display),
-        passes_before=writer.passes - (checkpoints.passes_done if checkpoints else 0),
-        digested=bool(ledger or checkpoints),
-        ahead=names and names.ahead,
-    )
-    if ledger:
-        ledger.watch(source)
-    with ExitStack() as closing:
-        closing.callback(source.close)
-        closing.callback(writer.best.drop)
-        predictions = open_predictions(closing, config.output, learner)
-        closing.enter_context(policy.keeping(bad_lines.keep))
-        closing.callback(display.close)
-        stopping = EarlyStopping(config.holdout, holdout, counters, writer)
-        saving = checkpoints and checkpoints.writer(source, writer, [one.writer for one in predictions])
+    training = Training(config, model, bad_lines or BadLinesConfig(), checkpoints, ledger, display or Display())
+    return training.run(guard or Guard())
+
+
+class Training:
+    """The parts of a training run. Made before any output is opened: what is refused leaves no trace."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        model: Restored | None,
+        bad_lines: BadLinesConfig,
+        checkpoints: Checkpoints | None,
+        ledger: Ledger | None,
+        display: Display,
+    ) -> None:
+        self.config, self.bad_lines, self.checkpoints, self.display = config, bad_lines, checkpoints, display
+        self.fresh = model is None
+        self.learner, self.plan = learner, plan = begin_learner(config, model)
+        say = None if config.output.quiet else display.message
+        self.policy = malformed_line_policy(config, learner, model, bad_lines, say)
+        self.counters = Counters(config.output.progress, learner.simple_labels)
+        self.names = names = names_of(config, learner, plan, model)
+        kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
+        self.writer = ModelWriter(config, learner, plan, self.counters, **kept)
+        self.audit = audit_of(config, learner, plan, display)
+        learner.watch(config.passes, display.line, self.counters.held_out_loss)
+        self.source = FileBatches(
+            *(config, learner, self.policy, display),
+            passes_before=self.writer.passes - (checkpoints.passes_done if checkpoints else 0),
+            digested=bool(ledger or checkpoints),
+            ahead=names and names.ahead,
+        )
+        if ledger:
+            ledger.watch(self.source)
+        self.holdout = self.source.holdout.active
+        self.stopping = EarlyStopping(config.holdout, self.holdout, self.counters, self.writer)
+
+    def run(self, guard: Guard) -> TrainResult:
+        config, checkpoints, saving = self.config, self.checkpoints, None
+        with ExitStack() as closing:
+            closing.callback(self.source.close)
+            closing.callback(self.writer.best.drop)
+            predictions = open_predictions(closing, config.output, self.learner)
+            closing.enter_context(self.policy.keeping(self.bad_lines.keep))
+            closing.callback(self.display.close)
+            listeners = self.listeners(predictions)
+            if checkpoints:
+                saving = checkpoints.writer(self.source, self.writer, [one.writer for one in predictions])
+                listeners.append(saving)
+                closing.enter_context(saving.saving())
+            trainer = Trainer(
+                *(self.learner, self.plan, self.source, listeners),
+                passes=config.passes,
+                row_by_row=config.output.audit,
+                guard=guard,
+            )
+            trainer.run()
+        if saving:
+            saving.remove()
+        return TrainResult(
+            *(self.learner, self.counters, trainer.passes_done, self.stopping.stopped, self.holdout),
+            *(self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions)),
+        )
+
+    def listeners(self, predictions: list[Predictions]) -> list[Listener]:
+        """In the order in which what they print and write is to appear."""
+        config, learner, counters, display = self.config, self.learner, self.counters, self.display
+        wanted = config.learning and self.fresh
         listeners: list[Listener | None] = [
-            Header(config, source, display),
-            names,
-            *audit,
+            Header(config, self.source, display),
+            self.names,
+            *self.audit,
             ProgressTable(config, learner, counters, display),
             *predictions,
-            MalformedLineCheck(policy),
-            LabelsFound(counters, source.inputs.described, config.output.model, config.learning and not model),
-            writer,
-            stopping,
-            NamespaceReport(config.features, learner, plan, display) if config.learning else None,
+            MalformedLineCheck(self.policy),
+            LabelsFound(counters, self.source.inputs.described, config.output.model, wanted),
+            self.writer,
+            self.stopping,
+            NamespaceReport(config.features, learner, self.plan, display) if config.learning else None,
             Summary(config, learner, counters, display, honest_constant),
-            saving,
         ]
-        trainer = Trainer(
-            *(learner, plan, source, [listener for listener in listeners if listener]),
-            passes=config.passes,
-            row_by_row=config.output.audit,
-            guard=guard,
-        )
-        if saving:
-            closing.enter_context(saving.saving())
-        trainer.run()
-    if saving:
-        saving.remove()
-    return TrainResult(
-        *(learner, counters, trainer.passes_done, stopping.stopped, holdout, policy.lines, policy.bad),
-        broken=any(one.writer.broken for one in predictions),
-    )
+        return [listener for listener in listeners if listener]

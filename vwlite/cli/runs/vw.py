@@ -13,7 +13,7 @@ from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.feature_plan import FeatureConfig, Plan
-from vwlite.learners import check_as_text, learner_class
+from vwlite.learners import check_as_text
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
@@ -21,6 +21,7 @@ from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import Counters, ProgressRule, parse_progress
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore
+from vwlite.training.start import begin_learner
 from vwlite.training.vw_run import run_like_vw
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
@@ -90,11 +91,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     model = restore_like_vw(initial, config, typed, log) if initial else None
     if model:
         config = replace(config, features=model.features, learner=model.learner.config)
-        learner, plan = model.learner, model.plan
-    else:
-        kind = learner_class(config.learner.learner)
-        learner = kind(config.learner, config.features.bits, learning=config.learning, strict=False)
-        plan = Plan(config.features, drop_pairs=learner.drops_pairs)
+    learner, plan = begin_learner(config, model)
     for option in ("l1_state", "l2_state", "feature_mask"):
         if arguments[option] is not None:
             require_gd(learner, option)
