@@ -6,7 +6,7 @@ from oracle import l1 as oracle
 
 from vwlite.data.label_vocabulary import LabelBook
 from vwlite.data.text_format import TextFormat, parse_text
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, plans
 from vwlite.solvers.loglinear.split import binary_parts, chain_parts

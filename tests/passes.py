@@ -4,7 +4,7 @@ import numpy as np
 from vwtext import feature_config
 
 from vwlite.data.text_format import parse_text
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.row_results import Results
 
 
@@ -15,7 +15,7 @@ def run_passes(learner, problem, passes, chunk=None):
     """
     lines, options, held = problem
     features = feature_config(options)
-    batch, plan, results = parse_text(b"\n".join(lines), features.text_format(strict=False)), Plan(features), Results()
+    batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
     results.make_room(len(batch))
     results.held = None if held is None else np.array(held, np.uint8)
     rows = [np.empty((0, 4), np.float32)]

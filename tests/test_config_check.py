@@ -4,7 +4,7 @@ import pytest
 
 from vwlite.config_check import check_types, fits
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LOSSES, LossConfig

@@ -7,16 +7,23 @@ from dataclasses import FrozenInstanceError, asdict, fields, replace
 import pytest
 
 from vwlite.cli.train import command as train
+from vwlite.cli.vw import command as vw
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
+from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
+from vwlite.training.config import CurriculumConfig, RunConfig
 
-CONFIGS = (LossConfig, *config_classes())
+CONFIGS = (
+    *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
+    *(CurriculumConfig, RunConfig),
+)
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
-PARAMS = {param.name: param for param in train.params}
+PARAMS = {param.name: param for param in (*vw.params, *train.params)}
 
 
 def named(pair):
@@ -25,15 +32,15 @@ def named(pair):
 
 @pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
 def test_an_option_is_declared_whole(config, one):
-    assert one.help.endswith((".", "]")) and one.section
-    assert one.type in ("bool", "int", "float", "str", "tuple[str, ...]")
+    assert one.help.endswith((".", "]")) and (one.section or one.vw_only)
+    assert one.type in ("bool", "int", "float", "str", "tuple[str, ...]") or one.read_as
     assert all(spelling.startswith("-") for spelling in one.spelled)
 
 
 @pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
 def test_the_command_line_has_it_with_the_default_that_the_learner_has(config, one):
     param = PARAMS[one.key]
-    assert {*one.spelled} <= {*param.opts, *param.secondary_opts}
+    assert {name for names in one.spelled for name in names.split("/")} <= {*param.opts, *param.secondary_opts}
     assert one.help in param.help
     assert one.default_text in param.help
     if one.type in ("int", "float") and one.default and one.shown is None:
@@ -45,7 +52,7 @@ def test_the_default_is_within_the_bounds(config, one):
     assert one.default is None or one.needed or one.type not in ("int", "float") or one.within(one.default) or (
         one.default == 0  # a number of classes or the like that is not asked for
     )
-    assert not one.choices or one.default in (*one.choices, "")
+    assert not one.choices or one.default in (*one.choices, "", None)
 
 
 @pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))

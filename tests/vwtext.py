@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from oracle.options import Options
 
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 

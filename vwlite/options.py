@@ -28,7 +28,8 @@ class Option(NamedTuple):
     above: float | None = None
     below: float | None = None
     choices: tuple[str, ...] = ()
-    read_as: str = ""  # a way of reading values that the annotation does not tell: names, class_weights
+    read_as: str = ""  # how values are read, where the annotation does not tell: names, class_weights, difficulty
+    writes: str = ""  # the value names a file for this
     shown: str | None = None  # the default in words, "" for none; None: the field's default
     settled: bool = False  # a model keeps it: another value beside -i is refused when the model is to learn on
     shape: bool = False  # another value beside -i is always refused: the weights would mean nothing

@@ -10,7 +10,7 @@ from typing import Any
 
 from tool import TEXT
 
-from vwlite.data.dataset import InputConfig
+from vwlite.data.config import InputConfig
 from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.storage import archive_writer, zip_layout
 from vwlite.storage.model_file import MODEL

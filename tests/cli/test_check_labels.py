@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.text_format import TextFormat
 
 NAMES = "sports |a x\narts 2 |a y\nsports tag|a x\n|a z\n"

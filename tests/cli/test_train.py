@@ -246,7 +246,7 @@ ERRORS = {  # arguments: status, what is said
     "data.vw --redefine a": (2, "--redefine takes N:=S, :=S or N:=, not 'a'"),
     "data.vw -b 33": (2, "-b takes 1 to 32 bits, not 33"),
     "data.vw -b 0": (2, "-b takes 1 to 32 bits, not 0"),
-    "data.vw --hash_seed -1": (2, "--hash_seed takes a number from 0 to 4294967295"),
+    "data.vw --hash_seed -1": (2, "--hash_seed takes 0 to 4294967295, not -1"),
     "data.vw --passes 0": (2, "--passes takes 1 or more, not 0"),
     "data.vw --l1 -1": (2, "--l1 takes a number of 0 or more, not -1"),
     "data.vw -l nan": (
@@ -256,10 +256,7 @@ ERRORS = {  # arguments: status, what is said
     "data.vw -l -1": (2, "-l takes a number of 0 or more, not -1"),
     "data.vw --max-bad-ratio 2": (2, "--max-bad-ratio takes a number from 0 to 1, not 2"),
     "data.vw --threads 0": (2, "--threads takes 1 or more, not 0"),
-    "data.vw --early_terminate 0 --passes 2": (
-        2,
-        "--holdout_period and --early_terminate take 1 or more, --holdout_after 0 or more",
-    ),
+    "data.vw --early_terminate 0 --passes 2": (2, "--early_terminate takes 1 or more, not 0"),
     "data.vw -P x": (2, "-P x: give an integer (a step, as 1000) or a number with a dot (a factor, as 2.0)"),
     "data.vw -c --names": (2, "--names does nothing without -f"),
     "data.vw --lock-wait 5": (2, "--lock_wait does nothing without -f"),

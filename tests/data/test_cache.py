@@ -21,7 +21,8 @@ from vwlite.data import spill_buffer
 from vwlite.data.batch import COLUMNS, TEXT_OFFSETS
 from vwlite.data.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
 from vwlite.data.cache_codec import Packed, pack_batch, unpack_batch, unpacked_size
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError, OutputError
 from vwlite.storage import flushing

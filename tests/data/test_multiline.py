@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 
 from vwlite.data import multiline
 from vwlite.data.batch import BLANK, INNER, SHARED
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import UNTOLD
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
+from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.feature_plan import Plan
 
 PIECES = ["1:1 |a x", "2:0 'tag |a y:2 z", "2 |b", "|", "", "", "3:1 |a x |b:2 y", "1:1", "|a nan:nan"]
 PIECES += ["shared |s q", "shared tag|"]

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vwlite.data.batch import Batch
-from vwlite.data.holdout import Holdout, HoldoutConfig
+from vwlite.data.config import HoldoutConfig
+from vwlite.data.holdout import Holdout
 from vwlite.data.shuffle import ROWS, Rows, order_of
 from vwlite.data.text_format import TextFormat, Workspace, parse_text
 

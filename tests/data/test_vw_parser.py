@@ -11,6 +11,7 @@ from vwtext import clean_lines, feature_config, lines, text_options
 from vwlite.data.batch import BLANK, SAVE, TAGGED
 from vwlite.data.parse_errors import Code
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.features import feature_plan
 
 PARSE = parser_of("vw")
 KINDS = {
@@ -43,7 +44,7 @@ def parse(text, format, size=None):
 
 
 def text_format(options, strict):
-    return feature_config(options).text_format(strict=strict)
+    return feature_plan.text_format(feature_config(options), strict=strict)
 
 
 def bits(values):
@@ -151,7 +152,7 @@ def test_any_workspace_gives_the_same(some_lines, options, strict):
 @given(st.binary(max_size=400), st.booleans(), st.booleans())
 def test_arbitrary_bytes_are_rows_or_bad_lines(noise, strict, names):
     text = noise + b"\n"
-    batch, remarks = parse(text, feature_config(Options()).text_format(strict=strict, names=names))
+    batch, remarks = parse(text, feature_plan.text_format(feature_config(Options()), strict=strict, names=names))
     bad = {line for line, _ in remarks} if strict else set()
     assert len(batch) + len(bad) == text.count(b"\n")
     assert batch.row_namespace[-1] == len(batch.namespace_char)

@@ -13,8 +13,9 @@ from vwlite._native.expand import expand_row
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError
+from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names, with_all_linear
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.hashing import hash_name
 from vwlite.features.name_index import NameBook, book_from_arrays
 
@@ -22,7 +23,7 @@ from vwlite.features.name_index import NameBook, book_from_arrays
 def read(text, config, names=True):
     """The batch of ``text`` and a plan that has seen it."""
     text, plan = text.removesuffix(b"\n") + b"\n", Plan(config)
-    batch = parse_text(text, config.text_format(strict=False, names=names))
+    batch = parse_text(text, text_format(config, strict=False, names=names))
     plan.see(plan.redefine[batch.namespace_char].tolist())
     return batch, plan
 

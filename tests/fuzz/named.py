@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from vwlite.data.dataset import InputConfig
-from vwlite.data.malformed_lines import BadLines, BadLinesConfig
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.malformed_lines import BadLines
+from vwlite.features.config import FeatureConfig
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import TargetConfig, train

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fuzz import named
 from fuzz.sealing import unsealed_model
-from vwlite.data.dataset import InputConfig
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.data.config import InputConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.active import ActiveConfig
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.configs.coin import CoinConfig

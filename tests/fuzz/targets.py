@@ -23,8 +23,9 @@ from vwlite.data.shared_lines import with_shared
 from vwlite.data.shuffle import Rows
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import VwliteError
+from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.multiline import LdfConfig
@@ -99,7 +100,7 @@ def text(data: bytes, kind: str) -> None:
     features, strict, names = OPTIONS[choice % len(OPTIONS)], choice & 8 == 0, choice & 16 != 0
     if not data.endswith(b"\n"):
         data += b"\n"
-    format = features.text_format(strict=strict, names=names)
+    format = text_format(features, strict=strict, names=names)
     if choice & 32:
         format = format.of_words()
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
@@ -139,7 +140,7 @@ def load_model(data: bytes) -> None:
         return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):
         model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
-        format, block = model.features.text_format(strict=True), Block(bytearray(LINES + SLACK), len(LINES), "", 0)
+        format, block = text_format(model.features, strict=True), Block(bytearray(LINES + SLACK), len(LINES), "", 0)
         if model.learner.multiline:
             for part in whole_groups(iter([Parser(format.of_words(True, True), "vw")(block)]), True):
                 learn_groups(part.batch, model.features, True, model.learner)

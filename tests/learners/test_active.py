@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from vwlite.data.text_format import TextFormat, parse_text
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.losses import LossConfig

@@ -13,7 +13,8 @@ from vwtext import feature_config
 from vwlite._native import loss_functions as native
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.bfgs import Bfgs
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.losses import LOSSES as TABLE
@@ -26,7 +27,7 @@ WIDE = {"min_prediction": -1000.0, "max_prediction": 1000.0}
 
 
 def run_pass(learner, lines, features, held=None, chunk=None):
-    batch, results = parse_text(b"\n".join(lines), features.text_format(strict=False)), Results()
+    batch, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Results()
     results.make_room(len(batch))
     results.held = None if held is None else np.array(held, np.uint8)
     chunk = chunk or len(batch)

@@ -5,9 +5,10 @@ import random
 import pytest
 from vwlite._native.expand import slots_are_near
 
-from vwlite.data.dataset import InputConfig
+from vwlite.data.config import InputConfig
 from vwlite.data.text_format import parse_text
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig
@@ -38,7 +39,7 @@ def text(words, rows=400):
 )
 def test_slots_are_near_where_nearly_all_features_come_again(words, rows, options, near):
     config = FeatureConfig(**options)
-    batch = parse_text(text(words, rows).encode(), config.text_format(strict=False))
+    batch = parse_text(text(words, rows).encode(), text_format(config, strict=False))
     plan = Plan(config)
     assert slots_are_near(batch, plan, 0, rows) == near
     assert not slots_are_near(batch, plan, rows - 9, rows)

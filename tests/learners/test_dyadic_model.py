@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from oracle.dyadic import Dyadic as Twin
 from oracle.dyadic_case import LOSSES, Case, parse
 
-from vwlite.data.dataset import InputConfig
-from vwlite.data.holdout import HoldoutConfig
+from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results

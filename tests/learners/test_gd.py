@@ -17,7 +17,8 @@ from vwtext import feature_config, gd_config, joined, sequences
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.hashing import hash_name
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
@@ -84,7 +85,7 @@ def learn(lines, options, held=None, chunk=None, learner=None):
     """Run the kernel, ``chunk`` rows a time."""
     features = feature_config(options)
     learner = learner or Gd(gd_config(options), options.bits, strict=False, learning=not options.test_only)
-    batch, plan, results = parse_text(b"\n".join(lines), features.text_format(strict=False)), Plan(features), Results()
+    batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
     results.make_room(len(batch))
     results.held = None if held is None else np.array(held, np.uint8)
     for begin in range(0, len(batch), chunk or len(batch)):
@@ -197,7 +198,7 @@ def test_only_testing_predicts_from_the_table_and_leaves_it(problem):
 def test_sorted_features_are_those_that_sorted_lines_have():
     config = FeatureConfig(bits=18, sort_features=True)
     line = b"1 |x b a:3 c:-1 a:2 |y z"
-    batch = parse_text(line, config.text_format(strict=True))
+    batch = parse_text(line, text_format(config, strict=True))
     learner, results = Gd(GdConfig(), 18), Results()
     results.make_room(1)
     learner.run(batch, Plan(config), results, 0, 1)
@@ -212,7 +213,7 @@ def test_strict_manners_stop_at_what_is_not_finite(line):
     options = Options(rules=frozenset({"sgd"}), bits=4)
     lines = [b"1 |x a b", b"2 |x b", *[line] * 9]
     learner, config = Gd(gd_config(options), 4), feature_config(options)
-    batch, results = parse_text(b"\n".join(lines), config.text_format(strict=False)), Results()
+    batch, results = parse_text(b"\n".join(lines), text_format(config, strict=False)), Results()
     results.make_room(len(batch))
     with pytest.raises(Diverged, match="not a finite number"):
         learner.run(batch, Plan(config), results, 0, len(batch))
@@ -229,7 +230,7 @@ def test_examples_without_features_are_no_divergence(rules, tmp_path, run_here):
 
 
 def test_what_does_not_belong_together_is_refused():
-    batch, results = parse_text(b"1 |x a", FeatureConfig().text_format(strict=True)), Results()
+    batch, results = parse_text(b"1 |x a", text_format(FeatureConfig(), strict=True)), Results()
     results.make_room(1)
     learner = Gd(GdConfig(), 10)
     with pytest.raises(ValueError, match="belong together"):

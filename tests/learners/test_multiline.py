@@ -12,9 +12,10 @@ from oracle.options import Options
 from vwtext import feature_config, gd_config, joined, sequences
 
 from vwlite.data.batch import INNER
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.multiline import LdfConfig
 from vwlite.learners.multiline import Ldf
 from vwlite.learners.row_results import Results
@@ -53,7 +54,7 @@ def text_of(groups):
 def batches_of(text, options, folder, **reading):
     """The batches of whole groups that a run would see."""
     (folder / "groups.vw").write_bytes(text)
-    format = feature_config(options).text_format(strict=False).of_words(True, True)
+    format = text_format(feature_config(options), strict=False).of_words(True, True)
     inputs = Inputs(InputConfig(paths=(str(folder / "groups.vw"),), **reading), format)
     return [part.batch for part in inputs.texts()]
 

@@ -15,7 +15,7 @@ from vwtext import feature_config, gd_config
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.active import Active
 from vwlite.learners.configs.active import ActiveConfig
 from vwlite.learners.configs.gd import GdConfig
@@ -48,7 +48,7 @@ def learn(case, chunk=None):
     stated |= {"mellowness": mellowness, "random_seed": seed, "binary": binary, **KINDS[kind]}
     learner = Active(ActiveConfig(**stated), options.bits, strict=strict)
     features = feature_config(options)
-    batch, plan, results = parse_text(b"\n".join(lines), features.text_format(strict=False)), Plan(features), Results()
+    batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
     results.make_room(len(batch))
     results.held = None if held is None else np.array(held[: len(batch)], np.uint8)
     queries = 0
@@ -129,7 +129,7 @@ def test_the_kernel_refuses_what_does_not_fit():
 
     learner = learn((*case[:2], Options(bits=4), *case[3:]))[2]
     plan, results = Plan(feature_config(Options(bits=4))), Results()
-    batch = parse_text(b"1 |x a\n", feature_config(Options()).text_format(strict=False))
+    batch = parse_text(b"1 |x a\n", text_format(feature_config(Options()), strict=False))
     results.make_room(1)
     learner.told = learner.told[:0]
     with pytest.raises(ValueError, match="too little room"):

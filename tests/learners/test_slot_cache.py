@@ -8,7 +8,8 @@ import pytest
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
@@ -33,7 +34,7 @@ def learned(text, bits, masked, lanes, *, strict=False, quadratic=(), **rest):
         learner.mask_with(np.ones(1 << bits, np.uint8))
     try:
         for part in (text[:half], text[half:]) * 2:
-            batch = parse_text("\n".join(part).encode(), config.text_format(strict=False))
+            batch = parse_text("\n".join(part).encode(), text_format(config, strict=False))
             results.make_room(len(batch))
             results.held = (np.arange(len(batch)) % 7 == 3).astype(np.uint8)
             learner.run(batch, Plan(config), results, 0, len(batch))

@@ -13,7 +13,8 @@ from oracle.pipeline import expand
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
@@ -35,7 +36,7 @@ def learn(text, loss, chunk=None, learner=None, count=5):
     learner = learner or Multiclass(config(loss, count), 12)
     learner.want_scores()
     features = FeatureConfig(bits=12)
-    batch, results = parse_text(b"\n".join(text), features.text_format(strict=True)), Results()
+    batch, results = parse_text(b"\n".join(text), text_format(features, strict=True)), Results()
     results.make_room(len(batch))
     batch.label = learner.labels().check(batch)
     for begin in range(0, len(batch), chunk or len(batch)):

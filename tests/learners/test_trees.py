@@ -15,7 +15,7 @@ from vwtext import feature_config, gd_config
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import log_multi
 from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.configs.log_multi import LogMultiConfig
@@ -48,7 +48,7 @@ def made(kind, options, **more):
 def learn(learner, lines, options, held=None, chunk=None):
     """float32[n, 4]: prediction, loss, features, the weight that vw counts."""
     features = feature_config(options)
-    batch, results = parse_text(b"\n".join(lines), features.text_format(strict=learner.strict)), Results()
+    batch, results = parse_text(b"\n".join(lines), text_format(features, strict=learner.strict)), Results()
     batch.label = learner.labels(None if learner.strict else lambda line: None).check(batch)
     results.make_room(len(batch))
     results.held = None if held is None else np.array(held, np.uint8)

@@ -17,9 +17,9 @@ from vwlite._native.weight_table import (
     touch_pages,
 )
 
-from vwlite.data.dataset import InputConfig
+from vwlite.data.config import InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.storage import table_codec, weight_table
 from vwlite.storage.weight_table import Table, written_chunks, zeros

@@ -8,7 +8,8 @@ import pytest
 
 from vwlite.data.batch import BLANK, SAVE
 from vwlite.data.text_format import parse_text
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
@@ -20,7 +21,7 @@ def audit(text, features=None, config=None, learner=None, cached=False, learning
     """The audit of a run over ``text``, as one string."""
     features = features or FeatureConfig()
     learner = learner or Gd(config or GdConfig(), features.bits, learning=learning, strict=False)
-    batch = parse_text(text, features.text_format(strict=False, names=not cached))
+    batch = parse_text(text, text_format(features, strict=False, names=not cached))
     plan, results, lines = Plan(features), Results(), []
     results.make_room(len(batch))
     plan.see(batch.namespace_char.tolist())

@@ -7,15 +7,17 @@ from hypothesis import strategies as st
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
-from vwlite.training.curriculum import Curriculum, CurriculumConfig, difficulties
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import text_format
+from vwlite.training.config import CurriculumConfig
+from vwlite.training.curriculum import Curriculum, difficulties
 
 LINES = [b"1 |a x y z", b"-1 |a x |v d:3", b"1 |", b"1 |a x y |v d:-1 e:0.5", b"-1 |a w x y |vv z"]
 FEATURES = FeatureConfig()
 
 
 def batches(size=2):
-    text = FEATURES.text_format(strict=True)
+    text = text_format(FEATURES, strict=True)
     return [parse_text(b"\n".join(LINES[begin : begin + size]), text) for begin in range(0, len(LINES), size)]
 
 
@@ -38,7 +40,7 @@ def test_what_is_difficult(by, wanted, size):
 
 @pytest.mark.parametrize("features", [FeatureConfig(hash="all"), FeatureConfig(hash_seed=7)])
 def test_names_are_hashed_as_features_are(features):
-    batch = parse_text(b"1 |12 d:3\n1 |1 d:4", features.text_format(strict=True))
+    batch = parse_text(b"1 |12 d:3\n1 |1 d:4", text_format(features, strict=True))
     np.testing.assert_array_equal(difficulties("value:12", [batch], features)[0], [3, np.nan])
 
 
@@ -66,7 +68,7 @@ def test_easy_first_anti_last():
     st.one_of(st.none(), st.lists(st.integers(0, 1), min_size=5, max_size=5)),
 )
 def test_what_is_admitted_stays_so_and_in_the_end_all_are(order, start, full, passes, always):
-    config = CurriculumConfig(order, start=start, passes=min(full, passes))
+    config = CurriculumConfig(order, start=start, passes=min(full, passes) or None)
     curriculum = Curriculum(config, batches(), 1, FEATURES)
     always = None if always is None else np.array(always, np.uint8)
     before: set[int] = set()

@@ -9,9 +9,8 @@ import zipfile
 import pytest
 
 from vwlite.cli import build
-from vwlite.data.dataset import InputConfig
-from vwlite.data.holdout import HoldoutConfig
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.data.config import HoldoutConfig, InputConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import OutputConfig, RunConfig

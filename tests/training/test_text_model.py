@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from vwlite.data.text_format import parse_text
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.name_index import NameBook
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.training.counters import Counters, ProgressRule
+from vwlite.training.config import ProgressRule
+from vwlite.training.counters import Counters
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.text_model import CHUNK, write_readable
 
@@ -150,7 +152,7 @@ def trained(text, features, config, step=None, passes=1):
     """Learner, counters and names after a run with ``-P step``."""
     learner = Gd(config, features.bits, strict=False)
     counters = Counters(ProgressRule(additive=True, step=step) if step else None)
-    batch = parse_text(text, features.text_format(strict=False, names=True))
+    batch = parse_text(text, text_format(features, strict=False, names=True))
     plan, results, book = Plan(features), Results(), NameBook()
     results.make_room(len(batch))
     plan.see(plan.redefine[batch.namespace_char].tolist())

@@ -12,11 +12,10 @@ from oracle.driver import run
 from oracle.options import Options
 from vwtext import feature_config, gd_config, joined, sequences
 
-from vwlite.data.dataset import InputConfig
-from vwlite.data.holdout import HoldoutConfig
+from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.storage import model_file
-from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.counters import ProgressRule, parse_progress
+from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
+from vwlite.training.counters import parse_progress
 from vwlite.training.display import Display
 from vwlite.training.progress import HEADER
 from vwlite.training.start import start

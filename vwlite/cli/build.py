@@ -10,17 +10,13 @@ import click
 
 from vwlite.cli.console import say
 from vwlite.cli.files import cache_of
-from vwlite.data.blocks import BLOCK_SIZE
-from vwlite.data.dataset import InputConfig
-from vwlite.data.holdout import HoldoutConfig
-from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.losses import OF_CLASSES, LossConfig
 from vwlite.options import options_of
-from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.counters import parse_progress
-from vwlite.training.curriculum import CurriculumConfig
 from vwlite.training.model_loader import Restored
 from vwlite.training.start import start
 
@@ -57,26 +53,23 @@ def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
     return pick(FeatureConfig, options)
 
 
+def chosen(config: type, options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a configuration whose options have a value; ``options`` are all of a command, typed or not."""
+    found = {one.name: options.get(one.key) for one in options_of(config).values()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def input_config(options: dict[str, Any]) -> InputConfig:
     """Where the data come from; ``options`` are all, typed or not."""
-    paths = tuple(options.get("files", ())) or ("-",)  # those of -d among them, in the order typed
-    for name in ("threads", "examples", "block_size"):
-        least = 0 if name == "examples" else 1
-        if options.get(name) is not None and options[name] < least:
-            raise UsageError(f"--{name} takes {least} or more, not {options[name]}")
-    return InputConfig(
-        paths=paths,
-        kind=options.get("kind", "vw"),
-        threads=options.get("threads") or available_cores(),
-        block_size=options.get("block_size") or BLOCK_SIZE,
-        cache=cache_of(options),
-        kill_cache=bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
-        examples=options.get("examples") or 0,
-        shuffle=shuffles(options),
-        shuffle_first=bool(options.get("shuffle_first")),
-        seed=options.get("random_seed") or 0,
-        class_weights=options.get("classweight") or (),
-    )
+    changes = {
+        "threads": available_cores(),
+        **chosen(InputConfig, options),
+        "cache": cache_of(options),
+        "kill_cache": bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
+        "shuffle": shuffles(options),
+        "seed": options.get("random_seed") or 0,
+    }
+    return InputConfig(tuple(options.get("files", ())) or ("-",), **changes)  # with files of -d, in the order typed
 
 
 def shuffles(options: dict[str, Any]) -> bool:
@@ -99,23 +92,12 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def holdout_config(options: dict[str, Any]) -> HoldoutConfig:
-    return HoldoutConfig(
-        off=options["holdout_off"],
-        period=options["holdout_period"],
-        after=options["holdout_after"],
-        early_terminate=options["early_terminate"],
-    )
-
-
 def curriculum_config(options: dict[str, Any]) -> CurriculumConfig:
-    names = ("order", "by", "start", "passes")
-    given = {name: options.get(f"curriculum_{name}") for name in names}
-    changes = {name: value for name, value in given.items() if value is not None}
-    if changes and not given["order"]:
-        raise UsageError(f"--curriculum-{next(iter(changes))} needs --curriculum")
-    if given["passes"] == 0:
-        raise UsageError("--curriculum-passes takes 1 or more, not 0")
+    changes = chosen(CurriculumConfig, options)
+    if "order" not in changes:
+        for name in ("curriculum_by", "curriculum_start", "curriculum_passes"):
+            if name in typed():
+                raise UsageError(f"--{name.replace('_', '-')} needs --curriculum")
     return CurriculumConfig(**changes)
 
 
@@ -137,7 +119,7 @@ def run_config(
         features=features,
         learner=learner,
         output=output_config(options),
-        holdout=holdout_config(options),
+        holdout=HoldoutConfig(**chosen(HoldoutConfig, options)),
         curriculum=curriculum_config(options),
         passes=options["passes"],
         **more,
@@ -162,4 +144,4 @@ def open_model(
 
 
 def bad_lines_config(arguments: dict[str, Any]) -> BadLinesConfig:
-    return BadLinesConfig(arguments["max_bad_ratio"], arguments["strict"], arguments["bad_lines"])
+    return BadLinesConfig(**chosen(BadLinesConfig, arguments))

@@ -7,15 +7,12 @@ import click
 from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.features.config import TABLE, FeatureConfig
 
 
 @click.command("check", cls=Command, context_settings=SETTINGS, short_help="Validate text and say what is in it.")
 @options.data_files
-@options.count("-b", "--bit_precision", "bits", default=18, help="The -b to report collisions of. [default: 18]")
-@click.option(
-    "--hash", type=click.Choice(["strings", "all"]), help="Whether digits are numbers (strings) or names (all)."
-)
-@options.count("--hash_seed", help="Seed of the hash.")
+@options.options_in(FeatureConfig, TABLE, bits={"help": "The -b to report collisions of."})
 @options.label_options
 @options.data_options
 @options.bad_line_options

@@ -8,6 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Held, Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.storage.output_checks import LOCK
 
 
@@ -52,7 +53,7 @@ from vwlite.storage.output_checks import LOCK
 @options.max_memory
 @options.data_options
 @options.cache_options
-@options.table_family("18; 32, the whole hash, with named labels")
+@options.options_in(FeatureConfig, TABLE, bits={"shown": "18; 32, the whole hash, with named labels"})
 @options.feature_options
 @options.bad_line_options
 @click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")

@@ -25,7 +25,6 @@ from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 @options.pass_options
 @options.curriculum_options
 @options.options_of_learners
-@options.dot_product
 @options.class_weights
 @options.table_options
 @options.feature_options

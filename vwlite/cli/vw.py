@@ -8,6 +8,8 @@ from vwlite.cli import options
 from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import VwCommand, Whole
 from vwlite.cli.root import SETTINGS
+from vwlite.features.config import FeatureConfig
+from vwlite.options import options_of
 from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
@@ -36,7 +38,7 @@ run_options = options.family(
     click.option("--random_weights", "uniform_weights", is_flag=True, help="Begin with uniform random weights."),
     click.option("--normal_weights", is_flag=True, help="Begin with normal ones."),
     click.option("--truncated_normal_weights", is_flag=True, help="Begin with normal ones below two deviations."),
-    click.option("--sort_features", is_flag=True, help="Sort a namespace's features and drop repeated ones."),
+    options.declared(options_of(FeatureConfig)["sort_features"]),
     click.option("--dont_output_best_constant", is_flag=True, help="No best constant in the summary."),
     click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),
     click.option("--no_stdin", is_flag=True, help="Do not read standard input when there is no -d."),
@@ -78,7 +80,6 @@ without_effect = options.family(
 @options.cache_options
 @options.pass_options
 @options.options_of_learners
-@options.dot_product
 @options.class_weights
 @options.table_options
 @options.feature_options

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.blocks import BLOCK_SIZE, Block, Buffers, blocks
+from vwlite.data.blocks import Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
+from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.digests import Digest, Mark
 from vwlite.data.input_stream import missing, open_input, shown
 from vwlite.errors import DataError, UsageError
 
 __all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "same_file"]
 
-BLOCK_SIZE = 1 << 19
 SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
 NEWLINE = 10
 FINE, COARSE = 20_000_000, 3_000_000_000  # ns in which a change may leave the time of change as it is

@@ -4,15 +4,16 @@ import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Begun, Parsed, read
-from vwlite.data.blocks import BLOCK_SIZE, check_inputs, open_input
+from vwlite.data.blocks import check_inputs, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
 from vwlite.data.compression import Decompressed, identify
+from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import shown
 from vwlite.data.text_format import TextFormat
@@ -24,23 +25,6 @@ if TYPE_CHECKING:
 
 ZIP = b"PK\3\4"  # how a model begins
 TEMPORARY = "of this run"  # stands for the path of a cache without a name
-
-
-@dataclass(frozen=True, slots=True)
-class InputConfig:
-    """What is read, and how. ``cache`` is the cache file, None for none."""
-
-    paths: tuple[str, ...] = ("-",)
-    kind: str = "vw"  # or "svmlight"
-    threads: int = 1
-    block_size: int = BLOCK_SIZE
-    cache: str | None = None
-    kill_cache: bool = False
-    examples: int = 0  # lines read at most, 0 for all
-    shuffle: bool = False  # every pass but a model's first goes in an order of its own
-    shuffle_first: bool = False  # the first pass of a run goes in random order too
-    seed: int = 0  # of these orders
-    class_weights: tuple[tuple[float, float], ...] = ()  # label, factor of its examples' importance
 
 
 class Inputs:

@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from vwlite.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True)
-class HoldoutConfig:
-    """Holding out begins with the second pass asked for, or with ``after``, unless it is ``off``."""
-
-    off: bool = False
-    period: int = 10
-    after: int = 0
-    early_terminate: int = 3
-
-    def __post_init__(self) -> None:
-        if self.period < 1 or self.after < 0 or self.early_terminate < 1:
-            raise UsageError("--holdout_period and --early_terminate take 1 or more, --holdout_after 0 or more")
-
-    def active(self, passes: int) -> bool:
-        return not self.off and (passes > 1 or self.after > 0)
+from vwlite.data.config import HoldoutConfig
 
 
 class Holdout:

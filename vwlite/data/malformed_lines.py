@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.parse_errors import SENTENCES, excerpt, hint
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import DataError
 from vwlite.storage.atomic_file import atomic_output
 
 SHOWN = 10  # malformed lines shown in full
@@ -25,19 +24,6 @@ class Labels(Protocol):
     hints: dict[int, str]  # by the code of a remark: what may be meant where a label cannot be read
 
     def check(self, batch: Batch) -> np.ndarray: ...
-
-
-@dataclass(frozen=True, slots=True)
-class BadLinesConfig:
-    """What happens to malformed lines; see ``BadLines``."""
-
-    max_ratio: float = 0.01
-    strict: bool = False
-    keep: str | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.max_ratio <= 1:
-            raise UsageError(f"--max-bad-ratio takes a number from 0 to 1, not {self.max_ratio:g}")
 
 
 class BadLines:

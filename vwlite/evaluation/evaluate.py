@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from vwlite.data.batch import Batch
-from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.data.config import BadLinesConfig
 from vwlite.evaluation.metrics import Outcomes
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy

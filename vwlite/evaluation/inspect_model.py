@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import book_from_arrays
 from vwlite.learners.base import plain
 from vwlite.learners.configs.gd import GdConfig

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate, chain, compress
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
+from vwlite.features.config import FeatureConfig
 from vwlite.features.interactions import (
     LETTERS,
     FullNames,
@@ -28,54 +28,17 @@ ANONYMOUS = 32
 MADE = (132, 133)  # namespaces of affix and spelling features
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureConfig:
-    """The feature pipeline's options, spelled as Vowpal Wabbit spells them."""
-
-    bits: int = 18
-    hash: str = "strings"
-    hash_seed: int = 0
-    noconstant: bool = False
-    quadratic: tuple[str, ...] = ()
-    cubic: tuple[str, ...] = ()
-    interactions: tuple[str, ...] = ()
-    permutations: bool = False
-    leave_duplicate_interactions: bool = False
-    ignore: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    ignore_linear: tuple[str, ...] = ()
-    redefine: tuple[str, ...] = ()
-    ngram: tuple[str, ...] = ()
-    skips: tuple[str, ...] = ()
-    feature_limit: tuple[str, ...] = ()
-    affix: str = ""
-    spelling: tuple[str, ...] = ()
-    sort_features: bool = False
-    dotproduct: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.bits <= 32:
-            raise UsageError(f"-b takes 1 to 32 bits, not {self.bits}")
-        if self.hash not in ("strings", "all"):
-            raise UsageError(f"--hash is 'strings' or 'all', not {self.hash!r}")
-        if not 0 <= self.hash_seed < 2**32:
-            raise UsageError("--hash_seed takes a number from 0 to 4294967295")
-        if self.sort_features and self.ngram:
-            raise UsageError("--ngram goes by the order of features: drop --sort_features")
-        if self.skips and not self.ngram:
-            raise UsageError("--skips needs --ngram")
-
-    def text_format(self, *, strict: bool, names: bool = False) -> TextFormat:
-        """What the parser has to know of these options."""
-        return TextFormat(
-            hash_all=self.hash == "all",
-            hash_seed=self.hash_seed,
-            strict=strict,
-            names=names,
-            affix=read_affixes(self.affix),
-            spelling=read_spelling(self.spelling),
-            redefine=read_redefine(self.redefine),
-        )
+def text_format(config: FeatureConfig, *, strict: bool, names: bool = False) -> TextFormat:
+    """What the parser has to know of these options."""
+    return TextFormat(
+        hash_all=config.hash == "all",
+        hash_seed=config.hash_seed,
+        strict=strict,
+        names=names,
+        affix=read_affixes(config.affix),
+        spelling=read_spelling(config.spelling),
+        redefine=read_redefine(config.redefine),
+    )
 
 
 def letter_table(values: Iterable[str], absent: bool = False) -> np.ndarray:

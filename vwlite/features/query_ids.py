@@ -9,7 +9,7 @@ import numpy as np
 from vwlite._native.query_ids import namespace_numbers, tag_numbers
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.errors import DataError, UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
 
 

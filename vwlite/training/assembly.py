@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from vwlite.data.malformed_lines import BadLines, BadLinesConfig
+from vwlite.data.config import BadLinesConfig
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner

@@ -3,19 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from vwlite.data.dataset import InputConfig
-from vwlite.data.holdout import HoldoutConfig
+from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners import check_as_text
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.training.counters import ProgressRule
-from vwlite.training.curriculum import CurriculumConfig
+from vwlite.options import Config, config, option
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
+
+
+@config
+class CurriculumConfig(Config):
+    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL or value:NAMESPACE."""
+
+    order: str | None = option(
+        None, "Begin with the easiest examples, the hardest or any; every pass admits more, in the end all.",
+        section="Curriculum", spelled=("--curriculum",), key="curriculum_order", choices=("easy", "anti", "random"),
+    )
+    by: str = option(
+        "length", "What makes them hard: length, rarest, margin:MODEL, value:NAMESPACE.", section="Curriculum",
+        spelled=("--curriculum-by",), key="curriculum_by", read_as="difficulty",
+    )
+    start: float = option(
+        0.25, "Share of the first pass.", section="Curriculum", spelled=("--curriculum-start",),
+        key="curriculum_start", above=0, high=1,
+    )
+    passes: int | None = option(
+        None, "Pass from which on all take part.", section="Curriculum", spelled=("--curriculum-passes",),
+        key="curriculum_passes", low=1, shown="half of --passes",
+    )
+
+    def __post_init__(self) -> None:
+        kind, colon, of = self.by.partition(":")
+        if (kind in ("length", "rarest")) == bool(colon) or kind not in ("length", "rarest", "margin", "value"):
+            raise UsageError(f"--curriculum-by takes length, rarest, margin:MODEL or value:NAMESPACE, not {self.by!r}")
+        if colon and not of:
+            raise UsageError(f"--curriculum-by {self.by} lacks what comes after the colon")
+
+    def share(self, number: int, passes: int) -> float:
+        """Of the examples, in pass ``number`` (from 1) of ``passes``."""
+        full = self.passes or min(max((passes + 1) // 2, 2), passes)
+        return 1.0 if number >= full else self.start + (1 - self.start) * (number - 1) / (full - 1)
+
+
+class ProgressRule(NamedTuple):
+    """Progress rows are due every ``step`` of importance, or at totals growing by that factor."""
+
+    additive: bool = False
+    step: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +80,8 @@ class OutputConfig:
     model_id: str = ""  # --id, for the readable model's header
 
 
-@dataclass(frozen=True, slots=True)
-class RunConfig:
+@config
+class RunConfig(Config):
     """Everything one run is told."""
 
     input: InputConfig = field(default_factory=InputConfig)
@@ -51,14 +90,12 @@ class RunConfig:
     output: OutputConfig = field(default_factory=OutputConfig)
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
-    passes: int = 1
+    passes: int = option(1, "Passes over the data.", section="Passes", low=1)
     initial_pass_length: int = -1  # lines
     learning: bool = True  # False: test only (-t)
     strict: bool = True  # False: as ``vwlite vw``
 
     def __post_init__(self) -> None:
-        if self.passes < 1:
-            raise UsageError(f"--passes takes 1 or more, not {self.passes}")
         if self.output.invert_hash and self.input.cache:
             raise UsageError("--invert_hash needs the names in the text, which a cache does not keep: drop -c")
         if self.output.names and self.input.cache:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.best_constant import LabelSummary
 from vwlite.numerals import FLOAT32_MAX, WHOLE
+from vwlite.training.config import ProgressRule
 
 NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out
 
@@ -28,13 +29,6 @@ _TOTALS = frozenset(
 _UNSET_LABEL = float("nan")
 _LIMIT = 2**64
 _DAMAGED = "the model's performance counters are damaged"
-
-
-class ProgressRule(NamedTuple):
-    """Progress rows are due every ``step`` of importance, or at totals growing by that factor."""
-
-    additive: bool = False
-    step: float = 2.0
 
 
 def parse_progress(text: str) -> tuple[ProgressRule, str | None]:

@@ -7,44 +7,17 @@ so: weights, 0 or 1, never fall, and end uniform.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
 from vwlite.interrupts import obey
+from vwlite.training.config import CurriculumConfig
 
-ORDERS = ("easy", "anti", "random")
 HASH_BITS = 20  # of the table that features are counted in
-
-
-@dataclass(frozen=True, slots=True)
-class CurriculumConfig:
-    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL or value:NAMESPACE."""
-
-    order: str | None = None
-    by: str = "length"
-    start: float = 0.25
-    passes: int = 0  # 0: half of all
-
-    def __post_init__(self) -> None:
-        kind, colon, of = self.by.partition(":")
-        if (kind in ("length", "rarest")) == bool(colon) or kind not in ("length", "rarest", "margin", "value"):
-            raise UsageError(f"--curriculum-by takes length, rarest, margin:MODEL or value:NAMESPACE, not {self.by!r}")
-        if colon and not of:
-            raise UsageError(f"--curriculum-by {self.by} lacks what comes after the colon")
-        if not 0 < self.start <= 1:
-            raise UsageError(f"--curriculum-start takes a share above 0 and up to 1, not {self.start:g}")
-        if self.passes < 0:
-            raise UsageError(f"--curriculum-passes takes 1 or more, not {self.passes}")
-
-    def share(self, number: int, passes: int) -> float:
-        """Of the examples, in pass ``number`` (from 1) of ``passes``."""
-        full = self.passes or min(max((passes + 1) // 2, 2), passes)
-        return 1.0 if number >= full else self.start + (1 - self.start) * (number - 1) / (full - 1)
 
 
 class Curriculum:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vwlite.data.holdout import HoldoutConfig
+from vwlite.data.config import HoldoutConfig
 from vwlite.training.counters import Counters
 from vwlite.training.listener import Listener, Run
 from vwlite.training.model_writer import ModelWriter

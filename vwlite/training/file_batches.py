@@ -13,6 +13,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.dataset import Inputs
 from vwlite.data.holdout import Holdout
 from vwlite.data.text_format import TextFormat
+from vwlite.features import feature_plan
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum import Curriculum
@@ -29,7 +30,7 @@ class MalformedLinePolicy(Protocol):
 
 def text_format(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
-    text = config.features.text_format(strict=config.strict, names=config.wants_names)
+    text = feature_plan.text_format(config.features, strict=config.strict, names=config.wants_names)
     words = getattr(config.learner, "label_words", None)
     return text if words is None else text.of_words(words, learner.multiline)
 

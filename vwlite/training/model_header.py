@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 from vwlite.config_check import Between, Double, built, require
 from vwlite.data.digests import Told
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.storage import model_file

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.errors import ModelError
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.prediction_limits import with_free_bound
@@ -79,7 +80,7 @@ def restore(
         with of_the_model(path):
             learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
             if not feature_changes:
-                features.text_format(strict=strict)
+                text_format(features, strict=strict)
                 plan = Plan(features, header["seen"], learner.drops_pairs)
         if feature_changes:
             plan = Plan(features, header["seen"], learner.drops_pairs)

@@ -1,7 +1,8 @@
 """Which namespaces a run met, and which options never found theirs."""
 
 from vwlite.data.batch import Batch
-from vwlite.features.feature_plan import ANONYMOUS, FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import ANONYMOUS, Plan
 from vwlite.features.interactions import FullNames, matches, read_interaction
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 
 SHORT = {"bits": "-b", "quadratic": "-q", "constant": "-C", "learning_rate": "-l"}
 SETTLED = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged, UsageError
 from vwlite.training.assembly import audit_of, malformed_line_policy
 from vwlite.training.config import RunConfig

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import mmh3
 import numpy as np
 
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.features.interactions import decode_letters
 from vwlite.learners import check_as_text
 from vwlite.learners.gd import COLUMNS, Gd

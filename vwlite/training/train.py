@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.base import Learner
 from vwlite.training.assembly import audit_of, malformed_line_policy, names_of

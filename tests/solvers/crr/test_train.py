@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from oracle.crr import Twin, every_pair
 
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.query_ids import Queries, QueryConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr import train
@@ -33,7 +35,7 @@ def read(tmp_path, text, config, kind="vw", **features):
     features = FeatureConfig(bits=BITS, **features)
     plan = Plan(features)
     data = TrainingSet(GradedLabels(config.loss), Queries(config.queries, features), plan, kind)
-    inputs = Inputs(InputConfig((str(path),), kind=kind), features.text_format(strict=True), not config.pair_buffer)
+    inputs = Inputs(InputConfig((str(path),), kind=kind), text_format(features, strict=True), not config.pair_buffer)
     policy = BadLines(data.labels, quiet, strict=True)
     if config.pair_buffer:
         data.read_sample(inputs, policy, config.pair_buffer, config.seed)

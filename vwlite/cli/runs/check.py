@@ -8,15 +8,17 @@ from typing import Any
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NUMBERS, SEQUENCES, form_of
-from vwlite.data.malformed_lines import BadLines, BadLinesConfig
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.data_report import LARGEST, SMALLEST, DataReport
 from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
 from vwlite.evaluation.label_traps import Traps
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, ManyConfig
 
 SHOWN = 20  # namespaces in the table
@@ -38,7 +40,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError(f"-b takes {SMALLEST} to {LARGEST} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
     features = FeatureConfig(**build.feature_changes(build.typed()))
-    text = features.text_format(strict=True, names=True)
+    text = text_format(features, strict=True, names=True)
     inputs = Inputs(build.input_config(arguments), text)
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()

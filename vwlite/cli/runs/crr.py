@@ -9,7 +9,8 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.name_index import NameBook
 from vwlite.features.query_ids import Queries, QueryConfig
 from vwlite.learners.losses import LossConfig
@@ -37,7 +38,7 @@ def run(arguments: dict[str, Any]) -> int:
         data.names = NameBook()
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
     policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
-    text = features.text_format(strict=True, names=arguments["names"])
+    text = text_format(features, strict=True, names=arguments["names"])
     inputs = Inputs(input, text, several_passes=not config.pair_buffer)
     try:
         read(data, inputs, policy, arguments["bad_lines"], config)

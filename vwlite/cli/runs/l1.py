@@ -7,9 +7,9 @@ from vwlite.cli import build
 from vwlite.cli.console import say, tell
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
-from vwlite.data.malformed_lines import BadLinesConfig
+from vwlite.data.config import BadLinesConfig
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, L1Config
 from vwlite.solvers.loglinear.split import read_holdout

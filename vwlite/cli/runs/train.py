@@ -11,7 +11,7 @@ from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.learners.prediction_limits import with_free_bound

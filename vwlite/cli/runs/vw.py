@@ -9,16 +9,18 @@ import numpy as np
 
 from vwlite.cli import build, learners
 from vwlite.cli.console import Console
+from vwlite.data.config import HoldoutConfig
 from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan
 from vwlite.learners import check_as_text
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.counters import Counters, ProgressRule, parse_progress
+from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
+from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.start import begin_learner
@@ -159,7 +161,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         features=FeatureConfig(**build.feature_changes(typed)),
         learner=learners.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
         output=output,
-        holdout=build.holdout_config(options),
+        holdout=HoldoutConfig(**build.chosen(HoldoutConfig, options)),
         passes=arguments["passes"],
         initial_pass_length=arguments["initial_pass_length"],
         learning=not (arguments["testonly"] or arguments["audit_regressor"]),

@@ -15,7 +15,8 @@ import numpy as np
 
 from vwlite._native import crr as kernel
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.features.feature_plan import FeatureConfig, Plan
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan
 from vwlite.features.query_ids import QueryConfig
 from vwlite.features.row_terms import ADVICE, MOST
 from vwlite.interrupts import obey

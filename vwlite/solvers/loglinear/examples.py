@@ -10,7 +10,8 @@ from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.data.label_vocabulary import LabelBook, tag_of
 from vwlite.data.text_format import FULL
-from vwlite.features.feature_plan import FeatureConfig, Plan, new_namespaces
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import too_many
 from vwlite.interrupts import obey
 from vwlite.learners.base import TOO_MANY

@@ -7,7 +7,7 @@ import numpy as np
 
 from vwlite.config_check import built, check_types, require
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameBook, book_from_arrays
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd

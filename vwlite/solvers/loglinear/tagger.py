@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelBook
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.confusion_table import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
+from vwlite.features.feature_plan import text_format
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans
 from vwlite.solvers.loglinear.model_file import LoadedModel
@@ -42,7 +44,7 @@ class Tagger:
         made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelBook(model.pairs.names))
         self.input = input
-        self.text = model.features.text_format(strict=True).of_words()
+        self.text = text_format(model.features, strict=True).of_words()
 
     def parts(self) -> Iterator[Lines]:
         """Lines that end where a sequence ends. Raises the errors of reading."""

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.dataset import InputConfig, Inputs
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelBook
-from vwlite.data.malformed_lines import BadLines, BadLinesConfig
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
-from vwlite.features.feature_plan import FeatureConfig
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameBook
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
@@ -81,7 +83,7 @@ class Texts:
     def read(self, input: InputConfig) -> Lines:
         """Raises the errors of reading, DataError among them."""
         job, parts = self.job, []
-        text = job.features.text_format(strict=True, names=self.names is not None)
+        text = text_format(job.features, strict=True, names=self.names is not None)
         inputs = Inputs(input, text.of_words() if job.config.words else text)
         try:
             if inputs.cache:

@@ -1,0 +1,78 @@
+"""Options of what is read, what is held out of it, and what becomes of malformed lines: plain data, without NumPy."""
+
+from __future__ import annotations
+
+from vwlite.options import Config, config, option
+
+BLOCK_SIZE = 1 << 19
+
+
+@config
+class InputConfig(Config):
+    """What is read, and how. ``cache`` is the cache file, None for none."""
+
+    paths: tuple[str, ...] = ("-",)
+    kind: str = option(
+        "vw", "Format of the text.", section="Input", spelled=("--format",), key="kind", choices=("vw", "svmlight"),
+        shown="vw, or the model's",
+    )
+    threads: int = option(
+        1, "Threads that parse; the result does not depend on it.", section="Input", low=1, shown="all cores"
+    )
+    block_size: int = option(
+        BLOCK_SIZE, "Bytes parsed at a time.", section="Input", spelled=("--block-size",), low=1, hidden=True
+    )
+    cache: str | None = None
+    kill_cache: bool = option(
+        False, "Make the cache anew even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache")
+    )
+    examples: int = option(0, "Read N examples at most, 0 for all.", section="Input", low=0)
+    shuffle: bool = option(
+        False, "Shuffle later passes.", section="Passes", spelled=("--shuffle/--no-shuffle",),
+        shown="with --dotproduct, not with -p",
+    )
+    shuffle_first: bool = option(
+        False, "Read all first, then learn it in random order, as sorted data need.", section="Passes",
+        spelled=("--shuffle-first",),
+    )
+    seed: int = 0  # of these orders
+    class_weights: tuple[tuple[float, float], ...] = option(
+        (), "Label L weighs W times as much.", section="Classes", spelled=("--classweight",), key="classweight",
+        metavar="L:W,...", read_as="class_weights",
+    )
+
+
+@config
+class HoldoutConfig(Config):
+    """Holding out begins with the second pass asked for, or with ``after``, unless it is ``off``."""
+
+    off: bool = option(
+        False, "Learn from every example, also with several passes.", section="Passes", spelled=("--holdout_off",),
+        key="holdout_off",
+    )
+    period: int = option(
+        10, "Hold out every Nth line.", section="Passes", spelled=("--holdout_period",), key="holdout_period", low=1
+    )
+    after: int = option(
+        0, "Hold out all lines after the Nth.", section="Passes", spelled=("--holdout_after",), key="holdout_after",
+        low=0, shown="",
+    )
+    early_terminate: int = option(3, "Stop after N passes without gain.", section="Passes", low=1)
+
+    def active(self, passes: int) -> bool:
+        return not self.off and (passes > 1 or self.after > 0)
+
+
+@config
+class BadLinesConfig(Config):
+    """What happens to malformed lines; see ``vwlite.data.malformed_lines.BadLines``."""
+
+    max_ratio: float = option(
+        0.01, "Fail when a larger share of lines is malformed.", section="Malformed lines",
+        spelled=("--max-bad-ratio",), key="max_bad_ratio", low=0, high=1,
+    )
+    strict: bool = option(False, "Fail at the first malformed line.", section="Malformed lines")
+    keep: str | None = option(
+        None, "Keep malformed lines there.", section="Malformed lines", spelled=("--bad-lines",), key="bad_lines",
+        writes="malformed lines",
+    )

@@ -1,0 +1,65 @@
+"""Options of what is made of an example's features: plain data, so that ``--help`` shows them without NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vwlite.errors import UsageError
+from vwlite.options import Config, config, option
+
+TABLE = "Table of weights"
+
+
+def feature(default: Any, help: str, **declared: Any) -> Any:
+    """An option that is settled when a model is begun."""
+    return option(default, help, **{"section": "Features", "settled": True, **declared})
+
+
+@config
+class FeatureConfig(Config):
+    """The feature pipeline's options, spelled as Vowpal Wabbit spells them."""
+
+    bits: int = feature(
+        18, "Bits of a slot's number: the table has 2^N slots.", section=TABLE, spelled=("-b", "--bit_precision"),
+        low=1, high=32, unit="bits", shape=True,
+    )
+    hash: str = feature(
+        "strings", "Whether digits are numbers (strings) or names (all).", section=TABLE, choices=("strings", "all"),
+        shape=True,
+    )
+    hash_seed: int = feature(0, "Seed of the hash.", section=TABLE, low=0, high=2**32 - 1, shape=True)
+    noconstant: bool = feature(False, "No constant feature.")
+    quadratic: tuple[str, ...] = feature(
+        (), "Cross two namespaces: letters, ':' for any, or full names 'a,b'.", spelled=("-q", "--quadratic"),
+        metavar="AB",
+    )
+    cubic: tuple[str, ...] = feature((), "Cross three namespaces.", metavar="ABC")
+    interactions: tuple[str, ...] = feature((), "Cross two or more namespaces.", metavar="ABC...")
+    permutations: bool = feature(False, "Cross a namespace with itself in every order.")
+    leave_duplicate_interactions: bool = feature(False, "Keep interactions that differ only in order.")
+    ignore: tuple[str, ...] = feature((), "Drop namespaces beginning with these letters.", metavar="ABC")
+    keep: tuple[str, ...] = feature((), "Drop all others.", metavar="ABC")
+    ignore_linear: tuple[str, ...] = feature((), "Use them only within interactions.", metavar="ABC")
+    redefine: tuple[str, ...] = feature((), "File namespaces S under letter N.", metavar="N:=S")
+    ngram: tuple[str, ...] = feature((), "Add n-grams, of namespace A or of all.", metavar="[A]N")
+    skips: tuple[str, ...] = feature((), "Let n-grams skip up to N features.", metavar="[A]N")
+    feature_limit: tuple[str, ...] = feature((), "Keep N features of namespace A or of each.", metavar="[A]N")
+    affix: str = feature(
+        "", "Add prefixes (+) and suffixes (-) of length N of names, like +2a,-3b.", metavar="SPEC"
+    )
+    spelling: tuple[str, ...] = feature(
+        (), "Add the spelling classes of names; _ is the anonymous namespace.", metavar="A"
+    )
+    sort_features: bool = feature(
+        False, "Sort a namespace's features and drop repeated ones.", section="", vw_only=True
+    )
+    dotproduct: tuple[str, ...] = feature(
+        (), "Add the dot product of two namespaces' latent vectors.", section="Dot products of latent vectors",
+        metavar="AB|A,B", shape=True,
+    )
+
+    def __post_init__(self) -> None:
+        if self.sort_features and self.ngram:
+            raise UsageError("--ngram goes by the order of features: drop --sort_features")
+        if self.skips and not self.ngram:
+            raise UsageError("--skips needs --ngram")
