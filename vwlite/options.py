@@ -171,7 +171,7 @@ def missing(config: Config, name: str) -> Any:
 @dataclass_transform(frozen_default=True, field_specifiers=(field, option, again))
 def config(cls: type) -> Any:
     """Makes a dataclass of a class derived from ``Config``, with its ``OPTIONS``."""
-    made = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    made = dataclass(init=False, repr=False, eq=False)(cls)
     made.OPTIONS = {one.name: named(one) for one in fields(made) if "option" in one.metadata}
     return made
 

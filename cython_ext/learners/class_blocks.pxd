@@ -149,7 +149,7 @@ cdef inline void score_classes(const Learner *m, const float *table, const Scrat
 
 
 cdef inline bint scores_in_lanes(const Learner *m, int shift) noexcept nogil:
-    return has_classes() and shift >= 3 and m.l1 == 0
+    return has_classes() and shift >= 3 and m.l1 == 0 and m.rule == NULL
 
 
 cdef inline bint learns_in_lanes(const Learner *m, int shift) noexcept nogil:

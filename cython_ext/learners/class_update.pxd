@@ -84,6 +84,13 @@ cdef inline int update_class(Many *q, Scratch *s, uint32_t c, float score, float
     return status
 
 
+cdef inline void show_learned(const Many *q, uint32_t c, float *raw, float *score) noexcept nogil:
+    """Where classes answer one by one, what a rule learned from counts, not what its weights said before."""
+    if q.m.rule != NULL:
+        raw[c] = q.m.raw
+        score[c] = clip(raw[c], &q.m)
+
+
 cdef inline void tell_first(Many *q, double number) noexcept nogil:
     """The first label that is 0, or the number of classes, tells from where they are counted."""
     if q.m.scalars[FIRST] < 0 and (number == 0 or number == q.classes):

@@ -12,6 +12,7 @@ from losses.losses cimport LOSS_LOGISTIC, get_loss
 from features.plan cimport LETTERS
 from learners.adaptive_rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
 from features.row_buffer cimport LONG, Scratch
+from learners.update_rule cimport UpdateRule, from_capsule
 from base.status cimport OK, UNSTABLE
 
 
@@ -52,6 +53,9 @@ cdef struct Learner:
     bint copying           # rows may be learned on copies of their slots
     bint ftrl              # columns of the table: w, z, n
     float ftrl_alpha, ftrl_beta
+    const UpdateRule *rule # of another way to learn; NULL: gradient descent or FTRL, or nothing is learned
+    float start            # where ``rule`` begins the prediction of the row at work
+    float raw              # the prediction that ``rule`` learned from last
 
 
 cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
@@ -60,9 +64,14 @@ cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
     return w - gravity if w > gravity else (w + gravity if w < -gravity else 0)
 
 
-cdef inline float inner_product(const Learner *m, const Scratch *s, float start) noexcept nogil:
+cdef inline float inner_product(Learner *m, const Scratch *s, float start) noexcept nogil:
     cdef size_t i
     cdef float sum = start
+    if unlikely(m.rule != NULL):
+        m.start = start
+        for i in range(s.terms):
+            sum += m.table[m.stride * s.index[i]] * s.value[i]
+        return sum
     if m.l1 > 0:
         for i in range(s.terms):
             sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
@@ -328,6 +337,7 @@ cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weig
 
 
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
+    if m.rule != NULL: return m.rule.learn(m, s, y, weight)
     return learn_known(m, s, p, y, weight, not m.ftrl and has_loss(&m.loss, &m.params, p, y), False)
 
 
@@ -354,7 +364,7 @@ cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
     m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
 
 
-cdef inline Learner open_learner(state, config):
+cdef inline Learner open_learner(state, config) except *:
     """From a ``vwlite.learners.gd.Gd`` and its ``KernelConfig``."""
     cdef const float[:, ::1] table = state.weights  # a read-only map of a model when nothing is learned
     cdef double[::1] scalars = state.scalars
@@ -386,4 +396,5 @@ cdef inline Learner open_learner(state, config):
     m.copying = has_simd() and m.rates.lanes >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
+    m.rule = from_capsule(config.rule, m.stride)
     return m

@@ -70,7 +70,7 @@ cdef inline bint has_class(const Ldf *q, size_t row, uint32_t number) noexcept n
     return False
 
 
-cdef inline float score(const Ldf *q, const Scratch *s, size_t row, size_t other, bint learns) noexcept nogil:
+cdef inline float score(Ldf *q, const Scratch *s, size_t row, size_t other, bint learns) noexcept nogil:
     cdef float raw
     prefetch_slots(&q.m, s)
     raw = inner_product(&q.m, s, 0)

@@ -13,8 +13,8 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class, update_class,
-    teach_all, tell_first
+    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class,
+    show_learned, teach_all, tell_first, update_class
 )
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -85,10 +85,11 @@ cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, R
         if learn and known and not q.m.frozen:
             widen_range(&q.m, cost)
         status |= predict_class(q, s, c, rows.base[row], raw, score)
-        if raw[c] < least or (raw[c] == least and c < best):
-            least, best = raw[c], c
         if learn and known and not (q.m.strict and status != OK):
             status |= update_class(q, s, c, score[c], cost, 1)
+            show_learned(q, c, raw, score)
+        if raw[c] < least or (raw[c] == least and c < best):
+            least, best = raw[c], c
     out.prediction[row] = best + first_class(q)
     out.raw[row] = first_class(q)
     for i in range(begin, end):
@@ -121,6 +122,7 @@ cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Res
         status |= predict_class(q, s, c, rows.base[row], raw, score)
         if learn and weight > 0 and not (q.m.strict and status != OK):
             status |= update_class(q, s, c, score[c], sign, weight)
+            show_learned(q, c, raw, score)
         score[c] = apply_link(q.m.link, score[c])
         size += score[c] > q.bound
         wrong += (score[c] > q.bound) != (sign > 0)
@@ -211,7 +213,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status
-    native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)
+    native_plan.flat = plan.flat and (q.m.stride > 1 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
     if learning and learns_turned(&q, config):
         open_turned(&q.turned, state, q.m.slots >> q.shift, q.classes, config.lanes)

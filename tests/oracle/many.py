@@ -133,3 +133,23 @@ class Many:
         chosen = {i for i, score in enumerate(scores) if score > bound}
         loss = F32(len(chosen ^ set(label))) if label is not None else F32(0)
         return Answer(len(chosen), loss, scores)
+
+
+class OneAgainstAllOver(Many):
+    """``oaa`` of twins that learn in another way than gradient descent; ``make`` makes one. Coins share the norms."""
+
+    def __init__(self, count: int, options: Options, make) -> None:
+        super().__init__("oaa", count, options)
+        self.twins = [make() for _ in range(count)]
+        self.shared = [name for name in (*SHARED, "norms", "seen") if hasattr(self.twins[0], name)]
+
+    def use(self, number: int):
+        for name in self.shared:
+            setattr(self.twins[number], name, getattr(self.twins[0], name))
+        return self.twins[number]
+
+    def teach(self, number: int, score, label, weight) -> None:
+        twin = self.use(number)
+        twin.teach(self.terms, F32(label), weight, self.base if twin.strict else F32(0))
+        for name in self.shared:
+            setattr(self.twins[0], name, getattr(twin, name))

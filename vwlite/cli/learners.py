@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.cli.build import loss_changes, pick
 from vwlite.errors import UsageError
-from vwlite.learners import config_classes
+from vwlite.learners import OVER, config_class, config_classes, goes_over
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import OF_CLASSES, LossConfig
@@ -35,7 +35,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
     pairs = len(options.get("dotproduct", ()))
-    if kind.learner != "multiclass" and options.get("loss_function") in OF_CLASSES:
+    if not hasattr(kind, "class_loss") and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
         loss = replace(loss, name=kind.default_loss)
@@ -61,9 +61,13 @@ def tree_config(options: dict[str, Any], defaults: dict[str, Any]) -> GdConfig:
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
     asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
+    upper_first = sorted(asked, key=lambda kind: kind.is_base)
+    if len(asked) == 2 and goes_over(*(kind.learner for kind in upper_first)):
+        return config_class(OVER.join(kind.learner for kind in upper_first))
     if len(asked) > 1:
-        typed = [f"--{name}" for kind in asked for name in kind.asked_by if name in options]
-        raise UsageError(f"{' and '.join(typed)} do not go together")
+        typed = [(kind, f"--{name}") for kind in asked for name in kind.asked_by if name in options]
+        reasons = dict.fromkeys(f"; with {option} {kind.alone}" for kind, option in typed if kind.alone)
+        raise UsageError(f"{' and '.join(option for _, option in typed)} do not go together{''.join(reasons)}")
     return asked[0] if asked else GdConfig
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
 from vwlite.errors import UsageError
 from vwlite.evaluation.inspect_model import Inspection
-from vwlite.learners.dyadic import Dyadic
 from vwlite.storage.atomic_file import atomic_output
+
+if TYPE_CHECKING:
+    from vwlite.learners.dyadic import Dyadic
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
     Raises UsageError when the model is not dyadic or no pair has the namespace.
     """
     learner = inspection.restored.learner
-    if not isinstance(learner, Dyadic):
+    if not learner.has_latent_vectors:
         raise UsageError(f"{inspection.path} has no latent vectors: train with --dotproduct")
     pairs = inspection.restored.features.dotproduct
     found = [

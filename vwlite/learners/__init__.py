@@ -5,14 +5,15 @@ To add one: a line of ``CLASSES``, a module here with that class (derived from `
 """
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from vwlite.errors import ModelError, UsageError
+from vwlite.errors import ModelError
+from vwlite.options import config
 
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner
-    from vwlite.learners.configs.dyadic import DyadicConfig
-    from vwlite.learners.configs.gd import GdConfig
+    from vwlite.learners.configs.base import LearnerConfig
 
 CLASSES = {  # name in models -> module and class; that of its options has the module's name too, and ends in Config
     "gd": "gd.Gd",
@@ -35,24 +36,54 @@ ELSEWHERE = {  # learners of other commands
 }
 
 
-def check_as_text(config: Any) -> None:
-    """Raises UsageError for a learner whose models have no place in vw's text of a model."""
-    if not config.written_as_text:
-        raise UsageError(f"models of --{config.asked_by[0]} are not written as vw's text: see 'vwlite inspect'")
-
-
-def config_classes() -> "tuple[type[GdConfig | DyadicConfig], ...]":
-    """The classes of the learners' options, in the order of ``CLASSES``; they need neither NumPy nor kernels."""
-    return tuple(found("configs.", entry, "Config") for entry in CLASSES.values())
+OVER = "+"  # between a learner and that which it is put over, as in many+coin
 
 
 def learner_class(name: Any) -> "type[Learner]":
-    """The class of a learner by name. Raises ModelError for an unknown one: a model's header names it."""
+    """The class of a learner by name. Raises ModelError for an unknown one: a model's header names it.
+
+    ``many+coin`` is both: what ``many`` asks of ``super()``, which else is gradient descent, is answered by ``coin``.
+    """
     if name in ELSEWHERE:
         raise ModelError(ELSEWHERE[name])
-    if name not in CLASSES:
+    upper, over, lower = str(name).partition(OVER)
+    if upper not in CLASSES or (over and not goes_over(upper, lower)):
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
-    return found("", CLASSES[name], "")
+    learner = found("", CLASSES[upper], "")
+    return put_over(learner, learner_class(lower)) if lower else learner
+
+
+def config_class(name: str) -> "type[LearnerConfig]":
+    """The class of a learner's options; needs neither NumPy nor a kernel."""
+    upper, _, lower = name.partition(OVER)
+    options = found("configs.", CLASSES[upper], "Config")
+    return put_options_over(options, config_class(lower)) if lower else options
+
+
+def config_classes() -> "tuple[type[LearnerConfig], ...]":
+    """The classes of the learners' options, in the order of ``CLASSES``."""
+    return tuple(map(config_class, CLASSES))
+
+
+def goes_over(upper: str, lower: str) -> bool:
+    """Whether one learner can be put over another."""
+    known = upper in CLASSES and lower in CLASSES
+    return known and config_class(upper).goes_over_bases and config_class(lower).is_base
+
+
+@cache
+def put_over(upper: "type[Learner]", lower: "type[Learner]") -> "type[Learner]":
+    name = f"{upper.__name__}Over{lower.__name__}"
+    kernel_config = type(f"{name}KernelConfig", (upper.kernel_config, lower.kernel_config), {"__module__": __name__})
+    members = {"name": upper.name + OVER + lower.name, "kernel_config": kernel_config, "__module__": __name__}
+    members["config_type"] = put_options_over(upper.config_type, lower.config_type)
+    return type(name, (upper, lower), members)
+
+
+@cache
+def put_options_over(upper: "type[LearnerConfig]", lower: "type[LearnerConfig]") -> "type[LearnerConfig]":
+    members = {"learner": upper.learner + OVER + lower.learner, "__module__": __name__}
+    return config(type(f"{upper.__name__}Over{lower.__name__}", (upper, lower), members))
 
 
 def found(room: str, entry: str, ending: str) -> Any:

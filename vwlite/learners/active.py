@@ -12,7 +12,6 @@ from vwlite._native import active as kernel
 from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.active import ActiveConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results
@@ -38,15 +37,16 @@ class Active(Gd):
     """Gradient descent that knows how sure it is."""
 
     name = "active"
+    config_type = ActiveConfig
     SCALARS = (*SCALARS, *OWN_SCALARS)
     native = kernel
+    kernel_config = ActiveKernelConfig
     places_tags = True
 
     def __init__(
         self, config: ActiveConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
-        self.kernel = ActiveKernelConfig(config, strict=strict, frozen=not learning)
         self.kernel.middle = self.middle
         if not learning:  # there is no more than the weights, as in vw
             self.kernel.adaptive = self.kernel.normalized = False
@@ -92,11 +92,11 @@ class Active(Gd):
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
-        (_, *rest), labels, predictions = super().described
+        (bottom, *rest), labels, predictions = super().described
         if not (self.learning or self.config.active):
-            return ("gd", *rest), labels, predictions
+            return (bottom, *rest), labels, predictions
         own = "confidence" if self.config.confidence else "active-simulation" if self.config.simulation else "active"
-        return ("gd", own, *rest), labels, predictions
+        return (bottom, own, *rest), labels, predictions
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), "chance": int(self.chance[0])}
@@ -116,7 +116,3 @@ class Active(Gd):
             self.set(**numbers)
         if self.config.random_seed == header["config"]["random_seed"]:
             self.chance[0] = chance
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> ActiveConfig:
-        return restored_config(ActiveConfig, stored, changes)

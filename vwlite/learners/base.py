@@ -23,6 +23,8 @@ NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, STOPPED_IN_GROUP = range(101, 106)  # of
 class CommonConfig:
     """What every kernel is told: loss, link, compatibility."""
 
+    rule: Any = None  # a capsule, see ``cython_ext/learners/update_rule.pxd``; None: gradient descent or FTRL
+
     def __init__(self, config: Any, *, strict: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
         params = config.loss.params()
@@ -41,14 +43,17 @@ class Learner:
     """
 
     name: ClassVar[str]
+    config_type: ClassVar[type]  # of its options
     SCALARS: ClassVar[tuple[str, ...]]
     native: ClassVar[Any]  # the kernel module
+    bottom: ClassVar[str] = ""  # what vw calls the learner at the bottom of the stack, where that is not ``name``
     weights: np.ndarray
     kernel: Any  # the configuration in the words of the kernel
     supports_confidence = False  # fills Results.flip
-    asked_by = ""  # the option, where it has another name than the learner
     supports_audit = False  # has ``audited`` and what else --audit shows
+    has_latent_vectors = False  # ``latent``, of each pair of namespaces
     drops_pairs = False  # namespaces of dot products have no linear terms
+    is_plain = False  # one weight a feature, which can be masked
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     simple_labels = True  # labels are numbers to be summed
     shows_raw = True  # has raw predictions
@@ -117,7 +122,7 @@ class Learner:
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         """The stack of learners from the bottom, and what labels and predictions are, in vw's words."""
-        return (self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
+        return (self.bottom or self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
 
     def label_text(self, batch: Batch, row: int) -> str:
         """A row's label as the progress table shows it."""
@@ -185,7 +190,7 @@ class Learner:
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
         """The configuration a model was trained with, but for ``changes``; ``stored`` is the header's."""
-        raise NotImplementedError
+        return restored_config(cls.config_type, stored, changes)
 
     def checked(self, arrays: Mapping[str, Any], name: str, stride: int) -> np.ndarray:
         """The numbers of a table from a file, float32[2^bits, stride]. Raises ValueError when its shape is another."""

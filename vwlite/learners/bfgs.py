@@ -5,8 +5,7 @@ How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, outside 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from vwlite._native import gd as predictor
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.halving import Halving
@@ -35,7 +33,8 @@ class Bfgs(Gd):
     the weight, and ``vectors`` has the others in float64. A model keeps the weights.
     """
 
-    name = "bfgs"
+    name = bottom = "bfgs"
+    config_type = BfgsConfig
     resumable = False
 
     def __init__(
@@ -114,7 +113,3 @@ class Bfgs(Gd):
         """End the row with ``text``."""
         self.say(self.line + text)
         self.line = ""
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> BfgsConfig:
-        return restored_config(BfgsConfig, stored, changes)

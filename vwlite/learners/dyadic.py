@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite._native import dyadic as kernel
 from vwlite.config_check import count_in
-from vwlite.learners.base import CommonConfig, Learner, restored_config
+from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
@@ -47,7 +47,8 @@ class Dyadic(Learner):
     """
 
     name = "dyadic"
-    asked_by = "dotproduct"
+    config_type = DyadicConfig
+    has_latent_vectors = True
     SCALARS = SCALARS
     native = kernel
     supports_confidence = True
@@ -83,10 +84,6 @@ class Dyadic(Learner):
     @classmethod
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> DyadicConfig:
-        return restored_config(DyadicConfig, stored, changes)
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         for name in COUNTS:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from vwlite._native import ect as kernel
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.per_class import ManyKernelConfig
 from vwlite.learners.row_results import Results
@@ -66,6 +62,7 @@ class Ect(Tree):
     """``weighed`` float32[rows]: the weight with which vw counts an example."""
 
     name = "ect"
+    config_type = EctConfig
     native = kernel
     kernel_config = EctKernelConfig
 
@@ -85,7 +82,3 @@ class Ect(Tree):
                 batch.importance = batch.importance.copy()
             batch.importance[begin:end] = self.weighed[begin:end]
         return end
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> EctConfig:
-        return restored_config(EctConfig, stored, changes)

@@ -44,6 +44,7 @@ class FilterTree(Many):
     """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
 
     name = "filter_tree"
+    config_type = FilterTreeConfig
     supports_audit = shows_raw = False
     SCALARS = SCALARS
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from vwlite._native import gd as kernel
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import CommonConfig, Learner, restored_config
+from vwlite.learners import learner_class
+from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import PageToucher, Table, page_toucher, values_of, with_stride, written_chunks, zeros
@@ -49,10 +50,13 @@ class KernelConfig(CommonConfig):
 class Gd(Learner):
     """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch."""
 
-    name = "gd"
+    name = bottom = "gd"
+    config_type = GdConfig
     supports_audit = True
     SCALARS = SCALARS
     native = kernel
+    kernel_config: ClassVar[type[KernelConfig]] = KernelConfig
+    names_zero_weights = False  # in vw's text of a model; of a slot whose weight is 0 something else is known
 
     def __init__(
         self, config: GdConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
@@ -61,7 +65,7 @@ class Gd(Learner):
         adaptive, normalized, _ = config.modes
         self.stride = 4 if learning and (adaptive or normalized) else 1
         self.weights = zeros(1 << bits, self.stride)
-        self.kernel = KernelConfig(config, strict=strict, frozen=not learning)
+        self.kernel = self.kernel_config(config, strict=strict, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
         self.set_scalars()
         if start:
@@ -110,6 +114,16 @@ class Gd(Learner):
     def first_norms(self) -> tuple[float, float]:
         """``norm_sum`` and ``norm_weight``: of several sets of weights, those of the first."""
         return self.get("norm_sum"), self.get("norm_weight")
+
+    @classmethod
+    def with_confidence(cls) -> type[Learner]:
+        """The learner that predicts with this one's models and tells how sure it is."""
+        return learner_class("active")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it can be given a mask, and shrinkage that is outstanding."""
+        return type(self) is Gd
 
     def mask_with(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
@@ -165,6 +179,13 @@ class Gd(Learner):
             return COLUMNS[:1]
         return (*COLUMNS, "rate") if self.config.sparse_l2 else COLUMNS
 
+    @property
+    def text_columns(self) -> list[int]:
+        """Numbers of the columns that vw's text of a model shows, where it is one to go on learning with."""
+        adaptive, normalized, _ = self.config.modes
+        wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
+        return [COLUMNS.index(name) for name in wanted if name in self.columns]
+
     def header(self) -> dict[str, Any]:
         return {**super().header(), "start_time": self.start_time}
 
@@ -174,10 +195,6 @@ class Gd(Learner):
     @classmethod
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None if learning and header["resumable"] else ("weights.w",)
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> GdConfig:
-        return restored_config(GdConfig, stored, changes)
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         for name in SCALARS:

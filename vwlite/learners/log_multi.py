@@ -10,7 +10,6 @@ import numpy as np
 from vwlite._native import log_multi as kernel
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.per_class import ManyKernelConfig
 from vwlite.learners.row_results import Results
@@ -41,6 +40,7 @@ class LogMulti(Tree):
     """
 
     name = "log_multi"
+    config_type = LogMultiConfig
     native = kernel
     kernel_config = LogMultiKernelConfig
 
@@ -117,10 +117,6 @@ class LogMulti(Tree):
         self.used[PREDICTORS], self.used[DEEPEST] = len(nodes) // 2, depth_of(nodes)
         self.nodes[: len(nodes)], self.margins[: len(nodes)] = nodes, margins
         self.set_entries(entries, entry_margins)
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LogMultiConfig:
-        return restored_config(LogMultiConfig, stored, changes)
 
 
 def depth_of(nodes: np.ndarray) -> int:

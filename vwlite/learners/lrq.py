@@ -10,7 +10,6 @@ import numpy as np
 from vwlite._native import lrq as kernel
 from vwlite.config_check import count_in
 from vwlite.errors import UsageError
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.lrq import LrqConfig, read_pairs
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 
@@ -29,14 +28,15 @@ class Lrq(Gd):
     """Gradient descent on linear weights and factors. Slot ``(hash * W + n) mod 2^bits`` is factor n; 0 is linear."""
 
     name = "lrq"
+    config_type = LrqConfig
     SCALARS = (*SCALARS, "seen")  # rows so far, which tells whose turn it is
     native = kernel
+    kernel_config = LrqKernelConfig
 
     def __init__(
         self, config: LrqConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
-        self.kernel = LrqKernelConfig(config, strict=strict, frozen=not learning)
         if self.kernel.shift >= bits:
             raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
         self.layout = self.kernel.shift, 1
@@ -46,7 +46,7 @@ class Lrq(Gd):
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         stack, labels, predictions = super().described
-        return ("gd", "lrq", *stack[1:]), labels, predictions
+        return (stack[0], "lrq", *stack[1:]), labels, predictions
 
     def end_pass(self) -> None:
         super().end_pass()
@@ -60,7 +60,3 @@ class Lrq(Gd):
         if whole and self.strict:  # vw counts each run's rows anew
             self.set(seen=count_in(header["scalars"], "seen"))
             self.chance[0] = header["chance"]
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LrqConfig:
-        return restored_config(LrqConfig, stored, changes)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from vwlite.data.class_labels import Complain
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.multiline import LdfConfig
 from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.learners.row_results import Results
@@ -33,7 +31,9 @@ class Ldf(Gd):
     """Gradient descent on lines of groups, or on differences of two of them (``wap_ldf``)."""
 
     name = "ldf"
+    config_type = LdfConfig
     native = kernel
+    kernel_config = LdfKernelConfig
     simple_labels = False
     multiline = True
 
@@ -41,7 +41,6 @@ class Ldf(Gd):
         self, config: LdfConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
-        self.kernel = LdfKernelConfig(config, strict=strict, frozen=not learning)
         self.log_loss = np.zeros((2, 2))  # sum and weight of groups not held out, and held out, with probabilities
         self.answer, self.found = np.zeros(0, np.uint32), np.zeros(0, np.uint8)  # of a group's last row, see the kernel
         self.observer = None
@@ -124,10 +123,6 @@ class Ldf(Gd):
         rows = [row for row in range(first, last + 1) if not batch.flags[row] & SHARED]
         scored = sorted((results.raw[row], class_of(batch, row)) for row in rows)
         return line_of(",".join(f"{number}:{number_text(score)}" for score, number in scored), tag_of(batch, first))
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> LdfConfig:
-        return restored_config(LdfConfig, stored, changes)
 
 
 def class_of(batch: Batch, row: int) -> int:

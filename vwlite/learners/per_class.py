@@ -13,7 +13,6 @@ from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, Complain, ListLabels
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import restored_config
 from vwlite.learners.configs.per_class import KINDS, ManyConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results
@@ -43,9 +42,11 @@ class Many(Gd):
     """
 
     name = "many"
+    config_type = ManyConfig
     # the number of the first class, -1 while nothing has told it; where a sample of classes begins
     SCALARS = (*SCALARS, "first", "turn")
     native = kernel
+    kernel_config = ManyKernelConfig
     simple_labels = False
 
     def __init__(
@@ -54,7 +55,6 @@ class Many(Gd):
         if config.models > 1 << bits:
             raise UsageError(f"{config.what} need more than the {1 << bits} slots of -b {bits}")
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
-        self.kernel = ManyKernelConfig(config, strict=strict, frozen=not learning)
         self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
         self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
@@ -91,7 +91,7 @@ class Many(Gd):
         suffix = "-prob" if config.probabilities else "-scores" if config.scores else ""
         labels = {"oaa": "MULTICLASS", "csoaa": "CS", "multilabel_oaa": "MULTILABEL"}[config.kind]
         predictions = "SCALARS" if suffix else "MULTILABELS" if labels == "MULTILABEL" else "MULTICLASS"
-        return ("gd", f"scorer-{config.link}", config.kind + suffix), labels, predictions
+        return (*super().described[0], config.kind + suffix), labels, predictions
 
     def labels(self, log: Complain | None = None) -> ClassLabels:
         """What reads the labels of batches; see ``ClassLabels``."""
@@ -204,7 +204,3 @@ class Many(Gd):
     def check_size(cls, header: Mapping[str, Any], config: ManyConfig) -> None:
         if len(header["norms"]) != config.models:
             raise ValueError(f"norms are of {len(header['norms'])} sets of weights, not {config.models}")
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> ManyConfig:
-        return restored_config(ManyConfig, stored, changes)

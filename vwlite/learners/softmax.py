@@ -10,7 +10,7 @@ import numpy as np
 from vwlite._native import softmax as kernel
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
-from vwlite.learners.base import Learner, restored_config
+from vwlite.learners.base import Learner
 from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
 from vwlite.learners.per_class import Many
 from vwlite.learners.row_results import Results
@@ -33,6 +33,7 @@ class Multiclass(Many):
     """
 
     name = "multiclass"
+    config_type = MulticlassConfig
     SCALARS = SCALARS
     native = kernel
 
@@ -115,7 +116,3 @@ class Multiclass(Many):
             self.scale = values_of(arrays, "scale")
             if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
                 raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> MulticlassConfig:
-        return restored_config(MulticlassConfig, stored, changes)

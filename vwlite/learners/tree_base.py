@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.learners.per_class import Many, ManyKernelConfig
+from vwlite.learners.per_class import Many
 from vwlite.learners.row_results import Results
 
 
@@ -21,15 +21,13 @@ class Tree(Many):
         self, config: Any, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict, start=start)
-        self.kernel = self.kernel_config(config, strict=strict, frozen=not learning)
         self.trace_calls, self.trace_scores = np.empty(0, np.uint32), np.empty(0, np.float32)
         self.trace_size = 0
 
-    kernel_config: ClassVar[type[ManyKernelConfig]]
-
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
-        return ("gd", f"scorer-{self.config.link}", self.name), "MULTICLASS", "MULTICLASS"
+        stack = super(Many, self).described[0]
+        return (*stack, self.config.option), "MULTICLASS", "MULTICLASS"
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         return self.config.classes.shown(int(results.prediction[row]))

@@ -52,7 +52,7 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     if not config.output.audit:
         return []
     if not learner.supports_audit:
-        asked = learner.asked_by or learner.name
+        asked = config.learner.option
         raise UsageError(f"--audit does not go with --{asked}: its predictions are no sums of features' weights")
     if learner.multiline:
         from vwlite.training.group_audit import GroupAudit

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.learners import check_as_text
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Config, config, option
 
@@ -112,14 +111,15 @@ class RunConfig(Config):
             raise UsageError(
                 "--curriculum chooses and orders the examples: drop --shuffle, --shuffle-first, -p and -r"
             )
-        if self.curriculum.order and self.learner.learner == "bfgs":
-            raise UsageError("--curriculum does not go with --bfgs, which needs the same examples in every pass")
-        if self.learner.learner in ("log_multi", "ect", "filter_tree") and self.output.raw_predictions and self.strict:
+        if self.curriculum.order and self.learner.whole_passes:
+            option = self.learner.option
+            raise UsageError(f"--curriculum does not go with --{option}, which needs the same examples in every pass")
+        if self.learner.only_answers and self.output.raw_predictions and self.strict:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
-        if self.input.class_weights and self.learner.learner == "ldf":
+        if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
         if self.output.readable_model or self.output.invert_hash:
-            check_as_text(self.learner)
+            self.learner.check_text_form()
 
     @property
     def wants_names(self) -> bool:

@@ -56,9 +56,9 @@ def restore(
         header, kind, config, features = stored(path)
         if learner_name:
             kind = learner_class(learner_name)
-        rates = confident and header["resumable"] and kind.name in ("gd", "active") and not header["config"]["ftrl"]
+        rates = confident and header["resumable"] and config.has_sensitivity
         if rates:
-            kind = learner_class("active")
+            kind = kind.with_confidence()
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
         loaded = model_file.load(path, want=kind.wanted(header, learning or rates))
         pairs = header["config"].get("pairs", 0)

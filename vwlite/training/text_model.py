@@ -11,8 +11,7 @@ import numpy as np
 
 from vwlite.features.config import FeatureConfig
 from vwlite.features.interactions import decode_letters
-from vwlite.learners import check_as_text
-from vwlite.learners.gd import COLUMNS, Gd
+from vwlite.learners.gd import Gd
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.weight_table import written_chunks
 from vwlite.version import __version__
@@ -38,7 +37,7 @@ def write_readable(
     ``--invert_hash`` file. Weights are written as they stand in the table, outstanding L1 and L2
     shrinkage aside. Only non-zero slots are looked at one by one. Raises OSError, UsageError.
     """
-    check_as_text(learner.config)
+    learner.config.check_text_form()
     head = "".join(f"{line}\n" for line in header(learner, features, predict_only))
     checksum = mmh3.hash(head.encode("utf-8", "surrogateescape"), signed=False)
     head += f"Checksum: {checksum}\n:{int(not predict_only)}\n"
@@ -50,7 +49,7 @@ def write_readable(
     for slots, table in nonzero(learner.weights, columns):
         lines = plain_lines(slots, table, hexadecimal if hexfloat else None)
         if names is not None:
-            shown = np.ones(len(slots)) if learner.name == "coin" else table[:, 0]
+            shown = np.ones(len(slots)) if learner.names_zero_weights else table[:, 0]
             lines = named_lines(lines, slots, shown, names, "" if not predict_only else ":")
         file.write(lines.encode("utf-8", "surrogateescape"))
 
@@ -171,11 +170,7 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
     """Columns of the table that are shown."""
     if predict_only or learner.stride == 1:
         return [0]
-    if learner.name == "coin":
-        return list(range(6 if learner.config.coin else 4))
-    adaptive, normalized, _ = learner.config.modes
-    wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
-    return [COLUMNS.index(name) for name in wanted if name in learner.columns]
+    return learner.text_columns
 
 
 def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -114,8 +114,9 @@ def nothing_new(arguments: dict[str, Any]) -> int:
 
 def checkpoints_of(config: RunConfig, arguments: dict[str, Any]) -> Checkpoints:
     """Raises UsageError where a run cannot be stopped."""
-    if config.learner.learner == "bfgs" and (arguments["resume"] or arguments["checkpoint_every"]):
-        raise UsageError("--bfgs does not go with --resume and --checkpoint-every: a stopped run of it begins anew")
+    if config.learner.whole_passes and (arguments["resume"] or arguments["checkpoint_every"]):
+        option, reason = config.learner.option, "a stopped run of it begins anew"
+        raise UsageError(f"--{option} does not go with --resume and --checkpoint-every: {reason}")
     tell = (lambda line: None) if config.output.quiet else say
     checkpoints = Checkpoints(config, tell, every=arguments["checkpoint_every"])
     if os.path.exists(checkpoints.path) and not arguments["resume"]:

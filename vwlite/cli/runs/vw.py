@@ -15,7 +15,6 @@ from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
-from vwlite.learners import check_as_text
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
@@ -31,11 +30,6 @@ NOT_KEPT = (
     *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
     *("random_weights", "weights_seed", "initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
 )
-NOT_KEPT_OF: dict[str, dict[str, Any]] = {  # learners: what their models do not keep beside that, and what it is then
-    "many": {"probabilities": False, "scores": False, "cs_absolute_loss": False, "oaa_subsample": 0},
-    "active": {"simulation": False, "confidence_after_training": False},
-    "ldf": {"ldf_override": "", "probabilities": False},
-}
 OF_MODELS = ("ldf_override", "csoaa_rank", "probabilities", "scores")  # may be typed for a model that has them
 KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
 NOT_KEPT_FEATURES = {
@@ -57,7 +51,6 @@ LOSS_OPTIONS = {
     "logistic_max": "logistic",
 }
 LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
-LINEAR = ("gd", "many", "log_multi", "ect", "bfgs", "coin", "lrq", "active", "ldf")  # learners that vw has too
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -98,7 +91,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         if arguments[option] is not None:
             require_gd(learner, option)
     if arguments["output_feature_regularizer_text"]:
-        check_as_text(learner.config)
+        learner.config.check_text_form()
     if not model:
         learner.set(**outstanding(typed))
     if arguments["feature_mask"]:
@@ -107,7 +100,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
     if goes_on:
         counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
-        if learner.name in LINEAR:
+        if learner.config.in_vw:
             names = [name for name in ("unlabeled_weight", "labeled_weight", "sum_loss") if name in learner.SCALARS]
             learner.set(**{name: getattr(counters, name) for name in names})
     classes = None if learner.simple_labels else learner.labels(log)
@@ -123,7 +116,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
 
 
 def require_gd(learner: Learner, option: str) -> Learner:
-    if learner.name != "gd":
+    if not learner.is_plain:
         raise UsageError(f"--{option} needs a plain linear model")
     return learner
 
@@ -233,19 +226,18 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     """
     made = stored(path)
     kept = made.header
-    if kept["learner"] not in LINEAR or config.learner.learner not in LINEAR:
+    if not (made.config.in_vw and config.learner.in_vw):
         typed_changes = learners.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
     default, given = GdConfig(), config.learner
     changes = {name: getattr(given, name) for name in NOT_KEPT}
-    changes |= {name: getattr(given, name, usual) for name, usual in NOT_KEPT_OF.get(kept["learner"], {}).items()}
+    changes |= {name: getattr(given, name, usual) for name, usual in made.config.forgotten_by_vw.items()}
     changes |= learners.learner_changes(typed)
-    if kept["learner"] != "ldf":
-        changes.pop("csoaa_rank", None)
-    if kept["learner"] != "many":  # vw takes it with any model
-        changes.pop("scores", None)
-    if kept["learner"] != "log_multi":
+    for name in ("csoaa_rank", "scores"):  # vw takes them with any model
+        if made.config.only_answers or not hasattr(made.config, name):
+            changes.pop(name, None)
+    if not made.config.own_loss:
         changes["loss"] = LossConfig(**build.loss_changes(typed))
     features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
     for name in ADDED_TO:
@@ -265,7 +257,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         path,
         learning=config.learning,
         strict=False,
-        learner_name=given.learner if given.learner in ("bfgs", "active") and kept["learner"] == "gd" else None,
+        learner_name=given.learner if kept["learner"] in given.continues else None,
         learner_changes=changes,
         feature_changes=features,
         dropped={name: getattr(default, name) for name in KEPT_IF_RESUMABLE if name not in typed},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
@@ -35,6 +35,8 @@ class ActiveConfig(GdConfig):
 
     learner: ClassVar[str] = "active"
     asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
+    continues: ClassVar[tuple[str, ...]] = ("gd",)
+    forgotten_by_vw: ClassVar[dict[str, Any]] = {"simulation": False, "confidence_after_training": False}
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

@@ -29,6 +29,11 @@ class BfgsConfig(GdConfig):
 
     learner: ClassVar[str] = "bfgs"
     asked_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
+    alone: ClassVar[str] = "one set of weights is fitted to the labels of whole passes"
+    continues: ClassVar[tuple[str, ...]] = ("gd",)
+    whole_passes: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
+    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

@@ -22,6 +22,8 @@ class CoinConfig(GdConfig):
 
     learner: ClassVar[str] = "coin"
     asked_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
+    is_base: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.shared import random_seed
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.prediction_limits import given_range
-from vwlite.options import Config, again, config, option
+from vwlite.options import again, config, option
 
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
 BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
@@ -26,7 +27,7 @@ def by_loss(position: int) -> str:
 
 
 @config
-class DyadicConfig(Config):
+class DyadicConfig(LearnerConfig):
     """Options of a dyadic model. ``learning_rate`` and ``dot_l2`` None depend on the loss.
 
     ``rank`` 0 pairs the features of both sides by position. The rate of the example at time t, the importance learned
@@ -66,8 +67,8 @@ class DyadicConfig(Config):
 
     learner: ClassVar[str] = "dyadic"
     asked_by: ClassVar[tuple[str, ...]] = ("dotproduct",)
+    alone: ClassVar[str] = "the prediction is a product of what is learned, not a sum of weights"
     written_as_text: ClassVar[bool] = False
-    default_loss: ClassVar[str] = "squared"
 
     def __post_init__(self) -> None:
         if not self.loss.loss.dyadic:
@@ -76,6 +77,9 @@ class DyadicConfig(Config):
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:
             raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        return show_number(self, what)
 
     @property
     def defaults(self) -> tuple[float, float]:

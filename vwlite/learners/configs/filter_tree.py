@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import no_scores
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig, classes
 from vwlite.options import config, option
@@ -25,6 +26,10 @@ class FilterTreeConfig(ManyConfig):
 
     learner: ClassVar[str] = "filter_tree"
     asked_by: ClassVar[tuple[str, ...]] = ("filter_tree",)
+    goes_over_bases: ClassVar[bool] = False  # ``base`` is the options of any learner of numbers
+    in_vw: ClassVar[bool] = False
+    only_answers: ClassVar[bool] = True
+    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
     written_as_text: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -37,6 +42,9 @@ class FilterTreeConfig(ManyConfig):
         if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
             raise UsageError("--filter_tree needs a loss of two classes, or squared")
         self.check_names()
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        raise no_scores(what)
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:

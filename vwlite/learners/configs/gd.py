@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.losses import LINKS, LossConfig
 from vwlite.learners.prediction_limits import given_range
-from vwlite.options import Config, config, option
+from vwlite.options import config, option
 
 OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options
 OF_UPDATES = ("sgd", "adaptive", "normalized", "invariant")
 
 
 @config
-class GdConfig(Config):
+class GdConfig(LearnerConfig):
     """Options of the update, as Vowpal Wabbit names and defaults them.
 
     Naming any of ``sgd``, ``adaptive``, ``normalized``, ``invariant`` switches on just those named; naming none means
@@ -72,9 +73,7 @@ class GdConfig(Config):
     )
 
     learner: ClassVar[str] = "gd"
-    asked_by: ClassVar[tuple[str, ...]] = ()  # options, any of which asks for this learner
-    written_as_text: ClassVar[bool] = True  # as vw has it
-    default_loss: ClassVar[str] = "squared"
+    in_vw: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.check_ftrl()
@@ -85,6 +84,13 @@ class GdConfig(Config):
                 raise UsageError(f"--{name} needs --ftrl")
         if self.ftrl and (self.sgd or self.adaptive or self.normalized or self.invariant or self.sparse_l2):
             raise UsageError("--ftrl does not go with --sgd, --adaptive, --normalized, --invariant and --sparse_l2")
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        return show_number(self, what)
+
+    @property
+    def has_sensitivity(self) -> bool:
+        return not self.ftrl
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:

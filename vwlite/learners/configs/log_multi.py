@@ -26,6 +26,7 @@ class LogMultiConfig(TreeConfig):
 
     learner: ClassVar[str] = "log_multi"
     asked_by: ClassVar[tuple[str, ...]] = ("log_multi",)
+    own_loss: ClassVar[bool] = True
     default_loss: ClassVar[str] = "quantile"
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ class LrqConfig(GdConfig):
 
     learner: ClassVar[str] = "lrq"
     asked_by: ClassVar[tuple[str, ...]] = ("lrq",)
+    has_sensitivity: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

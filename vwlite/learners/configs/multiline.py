@@ -33,6 +33,10 @@ class LdfConfig(GdConfig):
 
     learner: ClassVar[str] = "ldf"
     asked_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
+    alone: ClassVar[str] = "an example is a group of lines, whose costs are its label"
+    multiline: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
+    forgotten_by_vw: ClassVar[dict[str, Any]] = {"ldf_override": "", "probabilities": False}
     label_words: ClassVar[bool] = True
     kind: ClassVar[str] = "ldf"
     count: ClassVar[int] = 1  # of sets of weights
@@ -43,6 +47,9 @@ class LdfConfig(GdConfig):
             raise UsageError("--csoaa_ldf and --wap_ldf do not go together")
         if self.binary:
             raise UsageError("--binary does not go with groups of lines")
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        return {"probabilities": what == "probabilities", "csoaa_rank": what != "probabilities"}
 
     @property
     def classifier(self) -> bool:

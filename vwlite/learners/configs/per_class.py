@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import CLASS_SCORES_OFF, show_classes
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.shared import random_seed
 from vwlite.options import config, option
@@ -50,9 +51,12 @@ class ManyConfig(GdConfig):
 
     learner: ClassVar[str] = "many"
     asked_by: ClassVar[tuple[str, ...]] = KINDS
+    goes_over_bases: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
+    forgotten_by_vw: ClassVar[dict[str, Any]] = {**CLASS_SCORES_OFF, "cs_absolute_loss": False, "oaa_subsample": 0}
 
     def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
+        super().__post_init__()
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.multilabel_oaa and self.probabilities:
             object.__setattr__(self, "link", "logistic")
@@ -77,6 +81,19 @@ class ManyConfig(GdConfig):
             raise UsageError("--sequential needs --multilabel_oaa")
         if self.kind != "csoaa" and self.cs_absolute_loss:
             raise UsageError("--cs_absolute_loss needs --csoaa")
+
+    @property
+    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+        if not self.oaa or self.loss.name != "logistic":
+            return {}
+        return {"probabilities": True, "scores": False, "oaa_subsample": 0}
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        if self.csoaa and what == "probabilities":
+            raise UsageError("--probabilities: costs are none; --scores shows the cost predicted of every class")
+        if not self.oaa and what != "probabilities":
+            return {**CLASS_SCORES_OFF, "as_raw": True}
+        return {**show_classes(what, self.loss.name, "logistic"), "oaa_subsample": 0}
 
     def check_names(self) -> None:
         if self.named_labels and len(self.named_labels) != self.count:

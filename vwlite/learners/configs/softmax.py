@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import show_classes
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig, classes
 from vwlite.options import config
@@ -25,6 +26,10 @@ class MulticlassConfig(ManyConfig):
 
     learner: ClassVar[str] = "multiclass"
     asked_by: ClassVar[tuple[str, ...]] = ("multiclass",)
+    goes_over_bases: ClassVar[bool] = False
+    alone: ClassVar[str] = "the loss is one of all classes together, in a table of its own"
+    in_vw: ClassVar[bool] = False
+    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
     written_as_text: ClassVar[bool] = False
     default_loss: ClassVar[str] = "logistic"
 
@@ -41,6 +46,9 @@ class MulticlassConfig(ManyConfig):
         self.check_names()
         if self.probabilities and self.class_loss != "multinomial":
             raise UsageError("--probabilities needs --loss_function multinomial")
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        return show_classes(what, self.class_loss, "multinomial")
 
     @property
     def kind(self) -> str:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from vwlite.errors import UsageError
-from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.base import no_scores
 from vwlite.learners.configs.per_class import ManyConfig
 
 
 class TreeConfig(ManyConfig):
     """Labels are those of ``oaa``; there are neither scores nor probabilities of all classes."""
 
-    __slots__ = ()
+    only_answers: ClassVar[bool] = True
+    forgotten_by_vw: ClassVar[dict[str, Any]] = {}
+    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
+        super(ManyConfig, self).__post_init__()
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         for name in ("probabilities", "scores", "oaa_subsample", "binary", "sequential", "cs_absolute_loss"):
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --{self.asked_by[0]}")
         self.check_names()
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        raise no_scores(what)
 
     @property
     def kind(self) -> str:

@@ -1,0 +1,59 @@
+"""One weight a feature, learned by the ``UpdateRule`` of another kernel; what is around it is the same for all rules."""
+
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t
+
+from learners.gd_update cimport Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, widen_range
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, process_in_order
+from losses.links cimport apply_link
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    prefetch_slots(<Learner *>learner, s)
+
+
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Learner *m = <Learner *>learner
+    cdef float y = rows.label[row], weight = rows.importance[row], p
+    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint known = learning and labeled and not held, learn = known and weight > 0
+    cdef int status = OK
+    out.raw[row] = inner_product(m, s, rows.base[row])
+    out.prediction[row] = clip(out.raw[row], m)
+    if known and not m.frozen:
+        widen_range(m, y)
+    if learn:
+        status = learn_row(m, s, out.prediction[row], y, weight)
+        out.raw[row] = m.raw
+    p = clip(out.raw[row], m)
+    if m.rule != NULL and m.rule.shows_learned:
+        out.prediction[row] = p
+    status |= OK if isfinite(out.raw[row]) else UNSTABLE
+    out.loss[row] = m.loss.value(&m.params, p, y) * weight if labeled and weight > 0 else 0
+    out.prediction[row] = apply_link(m.link, out.prediction[row])
+    out.features[row] = <uint32_t>s.count
+    count_time(m, weight, labeled, held)
+    return status
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Learner m = open_learner(state, config)
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    native_plan.flat = plan.flat
+    check_fit(state, &native_plan, &rows, end, learning)
+    if (m.rule != NULL) != learning or state.mask is not None:
+        raise ValueError("the table has other columns")
+    with nogil:
+        status = process_in_order(&m, prepare, process_example, m.strict, &rows, &native_plan, &out, &begin, end, learning)
+    return status, begin

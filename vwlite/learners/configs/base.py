@@ -1,0 +1,82 @@
+"""What the options of every learner tell of it, so that nobody has to ask for a learner by its name."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.options import Config
+
+
+class LearnerConfig(Config):
+    """A learner's options; what is told here holds for all models of the learner."""
+
+    learner: ClassVar[str]  # its name in models, see ``vwlite.learners.CLASSES``
+    asked_by: ClassVar[tuple[str, ...]] = ()  # options each of which asks for this learner
+    is_base: ClassVar[bool] = False  # it learns one weight a feature, example by example: others may be put over it
+    goes_over_bases: ClassVar[bool] = False  # it says what such a learner learns
+    alone: ClassVar[str] = ""  # why it goes with no other learner
+    default_loss: ClassVar[str] = "squared"
+    written_as_text: ClassVar[bool] = True  # vw's text of a model has a place for it
+    in_vw: ClassVar[bool] = False  # vw has this learner, so ``vwlite vw`` forgets the options that vw's models forget
+    forgotten_by_vw: ClassVar[dict[str, Any]] = {}  # options of its own among these, and what they are then
+    continues: ClassVar[tuple[str, ...]] = ()  # learners of whose models it makes its own: they have the same table
+    own_loss: ClassVar[bool] = False  # one that a model keeps whatever --loss_function is typed
+    whole_passes: ClassVar[bool] = False  # it needs the same examples in every pass, and a stopped run begins anew
+    multiline: ClassVar[bool] = False  # an example is a group of lines
+    has_sensitivity: ClassVar[bool] = False  # how far an update would move the prediction is known without making it
+    only_answers: ClassVar[bool] = False  # there are no scores beside a prediction
+    shrinks: ClassVar[tuple[str, ...]] = ("l1", "l2")  # options of regularisation that a run tells of
+
+    @property
+    def option(self) -> str:
+        """The option that asked for this learner."""
+        return next((name for name in self.asked_by if getattr(self, name, True)), self.learner)
+
+    @property
+    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+        """The options with which a model's predictions are the probabilities of its classes; empty: it has none."""
+        return {}
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        """The options with which a model shows its ``probabilities``, its ``scores`` or what is ``raw``.
+
+        ``as_raw`` among them: predictions are written as raw ones are. Raises UsageError for what it does not have.
+        """
+        raise UsageError(f"--{what} does not go with a model of --{self.option}")
+
+    def check_text_form(self) -> None:
+        """Raises UsageError where vw's text of a model has no place for this learner."""
+        if not self.written_as_text:
+            raise UsageError(f"models of --{self.option} are not written as vw's text: see 'vwlite inspect'")
+
+
+CLASS_SCORES_OFF = {"probabilities": False, "scores": False}
+
+
+def show_number(config: Any, what: str) -> dict[str, Any]:
+    """``to_show`` of a learner whose prediction is one number."""
+    if what == "scores":
+        raise UsageError("--scores is for models of classes: --raw shows the sum that the prediction is made of")
+    if what == "probabilities":
+        check_loss(config.loss.name, "logistic", "--raw shows the sums")
+    link = {"link": "logistic" if what == "probabilities" else "identity"}
+    return {**link, "binary": False} if getattr(config, "binary", False) else link
+
+
+def show_classes(what: str, loss: str, needed: str) -> dict[str, Any]:
+    """``to_show`` of a learner with a score for each class, which are probabilities with the loss ``needed``."""
+    if what == "probabilities":
+        check_loss(loss, needed, "--scores shows every class's score")
+    if what == "raw":
+        return {**CLASS_SCORES_OFF, "as_raw": True}
+    return {**CLASS_SCORES_OFF, what: True}
+
+
+def no_scores(what: str) -> UsageError:
+    return UsageError(f"--{what}: a tree of classes has but its answers, neither scores nor probabilities")
+
+
+def check_loss(loss: str, needed: str, instead: str) -> None:
+    if loss != needed:
+        raise UsageError(f"--probabilities needs a model of --loss_function {needed}, not {loss}: {instead}")
