@@ -125,13 +125,6 @@ def take_parts(batch, const uint32_t[::1] first, parts):
             at += 1
 
 
-def number_rows(uint32_t[::1] line):
-    """Fill ``line`` with 0, 1, 2 and so on."""
-    cdef size_t row
-    for row in range(<size_t>line.shape[0]):
-        line[row] = <uint32_t>row
-
-
 cdef inline bint spread_rows(const uint32_t[::1] shape, const uint32_t[::1] part, const uint32_t[::1] part_hash,
                              const uint32_t[::1] part_size, const uint8_t[::1] part_char, uint32_t[::1] row_namespace,
                              uint32_t[::1] namespace_hash, uint32_t[::1] namespace_start, uint8_t[::1] namespace_char,

@@ -119,22 +119,6 @@ def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned in
     return finite
 
 
-def are_there(const uint64_t[::1] told, unsigned char[::1] pages):
-    """What /proc/self/pagemap tells of pages: 1 where one is in memory or swapped out, 0 elsewhere."""
-    cdef Py_ssize_t page
-    for page in range(min(told.shape[0], pages.shape[0])):
-        pages[page] = told[page] >> 62 != 0
-
-
-def are_places(const unsigned int[::1] slots, uint64_t room):
-    """Whether slots ascend and are below ``room``."""
-    cdef Py_ssize_t i, n = slots.shape[0]
-    for i in range(n - 1):
-        if slots[i] >= slots[i + 1]:
-            return False
-    return n == 0 or slots[n - 1] < room
-
-
 def fill_column(float[:, ::1] values, Py_ssize_t column, Py_ssize_t begin, const unsigned int[::1] slots,
                 const unsigned char[::1] data):
     """Write float32 numbers to a column of a table from row ``begin`` on or, with ``slots``, to the rows of these, which

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.weight_table import (
-    are_places,
     ask_for,
     fill_column,
     mark_rows,
@@ -22,6 +21,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.storage import table_codec, weight_table
+from vwlite.storage.table_codec import ascend_below
 from vwlite.storage.weight_table import Table, written_chunks, zeros
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
@@ -254,4 +254,4 @@ def test_columns_and_rows_must_be_there(column, slots, n):
 @given(st.lists(st.integers(0, 9), max_size=4), st.integers(0, 10))
 def test_slots_ascend_below_the_number_of_slots(slots, room):
     expected = slots == sorted(set(slots)) and all(slot < room for slot in slots)
-    assert are_places(np.array(slots, np.uint32), room) == expected
+    assert ascend_below(np.array(slots, np.uint32), room) == expected

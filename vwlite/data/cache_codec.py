@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
-from vwlite._native.row_shapes import find_shapes, number_rows, place_parts, spread_shapes, take_parts
+from vwlite._native.row_shapes import find_shapes, place_parts, spread_shapes, take_parts
 from vwlite.data.batch import COLUMNS, ROWS, STARTS, Batch, Column
 
 WORDS, BYTES, OFFSETS = unpack, unpack_bytes, unpack_offsets  # codecs; of offsets the differences are stored
@@ -95,7 +95,7 @@ def unpack_batch(data: bytes, counts: dict[str, int], buffer: np.ndarray) -> Bat
         offset = codec(data, offset, words, *((counts[TOTALS[column.name]],) if codec is OFFSETS else ()))
     if len(data) - offset != counts["text"]:
         raise ValueError("a batch has another length")
-    number_rows(arrays["line"])
+    arrays["line"][:] = np.arange(counts["rows"])
     arrays["namespace_char"] = buffer[position : position + counts["segments"]]
     parts = [arrays.pop(name) for name in ("part_start", "part_hash", "part_size", "part_char")]
     segments = [arrays[column.name] for column in COMPUTED[1:]]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite._native.weight_table import are_places, fill_column, mark_rows, marked_rows, take_column
+from vwlite._native.weight_table import fill_column, mark_rows, marked_rows, take_column
 from vwlite.errors import ModelError, UsageError
 from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import Source, Spec
@@ -197,15 +197,16 @@ def read_column(archive: Archive, stored: Layout, name: str) -> np.ndarray:
     return values.reshape(-1)
 
 
+def ascend_below(slots: np.ndarray, limit: int) -> bool:
+    """Whether each of ``slots`` is larger than the one before and the last is smaller than ``limit``."""
+    return not len(slots) or (int(slots[-1]) < limit and bool((slots[1:] > slots[:-1]).all()))
+
+
 def _read_slots(archive: Archive, stored: Layout) -> np.ndarray | None:
     if not stored.sparse:
         return None
-    slots, begin = np.zeros(stored.rows, np.uint32), 0
-    data = memoryview(slots.view(np.uint8))
-    for piece in archive.pieces(f"{stored.name}.{SLOTS}"):
-        data[begin : begin + len(piece)] = piece
-        begin += len(piece)
-    if not are_places(slots, stored.slots):
+    slots = archive.read(f"{stored.name}.{SLOTS}")
+    if not ascend_below(slots, stored.slots):
         raise archive.damaged(f"the slots of table {stored.name}")
     return slots
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from vwlite._native.weight_table import are_there, ask_for, touch_pages
+from vwlite._native.weight_table import ask_for, touch_pages
 from vwlite.errors import UsageError
 
 MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
@@ -156,9 +156,7 @@ def _written(pagemap: BinaryIO, first: int, count: int) -> np.ndarray | None:
     entries = pagemap.read(count * 8)
     if len(entries) != count * 8:
         return None
-    pages = np.zeros(count, np.uint8)
-    are_there(np.frombuffer(entries, np.uint64), pages)
-    return pages
+    return (np.frombuffer(entries, np.uint64) >> np.uint64(62) != 0).view(np.uint8)
 
 
 def _huge_limit() -> int:
