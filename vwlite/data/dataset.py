@@ -85,6 +85,10 @@ class Inputs:
         self.begun = Begun(self.config.paths, self.config.block_size, self.digested)
         return self.begun.head(size, self.config.examples)
 
+    def parse_as(self, format: TextFormat) -> None:
+        """Read the text, of which no more than the head was looked at, in this format."""
+        self.format = format
+
     @property
     def described(self) -> str:
         """The names of the inputs, for messages."""

@@ -28,7 +28,7 @@ class MalformedLinePolicy(Protocol):
     def recall(self, lines: int, bad: int) -> None: ...
 
 
-def text_format(config: RunConfig, learner: Learner) -> TextFormat:
+def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
     text = feature_plan.text_format(config.features, strict=config.strict, names=config.wants_names)
     words = getattr(config.learner, "label_words", None)
@@ -59,7 +59,7 @@ class FileBatches:
         self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
         self.holdout = Holdout(config.holdout, config.passes)
         again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1)
-        self.inputs = Inputs(config.input, text_format(config, learner), again, digested, learner.pages())
+        self.inputs = Inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         self.curriculum: Curriculum | None = None
         self.recalled = False  # what a cache knows of the text it was made from
         self.rows = 0  # read as text

@@ -17,7 +17,7 @@ class MalformedLineCheck(Listener):
             self.policy.finish()
 
 
-class LabelsFound(Listener):
+class LabelledExampleCheck(Listener):
     """Raises DataError where an untrained model would take the place of a good one."""
 
     def __init__(self, counters: Counters, inputs: str, model: str | None, wanted: bool) -> None:

@@ -158,7 +158,7 @@ class Summary(Listener):
         self.display.line(progress.summary(self.counters, self.passes, self.holdout, constant, extra).rstrip("\n"))
 
 
-def constant_of(learner: Learner, counters: Counters) -> Constant | None:
+def vw_constant_of(learner: Learner, counters: Counters) -> Constant | None:
     """The best constant prediction as vw tells it, and its loss, where there is one."""
     if not learner.simple_labels:
         return None
@@ -166,9 +166,9 @@ def constant_of(learner: Learner, counters: Counters) -> Constant | None:
     return None if constant is None else (constant, loss)
 
 
-def honest_constant(learner: Learner, counters: Counters) -> Constant | None:
+def best_constant_of(learner: Learner, counters: Counters) -> Constant | None:
     """The same, but of the logistic loss the log odds of the labels, which is best, not what vw tells."""
     config = learner.config.loss
     if learner.simple_labels and config.soft and (best := best_log_odds(config, counters.labels())):
         return best
-    return constant_of(learner, counters)
+    return vw_constant_of(learner, counters)

@@ -15,13 +15,13 @@ from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import LabelsFound, MalformedLineCheck
+from vwlite.training.first_pass import LabelledExampleCheck, MalformedLineCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predictions import Predictions, open_predictions
-from vwlite.training.run_report import Header, ProgressTable, Summary, honest_constant
+from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
 from vwlite.training.start import begin_learner
 from vwlite.training.trainer import Trainer
 
@@ -135,10 +135,10 @@ class Training:
             ProgressTable(config, learner, counters, display),
             *predictions,
             MalformedLineCheck(self.policy),
-            LabelsFound(counters, self.source.inputs.described, config.output.model, wanted),
+            LabelledExampleCheck(counters, self.source.inputs.described, config.output.model, wanted),
             self.writer,
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display) if config.learning else None,
-            Summary(config, learner, counters, display, honest_constant),
+            Summary(config, learner, counters, display, best_constant_of),
         ]
         return [listener for listener in listeners if listener]

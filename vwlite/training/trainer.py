@@ -48,10 +48,10 @@ class Trainer:
         self.row_by_row, self.guard, self.results = row_by_row, guard or Guard(), Results()
         if confidence:
             self.results.want_flips()
-        self.before, self.after = self.hearing("before"), self.hearing("batch")
+        self.before, self.after = self.handlers("before"), self.handlers("batch")
 
-    def hearing(self, event: str) -> list[Callable[..., Any]]:
-        """That method of the listeners that have it."""
+    def handlers(self, event: str) -> list[Callable[..., Any]]:
+        """The methods of this name, of those listeners whose method does something."""
         empty = getattr(Listener, event)
         return [getattr(listener, event) for listener in self.listeners if getattr(type(listener), event) is not empty]
 
@@ -74,7 +74,7 @@ class Trainer:
     def read_pass(self, number: int) -> None:
         for listener in self.listeners:
             listener.begin_pass(number)
-        between = self.hearing("between")
+        between = self.handlers("between")
         with closing(self.source.batches(number)) as batches:
             for batch in batches:
                 with self.guard.undisturbed():
@@ -82,8 +82,8 @@ class Trainer:
                 if batch.release:
                     batch.release()
                 self.guard.check()
-                for heard in between:
-                    heard()
+                for handler in between:
+                    handler()
 
     def learn(self, batch: Batch) -> None:
         if len(batch) > len(self.results):
@@ -98,11 +98,11 @@ class Trainer:
 
     def step(self, batch: Batch, begin: int, end: int) -> int:
         """The rows ``[begin, end)``; answers where it ended, as ``Learner.run``."""
-        for heard in self.before:
-            heard(batch, begin, end)
+        for handler in self.before:
+            handler(batch, begin, end)
         end = self.learner.run(batch, self.plan, self.results, begin, end)
-        for heard in self.after:
-            heard(batch, self.results, begin, end)
+        for handler in self.after:
+            handler(batch, self.results, begin, end)
         return end
 
     def end_pass(self, number: int) -> bool:

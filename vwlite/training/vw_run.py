@@ -19,7 +19,7 @@ from vwlite.training.file_batches import FileBatches
 from vwlite.training.listener import Listener, Run
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.predictions import open_predictions
-from vwlite.training.run_report import Header, ProgressTable, Summary, constant_of
+from vwlite.training.run_report import Header, ProgressTable, Summary, vw_constant_of
 from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class VwSummary(Summary):
     """Counts passes that ended early, and those of the model that is gone on from."""
 
     def __init__(self, *state: Any, earlier_passes: int, length: PassLength) -> None:
-        super().__init__(*state, constant_of)
+        super().__init__(*state, vw_constant_of)
         self.earlier_passes, self.length = earlier_passes, length
 
     def end_pass(self, number: int) -> None:
@@ -156,10 +156,10 @@ def run_like_vw(
             VwSummary(config, learner, counters, display, earlier_passes=earlier_passes, length=length),
             RegularizerText(regularizer, learner, config) if regularizer else None,
         ]
-        heard = [listener for listener in listeners if listener]
-        trainer = Trainer(learner, plan, source, heard, passes=config.passes, row_by_row=config.output.audit)
+        present = [listener for listener in listeners if listener]
+        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=config.output.audit)
         if dry_run:
-            heard[0].begin(trainer)
+            present[0].begin(trainer)
         else:
             trainer.run()
     return any(one.writer.broken for one in predictions)

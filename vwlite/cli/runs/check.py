@@ -44,7 +44,7 @@ def run(arguments: dict[str, Any]) -> int:
     inputs = Inputs(build.input_config(arguments), text)
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()
-    inputs.format = FORMS[reader.form].format(text)
+    inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
     policy = BadLines(reader, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
     read(inputs, census, traps, policy, tolerance)

@@ -33,9 +33,8 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     plan = Plan(features)
     labels = GradedLabels(config.loss)
-    data = TrainingSet(labels, Queries(config.queries, features), plan, input.kind)
-    if arguments["names"]:
-        data.names = NameBook()
+    names = NameBook() if arguments["names"] else None
+    data = TrainingSet(labels, Queries(config.queries, features), plan, input.kind, names)
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
     policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
     text = text_format(features, strict=True, names=arguments["names"])

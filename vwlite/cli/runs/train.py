@@ -21,7 +21,7 @@ from vwlite.training import ledger
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.run_report import honest_constant
+from vwlite.training.run_report import best_constant_of
 from vwlite.training.seen_inputs import Seen, seen
 from vwlite.training.start import start
 from vwlite.training.train import TrainResult, train
@@ -141,7 +141,7 @@ def run_report(done: TrainResult) -> dict[str, Any]:
     counters, learner = done.counters, done.learner
     weight = counters.labeled_weight
     held = counters.holdout_best_loss if done.holdout and counters.holdout_weight else None
-    constant = honest_constant(learner, counters)
+    constant = best_constant_of(learner, counters)
     return {
         "examples": int(counters.example_number),
         "passes": done.passes,

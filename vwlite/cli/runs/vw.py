@@ -271,9 +271,8 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         model.learner.set(**{name: bound for name, bound in bounds.items() if bound is not None})
     model.learner.set(held_weight=0, unlabeled_weight=0, rate=model.learner.config.initial_learning_rate)
     if "initial" not in typed:
-        model.features = replace(config.features, bits=model.features.bits)
-    model.plan = Plan(model.features)
-    return model
+        model = replace(model, features=replace(config.features, bits=model.features.bits))
+    return replace(model, plan=Plan(model.features))
 
 
 def outstanding(typed: dict[str, Any]) -> dict[str, float]:

@@ -27,9 +27,11 @@ class TrainingSet:
     ``batch`` and ``row`` int64 (where it stands).
     """
 
-    def __init__(self, labels: GradedLabels, queries: Queries, plan: Plan, kind: str) -> None:
-        self.labels, self.by, self.plan, self.kind = labels, queries, plan, kind
-        self.names: NameBook | None = None
+    def __init__(
+        self, labels: GradedLabels, queries: Queries, plan: Plan, kind: str, names: NameBook | None = None
+    ) -> None:
+        """``names`` of features are collected in there."""
+        self.labels, self.by, self.plan, self.kind, self.names = labels, queries, plan, kind, names
         self.counters = Counters()
         self.batches: list[Batch] = []
         self.columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
