@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from oracle import l1 as oracle
 
-from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import L1Config
@@ -30,7 +30,7 @@ def text_of(corpus, edge=False):
 
 def lines_of(text, edge=(), words=True):
     """``(lines, names)``."""
-    book = LabelBook() if words else None
+    book = LabelVocabulary() if words else None
     collector = Collector(*plans(FEATURES, edge), book)
     batch = parse_text(text.encode(), TextFormat(words=words))
     return collector.lines(batch), book.texts if book else None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracle.digests import digest
 
 from vwlite.data.blocks import blocks
-from vwlite.data.digests import HEAD, NOTHING, Digest, is_still, prefixes
+from vwlite.data.digests import HEAD, NOTHING, Digest, is_unchanged_text, prefixes
 
 TEXT = random.Random(1).randbytes(3000)
 
@@ -19,7 +19,7 @@ def told(data, cuts=(), whole=True):
     for cut in (*sorted(cuts), len(data)):
         made.add(bytearray(data[begin:cut]), cut - begin)
         begin = cut
-    return made.mark().told(whole)
+    return made.mark().as_json(whole)
 
 
 @given(st.integers(0, len(TEXT)), st.lists(st.integers(0, len(TEXT))))
@@ -38,7 +38,7 @@ def test_the_head_is_a_digest_of_its_own(cuts):
 
 
 def test_every_byte_counts_and_so_does_the_end():
-    seen = {told(TEXT)["digest"], told(TEXT + b"\0")["digest"], NOTHING.told(True)["digest"], told(b"\0")["digest"]}
+    seen = {told(TEXT)["digest"], told(TEXT + b"\0")["digest"], NOTHING.as_json(True)["digest"], told(b"\0")["digest"]}
     for place in range(len(TEXT)):
         changed = bytearray(TEXT)
         changed[place] ^= 1 << place % 8
@@ -55,8 +55,8 @@ def test_blocks_are_marked_with_the_text_s_own_bytes(tmp_path, end, pack):
     path = str(tmp_path / "x")
     for size in (50, 1000, 1 << 19):
         marks = [block.mark for block in blocks([path], size, marks=True)]
-        assert marks[-1].told(True) == told(text)
-        assert [mark.told(False) for mark in marks] == [told(text[: mark.size], whole=False) for mark in marks]
+        assert marks[-1].as_json(True) == told(text)
+        assert [mark.as_json(False) for mark in marks] == [told(text[: mark.size], whole=False) for mark in marks]
     assert {block.mark for block in blocks([path])} == {None}
     assert list(prefixes(path, {10, 10_000})) == [(10, told(text[:10])["digest"]), (len(text), told(text)["digest"])]
 
@@ -68,5 +68,5 @@ def test_what_was_read_is_known_again(tmp_path):
         (TEXT[:-1] + b"x", False, False), (b"", False, False),
     ]:
         (tmp_path / "x").write_bytes(now)
-        assert is_still(path, told(TEXT, whole=whole)) is still
-    assert is_still(path, NOTHING.told(True))
+        assert is_unchanged_text(path, told(TEXT, whole=whole)) is still
+    assert is_unchanged_text(path, NOTHING.as_json(True))

@@ -1,6 +1,6 @@
 import pytest
 
-from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat, parse_text, parser_of
 
 TEXT = (
@@ -11,7 +11,7 @@ FORMAT = TextFormat().of_words()
 
 
 def test_labels_are_numbered_as_they_come_and_tags_are_not_labels():
-    book, batch = LabelBook(["rec"]), parse_text(TEXT, FORMAT)
+    book, batch = LabelVocabulary(["rec"]), parse_text(TEXT, FORMAT)
     assert book.numbers(batch).tolist() == [1, -1, 0, -1, 1, -1, 0, 2, -1]
     assert book.texts == ["rec", "sci.space", "\udcff\udcc3"]
     assert [tag_of(batch, row) for row in range(9)] == [b"", b"tag", b"tag", b"", b"", b"", b"touching", b"", b"tag"]
@@ -26,6 +26,6 @@ def test_what_follows_the_name_is_one_importance(head):
 
 def test_labels_of_svmlight_are_names_too():
     text = b"sci 1:2\n\n3 qid:7 1:1 # x\n1:2 2:1\nsci 4:1\n"
-    book, batch = LabelBook(), parse_text(text, FORMAT, parser_of("svmlight"))
+    book, batch = LabelVocabulary(), parse_text(text, FORMAT, parser_of("svmlight"))
     assert book.numbers(batch).tolist() == [0, -1, 1, 0] and book.texts == ["sci", "3"]
     assert not any(tag_of(batch, row) for row in range(4))

@@ -8,7 +8,7 @@ from vwlite.data import multiline
 from vwlite.data.batch import BLANK, INNER, SHARED
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.multiline import UNTOLD
+from vwlite.data.multiline import UNKNOWN_COST
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
@@ -35,7 +35,7 @@ def seen(parts):
     for part in parts:
         batch = part.batch
         gaps += [before + gap for gap in part.gaps]
-        remarks += [(before + one.row, part.first_line + one.line, one.code) for one in part.remarks]
+        remarks += [(before + one.row, part.first_line + one.line, one.code) for one in part.issues]
         for row in range(len(batch)):
             place = part.first_line + int(batch.line[row])
             names = term_names(batch, plan, row) if batch.names else []
@@ -83,12 +83,12 @@ def test_what_ends_a_group(folder):
 def test_a_group_that_lost_a_line_is_not_learned(folder):
     text = "1:1 |a x\n\n1:1 |a x\n2:1 |a x:nan\n\nshared |s x:nan\n1:0 |a x\n\n3:0 |a x\n3:1 |a x:nan"
     (part,) = parts_of(folder, [text], strict=True)
-    known = {0: 1, 2: UNTOLD, 4: UNTOLD, 6: UNTOLD}
+    known = {0: 1, 2: UNKNOWN_COST, 4: UNKNOWN_COST, 6: UNKNOWN_COST}
     assert {row: part.batch.label[row] for row in known} == known
     assert part.gaps == (3, 4, 7)
 
 
 def test_a_group_without_end_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(multiline, "LARGEST", 100)
+    monkeypatch.setattr(multiline, "MAX_GROUP_BYTES", 100)
     with pytest.raises(DataError, match="part0:3: a group of lines of more than"):
         parts_of(folder, ["1:1 |a x\n\n" + "1:1 |a x\n" * 30], block_size=20)

@@ -30,7 +30,7 @@ def parse(text, format, size=None):
     """Batch and remarks ``(line, code)`` of a text that ends in a newline, from a workspace for ``size`` bytes."""
     data, workspace = bytearray(text) + bytes(64), Workspace(len(text) if size is None else size, format.names)
     if size == 0:
-        workspace.rows, workspace.segments, workspace.features, workspace.remarks = 2, 5, 16, 1
+        workspace.rows, workspace.segments, workspace.features, workspace.max_issues = 2, 5, 16, 1
         workspace.allocate()
     while True:
         status, rows, segments, features, count, remarks = PARSE(data, len(text), format, workspace)

@@ -16,7 +16,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser, _number_lines
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.cache import Cache
-from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.multiline import whole_groups
 from vwlite.data.shared_lines import with_shared
@@ -110,7 +110,7 @@ def text(data: bytes, kind: str) -> None:
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
     if choice & 32:
-        LabelBook().numbers(part.batch)
+        LabelVocabulary().numbers(part.batch)
         any(tag_of(part.batch, row) for row in range(len(part.batch)))
     plan = Plan(features)
     for row in range(min(len(part.batch), 3)) if names else ():

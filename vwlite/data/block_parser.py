@@ -17,17 +17,17 @@ from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
 
-LONGEST_LINE = 1 << 28  # bytes; whoever forgets the newlines must not take all memory, and offsets have 32 bits
+LONGEST_LINE = 1 << 28  # bytes; bounds the memory for files without newlines; offsets in a block have 32 bits
 
 
 class ParseIssue(NamedTuple):
-    """Something the parser had to say about a line; offsets count from the block's first byte."""
+    """A problem that the parser found in a line; offsets count from the block's first byte."""
 
     line: int  # number of the line within its block, from 0
     code: int  # of base/status.pxd
-    at: int  # where the trouble is
-    bar: int  # where the line's namespaces begin
-    row: int  # the batch's row it would be or is
+    at: int  # offset of the problem
+    bar: int  # offset of the line's first bar
+    row: int  # of the batch: the line's row or, if it was left out, the row that follows
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -38,20 +38,20 @@ class Parsed:
     block: Block
     first_line: int  # number of the block's first line within its file, from 0
     lines: int
-    remarks: list[ParseIssue]
-    packed: Packed | None = None  # the same for a cache, if somebody has packed it
-    gaps: tuple[int, ...] | None = None  # rows in front of which a line was left out; None: the remarks' rows
+    issues: list[ParseIssue]
+    packed: Packed | None = None  # the batch as a cache stores it, if a parser's thread has packed it
+    gaps: tuple[int, ...] | None = None  # rows before which a line was left out; None: the issues' rows
 
 
-class Begun:
-    """Inputs whose first blocks were read before it was known how to parse them."""
+class OpenedInputs:
+    """Inputs whose first blocks are read before the text format is chosen; the blocks are parsed later."""
 
     def __init__(self, paths: Sequence[str], block_size: int, marks: bool) -> None:
         self.buffers = Buffers(block_size)
         self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks)
 
     def head(self, size: int, lines: int = 0) -> bytes:
-        """The whole lines among the first ``size`` bytes, which stay to be read; ``lines`` are enough, unless 0."""
+        """The whole lines among the first ``size`` bytes; ``lines``, unless 0, are enough. All are parsed later."""
         first, text = [], bytearray()
         while len(text) < size and (block := next(self.source, None)):
             first.append(block)
@@ -63,7 +63,7 @@ class Begun:
 
 
 class Parser:
-    """Parses blocks, each into a workspace of its own that comes back, as its text does, when its batch is released."""
+    """Parses blocks, each into its own workspace. Releasing the batch returns workspace and text for reuse."""
 
     def __init__(
         self,
@@ -76,13 +76,15 @@ class Parser:
         self.format, self.native, self.buffers = format, parser_of(kind), buffers
         self.packs, self.touch = packs, touch
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
-        self.most = (0, 0, 0)  # rows, segments and features of a usual block so far: what does not fit is parsed twice
+        # Largest numbers of rows, segments and features of a usual block so far. Workspaces of this size seldom have to
+        # grow, which makes their block be parsed again.
+        self.largest = (0, 0, 0)
 
     def workspace(self, size: int) -> Workspace:
         try:
             return self.free.get_nowait()
         except queue.Empty:
-            return Workspace(size, self.format.names, self.most)
+            return Workspace(size, self.format.names, self.largest)
 
     def __call__(self, block: Block) -> Parsed:
         workspace = self.workspace(block.size)
@@ -93,15 +95,15 @@ class Parser:
             workspace.grow(counts[-1])
         if status:
             raise MemoryError("not enough memory to parse a line")
-        rows, segments, features, lines, remarks = counts
+        rows, segments, features, lines, issues = counts
         if not self.buffers or block.size <= self.buffers.size:
-            self.most = tuple(map(max, self.most, counts[:3]))
+            self.largest = tuple(map(max, self.largest, counts[:3]))
         batch = workspace.batch(rows, segments, features, block.data)
         batch.release = lambda: self.release(block, workspace)
         packed = pack_batch(batch) if self.packs else None
         if self.touch:
             self.touch(batch.feature_hash)
-        return Parsed(batch, block, 0, lines, _remarks(workspace, batch, remarks), packed)
+        return Parsed(batch, block, 0, lines, _issues(workspace, batch, issues), packed)
 
     def release(self, block: Block, workspace: Workspace) -> None:
         self.free.put(workspace)
@@ -109,7 +111,7 @@ class Parser:
             self.buffers.give(block.data)
 
 
-def _remarks(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
+def _issues(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
     if not count:
         return []
     lines = workspace.bad_line[:count]
@@ -137,16 +139,17 @@ def read(
     packs: bool = False,
     touch: Callable[[np.ndarray], None] | None = None,
     marks: bool = False,
-    begun: Begun | None = None,
+    begun: OpenedInputs | None = None,
 ) -> Iterator[Parsed]:
-    """The inputs' batches in order; the same ones for any number of threads. With ``packs`` also as a cache has them,
-    with ``marks`` the texts are digested. ``begun``: the same inputs, of the same blocks, some of them read.
+    """The inputs' batches in order; the same ones for any number of threads.
 
-    ``touch`` is called with the hashes of each of them in the thread that parsed it.
+    With ``packs`` batches are also packed for a cache, with ``marks`` the texts are digested. ``begun``: the same
+    inputs with the same block size, the first blocks of which were read already. ``touch`` is called with the hashes
+    of each batch, uint32[features], by the thread that parsed it.
 
-    ``release`` each batch when it is used up: its arrays are filled again. At most ``threads + 4`` blocks are held at
-    a time. Raises as ``source.blocks`` does, DataError for lines beyond ``LONGEST_LINE`` among it.
+    Call ``release`` of each batch when it is no longer used: its arrays are filled again. At most ``threads + 4``
+    blocks are in memory at a time. Raises as ``blocks.blocks`` does, DataError for lines beyond ``LONGEST_LINE``.
     """
-    begun = begun or Begun(paths, block_size, marks)
+    begun = begun or OpenedInputs(paths, block_size, marks)
     parser = Parser(format, kind, begun.buffers, packs, touch)
     return _number_lines(in_order(begun.source, parser, threads - 1))

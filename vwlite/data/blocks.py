@@ -1,4 +1,4 @@
-"""Where the bytes come from: inputs cut into blocks of whole lines, and their fingerprints."""
+"""Inputs cut into blocks of whole lines, and fingerprints that tell whether a file has changed."""
 
 import os
 import queue
@@ -10,14 +10,15 @@ from typing import Any
 
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.digests import Digest, Mark
-from vwlite.data.input_stream import missing, open_input, shown
+from vwlite.data.input_stream import display_name, missing, open_input
 from vwlite.errors import DataError, UsageError
 
 __all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "same_file"]
 
-SLACK = bytes(64)  # the parser may load a whole vector behind the last newline
+SLACK = bytes(64)  # after the last newline: the parser reads whole vectors and may read beyond it
 NEWLINE = 10
-FINE, COARSE = 20_000_000, 3_000_000_000  # ns in which a change may leave the time of change as it is
+# Resolution of a file system's times of change, ns: two changes within it may have the same time.
+FINE, COARSE = 20_000_000, 3_000_000_000
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -39,7 +40,7 @@ def _stat(path: str) -> os.stat_result:
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Raise now what opening the regular files among ``paths`` would raise hours later."""
+    """Open the regular files among ``paths`` and close them, so that errors are raised before a long run."""
     if paths.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     for path in paths:
@@ -52,7 +53,7 @@ def check_inputs(paths: Sequence[str]) -> None:
 
 
 class Buffers:
-    """Room for blocks of ``size`` bytes, used again and again: fresh memory costs as much as reading."""
+    """Reusable buffers for blocks of ``size`` bytes: allocating new memory takes as long as reading the block."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -65,7 +66,7 @@ class Buffers:
             return bytearray(self.size + len(SLACK))
 
     def give(self, data: bytearray) -> None:
-        """Take back a block's ``data``; what was made for a longer line is let go."""
+        """Return a block's ``data`` for reuse, unless it was enlarged for a long line."""
         if len(data) == self.size + len(SLACK):
             self.free.put(data)
 
@@ -80,10 +81,10 @@ def blocks(
     """Blocks of about ``size`` bytes of whole lines, file after file, in order.
 
     A last line without newline gets one. A line longer than a block makes the block grow; with
-    ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. On a pipe the
-    lines that have arrived are given out as soon as reading on would wait. All inputs are checked
-    before the first is read, so a wrong name is known at the call. Give blocks that are done with back to
-    ``buffers``, which are of the same ``size``. With ``marks`` the texts are digested.
+    ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. Lines that have
+    arrived on a pipe are yielded as soon as reading more would wait. All inputs are checked at the
+    call, before the first is read. The caller returns the data of used blocks to ``buffers``, which are of the same
+    ``size``. With ``marks`` the texts are digested.
     """
     check_inputs(paths)
     buffers = buffers or Buffers(size)
@@ -91,18 +92,18 @@ def blocks(
 
 
 def _file_blocks(path: str, buffers: Buffers, max_line: int | None, digest: Digest | None) -> Iterator[Block]:
-    most = None if max_line is None else max(max_line + 1, buffers.size)
+    max_bytes = None if max_line is None else max(max_line + 1, buffers.size)
     offset = 0
     rest = bytearray()  # the unfinished line behind the last block
     with open_input(path) as stream:
         while True:
-            room = max(buffers.size, len(rest))
-            buffer = buffers.take() if room == buffers.size else bytearray(room + len(SLACK))
+            capacity = max(buffers.size, len(rest))
+            buffer = buffers.take() if capacity == buffers.size else bytearray(capacity + len(SLACK))
             buffer[: len(rest)] = rest
-            cut, end = _fill(stream, buffer, len(rest), room, most)
+            cut, end = _fill(stream, buffer, len(rest), capacity, max_bytes)
             if cut < 0:
                 raise DataError(
-                    f"{shown(path)}: the line at byte {offset} has more than {most - 1} bytes"
+                    f"{display_name(path)}: the line at byte {offset} has more than {max_bytes - 1} bytes"
                 )
             if not cut:
                 break
@@ -119,7 +120,7 @@ def _file_blocks(path: str, buffers: Buffers, max_line: int | None, digest: Dige
 
 
 def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:
-    """After ``buffer[:size]``, which the processor still has in its caches."""
+    """Digest ``buffer[:size]`` now, while it is in the processor's caches."""
     if digest is None:
         return None
     digest.add(buffer, size)
@@ -128,27 +129,27 @@ def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:
 
 def _block(buffer: bytearray, size: int, path: str, offset: int, mark: Mark | None) -> Block:
     buffer[size : size + len(SLACK)] = SLACK
-    return Block(buffer, size, shown(path), offset, mark)
+    return Block(buffer, size, display_name(path), offset, mark)
 
 
-def _fill(stream: Any, buffer: bytearray, end: int, room: int, most: int | None) -> tuple[int, int]:
-    """Read on behind ``buffer[:end]``, an unfinished line, up to ``room`` and without waiting.
+def _fill(stream: Any, buffer: bytearray, end: int, capacity: int, max_bytes: int | None) -> tuple[int, int]:
+    """Read more after ``buffer[:end]``, an unfinished line, until ``capacity`` bytes are there or reading would wait.
 
-    Returns where the last whole line ends, 0 at the end of the input, -1 when the line is too
-    long; and where the bytes end.
+    Returns the end of the last whole line, 0 at the end of the input, -1 when the line is too long;
+    and the end of the bytes read.
     """
     start = end  # no newline before
     while True:
-        if end == room or not stream.ready():
+        if end == capacity or not stream.ready():
             if cut := buffer.rfind(b"\n", start, end) + 1:
                 return cut, end
             start = end
-        if end == room:
-            if most is not None and end >= most:
+        if end == capacity:
+            if max_bytes is not None and end >= max_bytes:
                 return -1, end
-            room = 2 * end if most is None else min(2 * end, most)
-            buffer += bytes(room + len(SLACK) - len(buffer))
-        with memoryview(buffer) as whole, whole[end:room] as free:
+            capacity = 2 * end if max_bytes is None else min(2 * end, max_bytes)
+            buffer += bytes(capacity + len(SLACK) - len(buffer))
+        with memoryview(buffer) as whole, whole[end:capacity] as free:
             got = stream.readinto(free)
         end += got
         if not got:
@@ -156,12 +157,12 @@ def _fill(stream: Any, buffer: bytearray, end: int, room: int, most: int | None)
 
 
 def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
-    """What tells later, without reading them, whether files are still the same; None for what is not a regular file.
+    """Status of files by which a later call can tell, without reading them, that they are unchanged.
 
-    The change time, which nobody can set, and the inode notice every rewrite, even with the old size and modification
-    time put back, unless it came as soon after the one before as the file system cannot tell apart: of a file changed
-    so shortly before, which is not ``settled``, only its content can tell. Take it before reading, so that a change
-    while reading is noticed too. Raises InputMissing.
+    None for a path that is not a regular file. A rewrite changes the change time, which cannot be set, or the inode,
+    even if size and modification time are restored. Only a rewrite within the resolution of the file system's clock
+    leaves the change time as it was: a file changed so shortly before is not ``settled``, and its content has to be
+    compared. Take the fingerprint before reading, so that a change while reading is noticed too. Raises InputMissing.
     """
     return [_fingerprint_of(path) for path in paths]
 
@@ -175,12 +176,13 @@ def _fingerprint_of(path: str) -> dict[str, Any] | None:
     if path == "-" or not stat.S_ISREG((status := _stat(path)).st_mode):
         return None
     changed = max(status.st_ctime_ns, status.st_mtime_ns)
-    doubt = FINE if status.st_ctime_ns % 1_000_000 else COARSE  # whole milliseconds: the clock counts seconds
+    # A whole number of milliseconds: the file system's clock seems to count seconds.
+    resolution = FINE if status.st_ctime_ns % 1_000_000 else COARSE
     return {
         "path": path,
         "size": status.st_size,
         "mtime_ns": status.st_mtime_ns,
         "ctime_ns": status.st_ctime_ns,
         "inode": status.st_ino,
-        "settled": time.time_ns() - changed > doubt,
+        "settled": time.time_ns() - changed > resolution,
     }

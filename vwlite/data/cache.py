@@ -1,7 +1,7 @@
 """The cache: parsed batches in one file, hashes unmasked, so that one serves every ``-b``, ``-q`` and learner.
 
 Layout, little-endian: ``MAGIC``; the batches as ``vwlite/data/cache_codec.py`` packs them; a JSON footer that lists
-the batches and says what the cache was made from; ``TAIL``: place, size and CRC of the footer.
+the batches and says what the cache was made from; ``TAIL``: offset, size and CRC of the footer, and ``END``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vwlite.config_check import fits
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.cache_codec import COUNTS, Packed, unpack_batch, unpacked_size
-from vwlite.data.digests import Told, is_still
+from vwlite.data.digests import TextDigest, is_unchanged_text
 from vwlite.data.input_stream import missing
 from vwlite.data.spill_buffer import allocate_spillable
 from vwlite.data.text_format import TextFormat
@@ -34,7 +34,9 @@ from vwlite.storage.ordered_pool import in_order
 from vwlite.version import __version__
 
 FORMAT = 3
-AHEAD = 1  # batches, beside one for every thread: what is asked for earlier is gone from the caches when it is used
+# Batches unpacked ahead, beside one for each thread. Their slots are prefetched; with more batches ahead these would be
+# evicted from the processor's caches before they are learned.
+AHEAD = 1
 MAGIC = b"vwlite cache\n\0\0\0"
 TAIL = struct.Struct("<QQI4s")
 END = b"vwlc"
@@ -42,7 +44,7 @@ ENTRY = (*COUNTS, "offset", "size", "crc")  # of a batch in the footer
 
 
 def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, Any]:
-    """What a cache of these inputs, read this way, is made from. Raises InputMissing."""
+    """The inputs and the options of parsing that decide a cache's contents, as JSON data. Raises InputMissing."""
     makes = format.makes_features
     return {
         "source": fingerprint(paths),
@@ -67,7 +69,7 @@ class CacheWriter:
 
     def __init__(self, path: str, made_from: dict[str, Any], limit: int = 0, file: BinaryIO | None = None) -> None:
         self.path = path
-        self.lines = self.bad = 0  # of the text, to be counted by whoever adds the batches
+        self.lines = self.bad = 0  # lines of the text and malformed ones; the caller counts them
         self.header = {"format": FORMAT, "writer": __version__, "made_from": made_from, "examples": limit}
         self.batches: list[list[int]] = []
         self.closing = ExitStack()
@@ -83,7 +85,7 @@ class CacheWriter:
         self.offset += len(packed.data)
 
     def close(self, contents: dict[str, Any] | None = None) -> None:
-        """``contents``: what was read, as ``Mark.told`` tells it by path."""
+        """Write the footer. ``contents``: digests of the files that were read, by path, from ``Mark.as_json``."""
         counts = {"lines": self.lines, "bad": self.bad, "contents": contents or {}}
         footer = json.dumps({**self.header, **counts, "batches": self.batches}, separators=(",", ":")).encode()
         self.write(footer + TAIL.pack(self.offset, len(footer), zlib.crc32(footer), END))
@@ -135,8 +137,8 @@ class Cache:
             self.footer = self._read_footer()
             self.batches = self._check_batches()
             self.lines, self.bad = self.footer["lines"], self.footer["bad"]  # of the text it was made from
-            self.contents: dict[str, Told] = self.footer.get("contents", {})
-            if not fits(self.contents, dict[str, Told]):
+            self.contents: dict[str, TextDigest] = self.footer.get("contents", {})
+            if not fits(self.contents, dict[str, TextDigest]):
                 raise self.damaged("what it says of its texts is damaged")
             closing.pop_all()
         self.firsts = list(accumulate((batch["rows"] for batch in self.batches), initial=0))  # row of each batch
@@ -186,7 +188,7 @@ class Cache:
             if not _is_entry(entry):
                 raise self.damaged("its list of batches is damaged")
             batch = dict(zip(ENTRY, entry, strict=True))
-            # a number takes a bit at least: nobody is made to reserve more than the file bears out
+            # Each number takes a bit or more: a damaged count cannot make a reader allocate far too much.
             if batch["offset"] != offset or max(batch[name] for name in COUNTS) > 8 * batch["size"]:
                 raise self.damaged("its list of batches is damaged")
             offset += batch["size"]
@@ -196,7 +198,7 @@ class Cache:
         return batches
 
     def serves(self, made_from: dict[str, Any], limit: int = 0) -> bool:
-        """Whether this is the cache of these inputs, unchanged since, read in this way. Raises as reading them does."""
+        """Whether the cache was made from these inputs, parsed so, and they are unchanged. Raises as reading them."""
         then, now = dict(self.footer["made_from"]), dict(made_from)
         before, after = then.pop("source", []) or [], now.pop("source")
         if then != now or self.footer.get("examples") != limit or len(before) != len(after):
@@ -207,46 +209,47 @@ class Cache:
         if not isinstance(then, dict) or now is None or not same_file(then, now):
             return False
         path = now["path"]
-        return then.get("settled") is True or (path in self.contents and is_still(path, self.contents[path]))
+        return then.get("settled") is True or (path in self.contents and is_unchanged_text(path, self.contents[path]))
 
-    def read(self, threads: int = 1, ask: Callable[[np.ndarray], None] | None = None) -> Iterator[Batch]:
-        """The batches in order, with ``threads`` > 1 unpacked while earlier ones are in use.
+    def read(self, threads: int = 1, prefetch: Callable[[np.ndarray], None] | None = None) -> Iterator[Batch]:
+        """The batches in order, with ``threads`` > 1 unpacked by another thread while earlier ones are in use.
 
-        ``ask`` then gets the hashes of each: uint32[features].
+        That thread calls ``prefetch`` with the hashes of each batch, uint32[features].
 
-        ``release`` each when it is used up: its arrays are filled again.
+        Call ``release`` of each batch when it is no longer used: its arrays are filled again.
         """
-        others = min(threads, 2) - 1
-        work = partial(self.reused, ask=ask if others else None)
-        return in_order(iter(range(len(self.batches))), work, others, AHEAD)
+        unpackers = min(threads, 2) - 1
+        function = partial(self.read_one, prefetch=prefetch if unpackers else None)
+        return in_order(iter(range(len(self.batches))), function, unpackers, AHEAD)
 
-    def reused(self, number: int, ask: Callable[[np.ndarray], None] | None = None) -> Batch:
-        need = unpacked_size(self.batches[number])
+    def read_one(self, number: int, prefetch: Callable[[np.ndarray], None] | None = None) -> Batch:
+        """A batch in a buffer that was released, if there is one."""
+        size = unpacked_size(self.batches[number])
         try:
-            room = self.free.get_nowait()
+            buffer = self.free.get_nowait()
         except queue.Empty:
-            room = np.empty(0, np.uint8)
-        if len(room) < need:
-            room = np.empty(need + need // 8, np.uint8)
-        batch = self.unpacked(number, room)
-        batch.release = lambda: self.free.put(room)
-        if ask:
-            ask(batch.feature_hash)
+            buffer = np.empty(0, np.uint8)
+        if len(buffer) < size:
+            buffer = np.empty(size + size // 8, np.uint8)
+        batch = self.unpacked(number, buffer)
+        batch.release = lambda: self.free.put(buffer)
+        if prefetch:
+            prefetch(batch.feature_hash)
         return batch
 
     def whole(self) -> list[Batch]:
-        """All batches at once, to stay."""
+        """All batches at once, in memory of their own."""
         sizes = [unpacked_size(counts) for counts in self.batches]
-        room, starts = allocate_spillable(sum(sizes)), accumulate(sizes, initial=0)
-        return [self.unpacked(number, room[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
+        buffer, starts = allocate_spillable(sum(sizes)), accumulate(sizes, initial=0)
+        return [self.unpacked(number, buffer[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]
 
-    def unpacked(self, number: int, room: np.ndarray) -> Batch:
+    def unpacked(self, number: int, buffer: np.ndarray) -> Batch:
         counts = self.batches[number]
         data = self.bytes_at(counts["offset"], counts["size"])
         try:
             if not self.verified[number] and zlib.crc32(data) != counts["crc"]:
                 raise ValueError("wrong checksum")
-            batch = unpack_batch(data, counts, room)
+            batch = unpack_batch(data, counts, buffer)
         except ValueError:
             raise self.damaged("a batch in it is damaged") from None
         self.verified[number] = True

@@ -1,7 +1,7 @@
 """Labels that are classes: numbers from 0 or 1, names, lists of classes with costs, sets of classes.
 
-Where they are lists or sets, the span of a row's tag in a batch begins with the label's words (as in
-``vwlite/data/label_vocabulary.py``); what they say is in ``Batch.lists``.
+Where they are lists or sets, the text span of a row's tag in a batch begins with the label's words (as in
+``vwlite/data/label_vocabulary.py``); the classes and costs that were read are in ``Batch.lists``.
 """
 
 from __future__ import annotations
@@ -22,47 +22,51 @@ from vwlite.data.parse_errors import Code
 from vwlite.errors import DataError
 from vwlite.numerals import DIGITS, read_decimal
 
-LARGEST = 2**32 - 1
-Complain = Callable[[str], None]
+MAX_CLASS = 2**32 - 1
+LogFunction = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """Which classes there are: ``count``, from ``first`` (None: 0 or 1, as the data tell); names are from 1."""
+    """The classes of a model: ``count`` numbers from ``first`` on. None: 0 or 1, whichever the labels show.
+
+    Classes with ``names`` have the numbers from 1.
+    """
 
     count: int
     names: tuple[str, ...] = ()
     first: int | None = None
 
     def number(self, word: str) -> int:
-        """Of a name or a number; 0 for a name that is none. Words that are no numbers are hashed, as vw does."""
+        """The class of a label word. With names, 0 for an unknown one; without, words are hashed, as vw does."""
         if self.names:
             return self.names.index(word) + 1 if word in self.names else 0
         if word.isascii() and word.isdigit():
-            return int(word) if len(word) <= DIGITS else LARGEST + 1
-        return mmh3.hash(word.encode("utf-8", "surrogateescape"), signed=False)  # mmh3 dies of what is not UTF-8
+            return int(word) if len(word) <= DIGITS else MAX_CLASS + 1
+        return mmh3.hash(word.encode("utf-8", "surrogateescape"), signed=False)  # mmh3 fails for text that is not UTF-8
 
-    def shown(self, number: int) -> str:
+    def display_name(self, number: int) -> str:
+        """The class as users write it; empty for a number that no name has."""
         if not self.names:
             return str(number)
         return self.names[number - 1] if 1 <= number <= len(self.names) else ""
 
 
 class ClassLabels:
-    """Checks and reads the labels of batches. Strictly, what is no class ends the run; else ``log`` is told (vw).
+    """Checks and reads the labels of batches. A label that is no class ends the run; with ``log`` it is logged.
 
-    ``negative`` and ``hints`` are what a ``LabelCheck`` has.
+    ``negative`` and ``hints`` are those of ``LabelCheck``.
     """
 
     negative = None
     hints: ClassVar[dict[int, str]] = {Code.BAD_LABEL_NUMBER: " (--named_labels?)"}
 
-    def __init__(self, classes: Classes, log: Complain | None = None) -> None:
+    def __init__(self, classes: Classes, log: LogFunction | None = None) -> None:
         self.classes, self.log = classes, log
         self.first = 1 if classes.names and log is None else classes.first
 
     def check(self, batch: Batch) -> np.ndarray:
-        """The labels as numbers, float32[n]. Raises DataError for what is no class, or counted from elsewhere."""
+        """The labels as numbers, float32[n]. Raises DataError for a label outside the classes."""
         labels = self.named(batch) if self.classes.names else batch.label
         if self.log is None:
             self.refuse_others(batch, labels)
@@ -94,8 +98,8 @@ class ClassLabels:
             return None
         known = ~np.isnan(labels)
         wrong = known & ((labels != np.floor(labels)) | (labels < 0) | (labels > count))
-        if self.first is None and (told := known & ~wrong & ((labels == 0) | (labels == count))).any():
-            self.first = int(labels[np.argmax(told)] == count)
+        if self.first is None and (ends := known & ~wrong & ((labels == 0) | (labels == count))).any():
+            self.first = int(labels[np.argmax(ends)] == count)
         if self.first is not None:
             wrong |= known & ((labels < self.first) | (labels >= self.first + count))
         return wrong
@@ -112,7 +116,7 @@ class ClassLabels:
 class ListLabels(ClassLabels):
     """Labels of several words: ``class:cost class:cost`` or, with ``sets``, ``class,class``."""
 
-    def __init__(self, classes: Classes, log: Complain | None = None, *, sets: bool) -> None:
+    def __init__(self, classes: Classes, log: LogFunction | None = None, *, sets: bool) -> None:
         super().__init__(classes, log)
         self.sets = sets
 
@@ -156,13 +160,13 @@ class ListLabels(ClassLabels):
             return None
         if self.sets or not colon:
             number = self.classes.number(word)
-            return None if colon or number > LARGEST else (number, math.inf)
+            return None if colon or number > MAX_CLASS else (number, math.inf)
         try:
             value = read_cost(price)
         except ValueError:
             return None
         number = self.classes.number(name)
-        return (number, value) if math.isfinite(value) and number <= LARGEST else None
+        return (number, value) if math.isfinite(value) and number <= MAX_CLASS else None
 
     def refuse_numbers(self, batch: Batch, start: np.ndarray) -> None:
         wrong = self.strays(batch.lists.indices)
@@ -177,11 +181,11 @@ class ListLabels(ClassLabels):
     def strays(self, named: np.ndarray) -> np.ndarray:
         """bool[...]: those that are no class."""
         count = self.classes.count
-        told = (named == 0) | (named == count)
+        ends = (named == 0) | (named == count)
         if self.sets:
             self.first = 0
-        elif self.first is None and told.any():
-            self.first = int(named[np.argmax(told)] == count)
+        elif self.first is None and ends.any():
+            self.first = int(named[np.argmax(ends)] == count)
         low, high = (0, count) if self.first is None else (self.first, self.first + count - 1)
         return (named < low) | (named > high)
 

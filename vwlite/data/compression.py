@@ -1,4 +1,4 @@
-"""Compressed input: told apart by its first bytes, decoded as a stream, refused unless whole."""
+"""Compressed input: recognised by its first bytes, decoded as a stream; truncated and damaged data raise errors."""
 
 import io
 from collections.abc import Callable
@@ -27,7 +27,7 @@ CHUNK = 1 << 18
 
 def identify(head: bytes) -> str | None:
     """The format whose files begin with ``head``, or None for plain text."""
-    return next((kind for kind, magics in MAGIC.items() if head.startswith(magics)), None)
+    return next((codec for codec, magics in MAGIC.items() if head.startswith(magics)), None)
 
 
 def undecided(head: bytes) -> bool:
@@ -35,17 +35,17 @@ def undecided(head: bytes) -> bool:
     return any(_is_start(head, magics) for magics in MAGIC.values())
 
 
-def cut_kind(head: bytes, path: str) -> str | None:
+def truncated_codec(head: bytes, path: str) -> str | None:
     """The format of a file that ends within its magic bytes, judged with the help of its name.
 
     Printable bytes such as ``BZ`` are text unless the name claims otherwise, as that of an empty
     ``x.gz`` does.
     """
-    for kind, magics in MAGIC.items():
+    for codec, magics in MAGIC.items():
         if _is_start(head, magics) and (
-            path.endswith(SUFFIX[kind]) or not (head.isascii() and head.decode().isprintable())
+            path.endswith(SUFFIX[codec]) or not (head.isascii() and head.decode().isprintable())
         ):
-            return kind
+            return codec
     return None
 
 
@@ -53,9 +53,9 @@ def _is_start(head: bytes, magics: tuple[bytes, ...]) -> bool:
     return any(len(head) < len(magic) and magic.startswith(head) for magic in magics)
 
 
-def truncated(path: str, kind: str) -> InputDamaged:
+def truncated(path: str, codec: str) -> InputDamaged:
     """The error for compressed data that ends before its own end mark."""
-    return InputDamaged(f"{path}: the {kind} data ends too early; the file is truncated")
+    return InputDamaged(f"{path}: the {codec} data ends too early; the file is truncated")
 
 
 class _Inflate:
@@ -97,15 +97,15 @@ def _zstd_decoder(path: str) -> tuple[Callable[[], Any], type[Exception]]:
     return zstd.ZstdDecompressor, zstd.ZstdError
 
 
-def _decoder(kind: str, path: str) -> tuple[Callable[[], Any], type[Exception]]:
+def _decoder(codec: str, path: str) -> tuple[Callable[[], Any], type[Exception]]:
     """What makes a decoder of one gzip member, stream or frame, and what that decoder raises."""
-    if kind == "gzip":
+    if codec == "gzip":
         return _gzip_decoder()
-    if kind == "bzip2":
+    if codec == "bzip2":
         import bz2
 
         return bz2.BZ2Decompressor, OSError
-    if kind == "xz":
+    if codec == "xz":
         import lzma
 
         return partial(lzma.LZMADecompressor, lzma.FORMAT_XZ), lzma.LZMAError
@@ -121,9 +121,9 @@ class Decompressed(io.RawIOBase):
     buffer, whatever the ratio of compression.
     """
 
-    def __init__(self, stream: Any, kind: str, path: str) -> None:
-        self._new_decoder, self._error = _decoder(kind, path)
-        self._stream, self._kind, self._path = stream, kind, path
+    def __init__(self, stream: Any, codec: str, path: str) -> None:
+        self._new_decoder, self._error = _decoder(codec, path)
+        self._stream, self._codec, self._path = stream, codec, path
         self._decoder = self._new_decoder()
         self._pending = b""  # read, not yet given to the decoder
 
@@ -142,20 +142,20 @@ class Decompressed(io.RawIOBase):
             return True
         return bool(decoder.eof and decoder.unused_data) or self._stream.ready()
 
-    def readinto(self, room: Any) -> int:
-        """Fill the start of ``room``; 0 at the end of the last member."""
-        if not len(room):
+    def readinto(self, buffer: Any) -> int:
+        """Fill the start of ``buffer``; 0 at the end of the last member."""
+        if not len(buffer):
             return 0
         while not self._decoder.eof or self._next_member():
             if self._decoder.needs_input and not self._pending and not self._pull():
-                raise truncated(self._path, self._kind)
+                raise truncated(self._path, self._codec)
             data, self._pending = self._pending, b""
             try:
-                text = self._decoder.decompress(data, len(room))
+                text = self._decoder.decompress(data, len(buffer))
             except self._error as error:
-                raise InputDamaged(f"{self._path}: damaged {self._kind} data ({error})") from None
+                raise InputDamaged(f"{self._path}: damaged {self._codec} data ({error})") from None
             if text:
-                room[: len(text)] = text
+                buffer[: len(text)] = text
                 return len(text)
         return 0
 
@@ -166,13 +166,13 @@ class Decompressed(io.RawIOBase):
 
     def _next_member(self) -> bool:
         self._pending = self._decoder.unused_data.lstrip(b"\0")
-        while not self._pending or _is_start(self._pending, MAGIC[self._kind]):
+        while not self._pending or _is_start(self._pending, MAGIC[self._codec]):
             if not self._pull():
                 if self._pending:
-                    raise truncated(self._path, self._kind)
+                    raise truncated(self._path, self._codec)
                 return False
             self._pending = self._pending.lstrip(b"\0")
-        if identify(self._pending) != self._kind:
-            raise InputDamaged(f"{self._path}: bytes that are not {self._kind} data follow it")
+        if identify(self._pending) != self._codec:
+            raise InputDamaged(f"{self._path}: bytes that are not {self._codec} data follow it")
         self._decoder = self._new_decoder()
         return True

@@ -44,7 +44,7 @@ class InputConfig(Config):
 
 @config
 class HoldoutConfig(Config):
-    """Holding out begins with the second pass asked for, or with ``after``, unless it is ``off``."""
+    """Examples are held out when several passes are asked for or ``after`` is set, unless ``off``."""
 
     off: bool = option(
         False, "Learn from every example, also with several passes.", section="Passes", spelled=("--holdout_off",),

@@ -1,4 +1,4 @@
-"""Where the batches of each pass come from: the text, a cache of it, or both at once."""
+"""The batches of each pass, from the text, from a cache of it, or from the text while the cache is written."""
 
 import contextlib
 import os
@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
-from vwlite.data.block_parser import Begun, Parsed, read
+from vwlite.data.block_parser import OpenedInputs, Parsed, read
 from vwlite.data.blocks import check_inputs, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
-from vwlite.data.input_stream import shown
+from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError
 from vwlite.storage.weight_table import PageToucher
@@ -23,15 +23,15 @@ from vwlite.storage.weight_table import PageToucher
 if TYPE_CHECKING:
     from vwlite.data.shuffle import Rows
 
-ZIP = b"PK\3\4"  # how a model begins
-TEMPORARY = "of this run"  # stands for the path of a cache without a name
+ZIP = b"PK\3\4"  # the first bytes of a model
+TEMPORARY = "of this run"  # in place of a path: a temporary cache, which has no name
 
 
 class Inputs:
-    """Batches for any number of passes. A usable cache is read instead of the text; a stale one is made again.
+    """Batches for any number of passes. A cache of these inputs is read instead of the text; another one is replaced.
 
-    ``state`` is ``"none"``, ``"creating"`` or ``"using"``: what becomes of the cache. For ``several_passes``
-    and no cache named, a temporary one is made.
+    ``state`` of the cache is ``"none"``, ``"creating"`` or ``"using"``. With ``several_passes`` a temporary cache is
+    made where none is named.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Inputs:
         self.digested = digested or bool(config.cache)
         self.marks: dict[str, Mark] = {}  # of each file, how far it was read
         self.ended: set[str] = set()  # those that were read whole
-        self.begun: Begun | None = None
+        self.begun: OpenedInputs | None = None
         self.remade = ""  # why an existing cache was not used
         self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
@@ -62,7 +62,7 @@ class Inputs:
         self.state = "using" if self.cache else "creating" if self.path else "none"
 
     def open_cache(self, path: str) -> None:
-        """Vowpal Wabbit takes a cache for standard input itself; here only what was made from these data will do."""
+        """Use the cache if it was made from these inputs; under vw's rules any cache stands for standard input."""
         cache = Cache(path)
         stdin = self.config.paths == ("-",)
         if (stdin and not self.format.strict) or cache.serves(self.made_from, self.config.examples):
@@ -74,15 +74,15 @@ class Inputs:
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
-        """What was read of each file, digested, as ``Mark.told`` tells it; what is not known is not there."""
+        """Digests of what was read of each file, by path, from ``Mark.as_json``; files without a digest are absent."""
         if self.state == "using":
             return self.cache.contents
         known = {**dict.fromkeys(self.ended, NOTHING), **self.marks}
-        return {path: mark.told(path in self.ended) for path, mark in known.items()}
+        return {path: mark.as_json(path in self.ended) for path, mark in known.items()}
 
     def head(self, size: int) -> bytes:
-        """The whole lines among the first ``size`` bytes of text, of which the format may be chosen before the rest."""
-        self.begun = Begun(self.config.paths, self.config.block_size, self.digested)
+        """The whole lines among the first ``size`` bytes of text, for choosing the format before the text is parsed."""
+        self.begun = OpenedInputs(self.config.paths, self.config.block_size, self.digested)
         return self.begun.head(size, self.config.examples)
 
     def parse_as(self, format: TextFormat) -> None:
@@ -92,11 +92,11 @@ class Inputs:
     @property
     def described(self) -> str:
         """The names of the inputs, for messages."""
-        first, more = shown(self.config.paths[0]), len(self.config.paths) - 1
+        first, more = display_name(self.config.paths[0]), len(self.config.paths) - 1
         return f"{first} and {more} more" if more else first
 
     def size(self) -> int | None:
-        """Bytes of text to be read, None when nobody knows: pipes, and compressed files."""
+        """Bytes of text to be read; None when that is unknown, for pipes and compressed files."""
         total = 0
         for path in self.config.paths:
             if path == "-" or not os.path.isfile(path):
@@ -121,7 +121,7 @@ class Inputs:
                 for part in self.marked():
                     writer.add(part.packed or pack_batch(part.batch))
                     writer.lines += part.lines
-                    writer.bad += len(part.remarks)
+                    writer.bad += len(part.issues)
                     yield part
                 writer.close(self.contents)
             except BaseException as error:
@@ -132,7 +132,7 @@ class Inputs:
             self.cache.trust()
 
     def marked(self) -> Iterator[Parsed]:
-        """The same, where it is noted how far each file was read."""
+        """The text's batches; ``marks`` records how far each file was read."""
         for part in self.parts():
             if part.block.mark:
                 self.marks[part.block.path] = part.block.mark
@@ -171,13 +171,13 @@ class Inputs:
             self.ended.update(path for path in config.paths if path != "-")
 
     def cached(self) -> Iterator[Batch]:
-        """The cache's batches, to be released. Raises ModelError when it is damaged."""
+        """The cache's batches, which the caller releases. Raises ModelError when the cache is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
         return self.cache.read(self.config.threads, self.pages and self.pages.prefetch)
 
     def kept(self) -> list[Batch]:
-        """The same to stay: all of them, none is to be released."""
+        """All batches of the cache at once; they need no release. Raises ModelError when the cache is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
         return self.cache.whole()
@@ -195,7 +195,7 @@ class Inputs:
         return self.rows
 
     def close(self) -> None:
-        """Let go of the cache; a temporary one has no name and is gone with it."""
+        """Close the cache, which deletes a temporary one."""
         if self.cache:
             self.cache.close()
         self.cache = self.rows = None
@@ -205,19 +205,19 @@ def check_start(path: str, start: bytes) -> None:
     """Raises DataError for what is no text."""
     if start.startswith(ZIP):
         raise DataError(f"{path} is a model or another zip file, not data: are -i and the data swapped?")
-    if kind := identify(start):
-        raise DataError(f"{path}: there is {kind} data inside the compressed data: it was compressed twice")
+    if codec := identify(start):
+        raise DataError(f"{path}: there is {codec} data inside the compressed data: it was compressed twice")
 
 
 def head(part: Parsed, rows: int) -> Parsed:
     """The part up to and with its ``rows``-th row."""
     lines = int(part.batch.line[rows - 1]) + 1
-    remarks = [remark for remark in part.remarks if remark.row < rows]
-    return replace(part, batch=part.batch.head(rows), lines=lines, remarks=remarks, packed=None)
+    issues = [issue for issue in part.issues if issue.row < rows]
+    return replace(part, batch=part.batch.head(rows), lines=lines, issues=issues, packed=None)
 
 
 def temporary_file(purpose: str) -> BinaryIO:
-    """A file without a name, which no way to die leaves behind. Raises OutputError."""
+    """A file without a name: the system deletes it however the process ends. Raises OutputError."""
     import tempfile
 
     try:

@@ -1,4 +1,4 @@
-"""Digests of whole texts, made as they are read, whatever they are compressed with."""
+"""Digests of the decompressed text of files, computed while they are read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mmh3 import mmh3_x64_128
 from vwlite._native.digest import WORDS, add, begin
 from vwlite.data.input_stream import open_input
 
-HEAD = 1 << 16  # bytes at the start of a text, by which most others are told apart
+HEAD = 1 << 16  # bytes at the start of a text; their digest alone tells most files apart
 PIECE = 1 << 19  # bytes read together
 
 
-class Told(TypedDict):
+class TextDigest(TypedDict):
     """A ``Mark`` as JSON data. ``whole``: there is no more of the text."""
 
     size: int
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
     state: bytes
     head: str  # the digest of the first HEAD bytes; empty for less
 
-    def told(self, whole: bool) -> Told:
+    def as_json(self, whole: bool) -> TextDigest:
         return {"size": self.size, "digest": mmh3_x64_128(self.state).digest().hex(), "head": self.head, "whole": whole}
 
 
@@ -68,20 +68,20 @@ def prefixes(path: str, sizes: set[int]) -> Iterator[tuple[int, str]]:
     Raises as ``vwlite.data.input_stream.open_input`` and its reads do.
     """
     digest, buffer, left = Digest(), bytearray(PIECE), sorted(sizes, reverse=True)
-    with open_input(path) as stream, memoryview(buffer) as room:
+    with open_input(path) as stream, memoryview(buffer) as view:
         while True:
             while left and left[-1] <= digest.size:
                 yield left.pop(), digest.hex()
             wanted = min(left[-1] - digest.size, PIECE) if left else PIECE
-            got = stream.readinto(room[:wanted])
+            got = stream.readinto(view[:wanted])
             if not got:
                 break
-            digest.add(room, got)
+            digest.add(view, got)
     yield digest.size, digest.hex()
 
 
-def is_still(path: str, then: Told) -> bool:
-    """Whether the text of ``path`` begins with what ``Mark.told`` told of or, where that was whole, is just that."""
+def is_unchanged_text(path: str, then: TextDigest) -> bool:
+    """Whether the text of ``path`` begins with the text digested then, and if that was whole, has nothing after it."""
     for size, digest in prefixes(path, {then["size"]}):
         if size < then["size"] or (size == then["size"] and digest != then["digest"]):
             return False

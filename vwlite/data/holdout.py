@@ -18,9 +18,9 @@ class Holdout:
         self.lines = 0
 
     def mark(self, rows: int, numbers: np.ndarray | None = None) -> np.ndarray | None:
-        """uint8[rows], 1 where a line is held out; None when holding out is not active.
+        """uint8[rows], 1 where a line is held out; None when no lines are held out.
 
-        The lines are the next ones, or those that ``numbers``, int64[rows] from 0, says.
+        The lines are the next ``rows`` of the pass, or those of the numbers ``numbers``, int64[rows] from 0.
         """
         if not self.active:
             return None
@@ -29,6 +29,6 @@ class Holdout:
         if numbers is not None:
             return (numbers >= after if after else (numbers + 1) % period == 0).astype(np.uint8)
         marks = np.zeros(rows, np.uint8)
-        held = slice(max(after - before, 0), None) if after else slice(-(before + 1) % period, None, period)
-        marks[held] = 1
+        held_out = slice(max(after - before, 0), None) if after else slice(-(before + 1) % period, None, period)
+        marks[held_out] = 1
         return marks

@@ -9,14 +9,14 @@ import stat
 import sys
 from typing import Any
 
-from vwlite.data.compression import LONGEST_MAGIC, Decompressed, cut_kind, identify, truncated, undecided
+from vwlite.data.compression import LONGEST_MAGIC, Decompressed, identify, truncated, truncated_codec, undecided
 from vwlite.errors import InputDamaged, InputMissing
 
 PIPE_SIZE = 1 << 20
 
 
 class Stream(io.RawIOBase):
-    """Undecoded bytes of an open file; a read returns what is there rather than wait for more."""
+    """Undecoded bytes of an open file; a read returns the bytes that have arrived rather than wait for more."""
 
     def __init__(self, raw: Any, path: str) -> None:
         self._raw, self._path = raw, path
@@ -47,31 +47,31 @@ class Stream(io.RawIOBase):
         """Whether ``readinto`` would return at once."""
         return bool(self._head) or self._poll is None or bool(self._poll.poll(0))
 
-    def readinto(self, room: Any) -> int:
-        """Fill the start of ``room``; 0 at the end. Raises InputDamaged when the system fails."""
+    def readinto(self, buffer: Any) -> int:
+        """Fill the start of ``buffer``; 0 at the end. Raises InputDamaged when the system fails."""
         if self._head:
-            got = min(len(room), len(self._head))
-            room[:got], self._head = self._head[:got], self._head[got:]
+            got = min(len(buffer), len(self._head))
+            buffer[:got], self._head = self._head[:got], self._head[got:]
             return got
         try:
-            while (got := self._raw.readinto(room)) is None:  # somebody made the pipe non-blocking
+            while (got := self._raw.readinto(buffer)) is None:  # somebody made the pipe non-blocking
                 self._poll.poll()
         except OSError as error:
             raise InputDamaged(f"{self._path}: reading failed: {error.strerror}") from None
         return got
 
-    def peek_kind(self) -> str | None:
+    def peek_codec(self) -> str | None:
         """The format of compression, None for plain text; the bytes looked at stay unread."""
         head = b""
         while undecided(head) and (more := self.read(LONGEST_MAGIC - len(head))):
             head += more
         self._head = head
-        if undecided(head) and (kind := cut_kind(head, self._path)):
-            raise truncated(self._path, kind)
+        if undecided(head) and (codec := truncated_codec(head, self._path)):
+            raise truncated(self._path, codec)
         return identify(head)
 
 
-def shown(path: str) -> str:
+def display_name(path: str) -> str:
     """The name of an input in messages."""
     return "<stdin>" if path == "-" else path
 
@@ -111,11 +111,11 @@ def open_input(path: str) -> Stream | Decompressed:
     try:
         raw = _stdin() if path == "-" else io.FileIO(path)
     except (OSError, ValueError) as error:
-        raise missing(shown(path), error) from None
-    stream = Stream(raw, shown(path))
+        raise missing(display_name(path), error) from None
+    stream = Stream(raw, display_name(path))
     try:
-        kind = stream.peek_kind()
-        return Decompressed(stream, kind, shown(path)) if kind else stream
+        codec = stream.peek_codec()
+        return Decompressed(stream, codec, display_name(path)) if codec else stream
     except BaseException:
         stream.close()
         raise

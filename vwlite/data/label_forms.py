@@ -1,4 +1,4 @@
-"""What the labels of a text are, as its beginning tells."""
+"""Guesses from the first lines of a text what its labels are: numbers, names, costs, lists or groups."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from vwlite.data.multiline import SHARED_WORDS
 from vwlite.data.text_format import TextFormat, parse_text, parser_of
 from vwlite.numerals import DECIMAL
 
-HEAD = 1 << 16  # bytes that tell it
-LONGEST_SEQUENCE = 200  # lines of the usual one at most
+HEAD = 1 << 16  # bytes at the start of the text that are examined
+LONGEST_SEQUENCE = 200  # lines; texts with longer sequences on average are taken for single lines
 NUMBER, COST, LIST = (re.compile(rule) for rule in (DECIMAL, f".+:{DECIMAL}", "[0-9]+(?:,[0-9]+)+"))
 SHARED = tuple(word.decode() for word in SHARED_WORDS)
 
@@ -43,7 +43,7 @@ NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS = FORMS
 
 
 def form_of(head: bytes, text: TextFormat, kind: str) -> str:
-    """What most labels are in the first lines; numbers where there are none."""
+    """The form of most labels in the first lines, one of ``FORMS``; numbers where no line has a label."""
     batch = parse_text(head, text.of_words(lists=True), parser_of(kind))
     blank = batch.flags & BLANK != 0
     labels = [text_of(batch, row).split() for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]

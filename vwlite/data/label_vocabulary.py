@@ -1,7 +1,7 @@
 """Labels that are names: every distinct one gets a number, in order of appearance.
 
-Where a text format is ``of_words``, the span of a row's tag in a batch begins with the label's name, if ``label`` is
-not NaN; what follows is the importance, which counts, and the tag, if the row is TAGGED.
+Where a text format is ``of_words``, the text span of a row's tag in a batch begins with the label's name, if ``label``
+is not NaN. The importance follows, if it was written, and then the tag, if the row is TAGGED.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from vwlite.data.batch import TAGGED, Batch
 from vwlite.numerals import is_count
 
 
-class LabelBook:
+class LabelVocabulary:
     """Names and their numbers: ``texts[number]``."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
@@ -24,15 +24,14 @@ class LabelBook:
     def numbers(self, batch: Batch) -> np.ndarray:
         """int32[rows]: the labels' numbers, -1 without a label; new names get the next ones."""
         found = np.full(len(batch), -1, np.int32)
-        places = np.flatnonzero(~np.isnan(batch.label))
         known = self.known
-        for place in places.tolist():
-            name = batch.tag(place).partition(b" ")[0]
+        for row in np.flatnonzero(~np.isnan(batch.label)).tolist():
+            name = batch.tag(row).partition(b" ")[0]
             number = known.get(name)
             if number is None:
                 number = known[name] = len(known)
                 self.texts.append(name.decode("utf-8", "surrogateescape"))
-            found[place] = number
+            found[row] = number
         return found
 
 
@@ -46,19 +45,19 @@ class Classes:
 
     def __init__(self, names: list[str], several: bool = False) -> None:
         self.names, self.several = names, several
-        self.place = {name: place for place, name in enumerate(names)}
+        self.index = {name: index for index, name in enumerate(names)}
 
     @classmethod
     def of(cls, texts: list[str], several: bool = False) -> Classes:
-        """Those that label texts name; numbers are in numeric order where all are numbers."""
+        """The classes that these labels name, in numeric order if all names are numbers."""
         names = {name for text in texts for name in split(text, several)}
         numeric = all(is_count(name) and len(name) < 16 for name in names)
         return cls(sorted(names, key=(lambda name: (int(name), name)) if numeric else None), several)
 
     def members(self, texts: list[str]) -> list[np.ndarray]:
         """Per label text its classes, int32 ascending; names that are no class are left out."""
-        known = ([self.place[name] for name in split(text, self.several) if name in self.place] for text in texts)
-        return [np.array(sorted(set(places)), np.int32) for places in known]
+        known = ([self.index[name] for name in split(text, self.several) if name in self.index] for text in texts)
+        return [np.array(sorted(set(indices)), np.int32) for indices in known]
 
 
 def split(text: str, several: bool) -> list[str]:

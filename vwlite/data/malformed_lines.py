@@ -14,25 +14,26 @@ from vwlite.data.parse_errors import SENTENCES, excerpt, hint
 from vwlite.errors import DataError
 from vwlite.storage.atomic_file import atomic_output
 
-SHOWN = 10  # malformed lines shown in full
-GRACE = 1000  # lines before the ratio is looked at
+MAX_SHOWN_LINES = 10  # malformed lines that are printed
+MIN_LINES_FOR_RATIO = 1000  # read before the share of malformed lines is checked
 
 
 class Labels(Protocol):
-    """What a learner's labels must be: ``vwlite.learners.label_check.LabelCheck`` or one of ``class_labels``."""
+    """Checks a learner's labels: ``vwlite.learners.label_check.LabelCheck`` or one of ``class_labels``."""
 
-    hints: dict[int, str]  # by the code of a remark: what may be meant where a label cannot be read
+    hints: dict[int, str]  # by the code of an issue: advice where a label cannot be read
 
     def check(self, batch: Batch) -> np.ndarray: ...
 
 
 class BadLines:
-    """Shows the first malformed lines, keeps them all in ``keep``, and ends the run when they are too many.
+    """Reports the first malformed lines, writes all of them to ``keep``, and ends the run when there are too many.
 
-    ``say`` prints a line to the user; None: only what ends the run is said, with the first malformed line.
-    ``max_ratio`` is the share of malformed lines that is put up with, checked from the thousandth line on and at the
-    end. With ``strict`` the first one ends the run. With ``to_the_end`` a larger share does not, it is said: the caller
-    calls ``check_ratio`` when everything is written. ``labels`` None: labels do not matter.
+    ``say`` prints a line to the user; None: nothing is printed, and the error that ends the run quotes the first
+    malformed line. ``max_ratio`` is the largest share of malformed lines allowed; it is checked from the thousandth
+    line on and at the end. With ``strict`` the first malformed line ends the run. With ``to_the_end`` too large a share
+    only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are
+    not checked.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class BadLines:
 
     @contextmanager
     def keeping(self, path: str | None) -> Iterator[None]:
-        """Within, malformed lines go to a file that appears at the end; None keeps none. Raises OutputError."""
+        """While the block runs, malformed lines are written to a file, which appears at its end. Raises OutputError."""
         if path is None:
             yield
             return
@@ -65,17 +66,17 @@ class BadLines:
 
     def examine(self, part: Parsed) -> Batch:
         """The part's batch, its labels checked. Raises DataError."""
-        for remark in part.remarks:
-            self.add(part, remark)
-            self.watch_ratio(self.lines + remark.line + 1)
+        for issue in part.issues:
+            self.add(part, issue)
+            self.watch_ratio(self.lines + issue.line + 1)
         self.lines += part.lines
         batch = part.batch
-        batch.gaps = tuple(remark.row for remark in part.remarks) if part.gaps is None else part.gaps
+        batch.gaps = tuple(issue.row for issue in part.issues) if part.gaps is None else part.gaps
         batch.path, batch.first_line = part.block.path, part.first_line
         return self.relabel(batch)
 
     def relabel(self, batch: Batch) -> Batch:
-        """A batch with its labels as the learner wants them. A tag is never a command: data write no files."""
+        """The batch with its labels checked and weighted. A tag is never a command, as it is in vw."""
         if batch.any_flags & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
         batch.weigh(self.class_weights)
@@ -84,48 +85,48 @@ class BadLines:
         return batch
 
     def recall(self, lines: int, bad: int) -> None:
-        """What was found when the cache now read was made counts as if it were found again. Raises DataError."""
+        """Count the malformed lines that were found when the cache was made. Raises DataError."""
         self.lines, self.bad = lines, bad
         if bad and self.strict:
             raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
-    def add(self, part: Parsed, remark: ParseIssue) -> None:
-        start, end = line_at(part, remark.at)
+    def add(self, part: Parsed, issue: ParseIssue) -> None:
+        start, end = line_at(part, issue.at)
         line = bytes(part.block.data[start:end])
-        column = remark.at - start
-        place = f"{part.block.path}:{part.first_line + remark.line + 1}:{column + 1}"
-        advice = hint(remark.code, line) or (self.labels.hints.get(remark.code, "") if self.labels else "")
-        self.note(f"{place}: {SENTENCES[remark.code]}{advice}: {excerpt(line, column)}", line)
+        column = issue.at - start
+        location = f"{part.block.path}:{part.first_line + issue.line + 1}:{column + 1}"
+        advice = hint(issue.code, line) or (self.labels.hints.get(issue.code, "") if self.labels else "")
+        self.report(f"{location}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}", line)
 
     def leave_out(self, batch: Batch, wrong: dict[int, str]) -> None:
         """Rows whose labels were found wrong become blank ones, and their lines malformed ones. Raises DataError."""
         text = bytes(batch.text) if wrong else b""
         flags = np.array(batch.flags)
         for row, sentence in wrong.items():
-            at = int(batch.tag_start[row])
-            line = text[text.rfind(b"\n", 0, at) + 1 : text.find(b"\n", at)]
+            offset = int(batch.tag_start[row])
+            line = text[text.rfind(b"\n", 0, offset) + 1 : text.find(b"\n", offset)]
             flags[row] |= BLANK
-            self.note(f"{batch.location(row)}: {sentence}: {excerpt(line, 0)}", line)
+            self.report(f"{batch.location(row)}: {sentence}: {excerpt(line, 0)}", line)
         batch.flags = flags
         if wrong:
             self.watch_ratio(self.lines)
 
-    def note(self, message: str, line: bytes) -> None:
-        """A malformed line and what is wrong with it. Raises DataError."""
+    def report(self, message: str, line: bytes) -> None:
+        """Count and report a malformed line. Raises DataError."""
         self.bad += 1
         self.first = self.first or message
         if self.keep:
             self.keep.write(line + b"\n")
         if self.strict:
             raise DataError(f"{message} (--strict)")
-        if self.bad <= SHOWN:
+        if self.bad <= MAX_SHOWN_LINES:
             self.say(f"bad line {message}")
-        if self.bad == SHOWN:
+        if self.bad == MAX_SHOWN_LINES:
             self.say("further bad lines are counted, not shown (--bad-lines FILE keeps them all)")
 
     def watch_ratio(self, lines: int) -> None:
         """After every malformed line. Raises DataError unless the run goes ``to_the_end``."""
-        if lines < GRACE or self.warned:
+        if lines < MIN_LINES_FOR_RATIO or self.warned:
             return
         if not self.to_the_end:
             self.check_ratio(lines)

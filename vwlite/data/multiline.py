@@ -28,16 +28,16 @@ from vwlite.data.batch import (
 from vwlite.data.block_parser import LONGEST_LINE, Parsed
 from vwlite.errors import DataError
 
-LARGEST = LONGEST_LINE >> 2  # bytes of a group; whoever forgets the blank lines must not take all memory
-UNTOLD = 0  # in place of 1: the label's words are there, but its costs are not to be learned
+MAX_GROUP_BYTES = LONGEST_LINE >> 2  # of text; bounds the memory where a file has no blank lines between groups
+UNKNOWN_COST = 0  # label of a line whose cost must not be learned though its words are there; otherwise 1
 SHARED_WORDS = (b"shared", b"***shared***")
 
 
 
 def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
-    """The same rows, so cut into batches that no group crosses from one to the next. Raises DataError.
+    """The same rows in batches that hold whole groups only. Raises DataError.
 
-    ``strict``: a group that a malformed line was left out of loses its costs, and nothing is learned from it.
+    With ``strict``, a group from which a malformed line was left out loses its costs: nothing is learned from it.
     """
     waiting = PendingGroup(strict)
     before: Parsed | None = None
@@ -55,45 +55,48 @@ class PendingGroup:
     def __init__(self, strict: bool) -> None:
         self.strict = strict
         self.pieces: list[Batch] = []
-        self.gaps: list[int] = []  # rows of theirs in front of which a malformed line was left out
+        self.gaps: list[int] = []  # rows of the pieces before which a malformed line was left out
         self.bytes = 0
 
     def complete(self, part: Parsed, ends: bool) -> Parsed:
-        """The part with the rows that waited, without those that are to wait; none are when its file ``ends``."""
+        """The part, with the pending rows before it and without the rows of its last group, which becomes pending.
+
+        Where the file ``ends``, its last group is complete and stays.
+        """
         batch, before = part.batch, sum(map(len, self.pieces))
         batch.line = batch.line.astype(np.int64) + part.first_line
         apart = self.find_ends(batch)
         size = len(batch) if ends else int(np.flatnonzero(apart)[-1]) + 1 if apart.any() else 0
         text = memoryview(batch.text)[: part.block.size]
-        remarks = [remark._replace(row=remark.row + before) for remark in part.remarks]
-        gaps = [*self.gaps, *(remark.row for remark in remarks)]
+        issues = [issue._replace(row=issue.row + before) for issue in part.issues]
+        gaps = [*self.gaps, *(issue.row for issue in issues)]
         tail = [piece_of(batch, size, len(batch), text)] if size < len(batch) else []
         if size and not before:
             whole = batch.head(size)
         else:
             pieces = [*self.pieces, piece_of(batch, 0, size, text)] if ends or size else []
             whole = joined(pieces) if pieces else batch.head(0)
-            whole.release = batch.release  # the block's text is still to be shown where lines are malformed
+            whole.release = batch.release  # messages about malformed lines still quote the block's text
         if not (ends or size):
             self.wait([*self.pieces, *tail], gaps, part)
-            return replace(part, batch=whole, remarks=remarks, gaps=(), packed=None)
+            return replace(part, batch=whole, issues=issues, gaps=(), packed=None)
         end = before + size
         self.wait(tail, [] if ends else [gap - end for gap in gaps if gap >= end], part)
         gaps = [gap for gap in gaps if ends or gap < end]
         self.mark(whole, gaps)
         whole.line = whole.line - part.first_line
-        return replace(part, batch=whole, remarks=remarks, gaps=tuple(gaps), packed=None)
+        return replace(part, batch=whole, issues=issues, gaps=tuple(gaps), packed=None)
 
     def wait(self, pieces: list[Batch], gaps: list[int], part: Parsed) -> None:
         self.pieces, self.gaps = pieces, gaps
-        if sum(len(piece.text) for piece in pieces) > LARGEST:
+        if sum(len(piece.text) for piece in pieces) > MAX_GROUP_BYTES:
             raise DataError(
-                f"{part.block.path}:{int(pieces[0].line[0]) + 1}: a group of lines of more than {LARGEST >> 20} MB "
-                "begins here: are there no blank lines between groups?"
+                f"{part.block.path}:{int(pieces[0].line[0]) + 1}: a group of lines of more than "
+                f"{MAX_GROUP_BYTES >> 20} MB begins here: are there no blank lines between groups?"
             )
 
     def find_ends(self, batch: Batch) -> np.ndarray:
-        """bool[rows]: those in no group. Featureless lines that tell nothing become blank ones."""
+        """bool[rows]: the rows in no group. Lines without features, tag and cost become blank lines."""
         empty = (np.diff(batch.row_namespace.astype(np.int64)) == 0) & (batch.flags & (BLANK | TAGGED | SAVE) == 0)
         for row in np.flatnonzero(empty).tolist():
             words = batch.tag(row) if batch.label[row] == batch.label[row] else b""
@@ -103,7 +106,7 @@ class PendingGroup:
         return batch.flags & (BLANK if self.strict else BLANK | SAVE) != 0
 
     def mark(self, batch: Batch, gaps: list[int]) -> None:
-        """Set the flags of rows within groups, and take the costs from groups with gaps."""
+        """Set the flags of rows within groups; remove the costs of groups with gaps."""
         apart = self.find_ends(batch)
         inner = ~apart & ~np.append(apart[1:], True)
         batch.flags = np.where(inner, batch.flags | INNER, batch.flags & ~np.uint8(INNER))
@@ -114,7 +117,7 @@ class PendingGroup:
         if gaps and self.strict:
             number = np.cumsum(first)
             beside = [row for gap in gaps for row in (gap - 1, gap) if 0 <= row < len(batch) and not apart[row]]
-            batch.label[np.isin(number, number[beside]) & (batch.label == 1)] = UNTOLD
+            batch.label[np.isin(number, number[beside]) & (batch.label == 1)] = UNKNOWN_COST
 
 
 def is_shared(span: bytes, tagged: bool) -> bool:

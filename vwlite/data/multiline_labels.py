@@ -8,18 +8,18 @@ import numpy as np
 
 from vwlite._native.multiline_costs import read_costs
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, Complain, read_cost, text_of
+from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, read_cost, text_of
 from vwlite.data.csr import Csr, offsets
-from vwlite.data.multiline import SHARED_WORDS, UNTOLD
+from vwlite.data.multiline import SHARED_WORDS, UNKNOWN_COST
 from vwlite.errors import DataError
 
 MIXED = "[warning] ldf example has mix of train/test data; assuming test"
 
 
 class LineLabels(ClassLabels):
-    """Reads the labels of batches of whole groups. Strictly, lines without a class or with several end the run."""
+    """Reads the labels of batches of whole groups. Without ``log``, a line that has not one class ends the run."""
 
-    def __init__(self, log: Complain | None = None) -> None:
+    def __init__(self, log: LogFunction | None = None) -> None:
         super().__init__(Classes(0), log)
 
     def check(self, batch: Batch) -> np.ndarray:
@@ -30,16 +30,16 @@ class LineLabels(ClassLabels):
         size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
         number, cost, found = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
         read_costs(batch, (lines & ~np.isnan(batch.label)).astype(np.uint8), number, cost, found)
-        others = {row: self.entries(batch, row) for row in np.flatnonzero(lines & (found == 0)).tolist()}
+        irregular = {row: self.entries(batch, row) for row in np.flatnonzero(lines & (found == 0)).tolist()}
         counts = found.astype(np.int64)
-        counts[list(others)] = [len(entries) for entries in others.values()]
+        counts[list(irregular)] = [len(entries) for entries in irregular.values()]
         start = offsets(counts)
         named, costs = np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32)
-        places = start[:-1][found != 0]
-        named[places], costs[places] = number[found != 0], cost[found != 0]
-        for row, entries in others.items():
-            for place, entry in enumerate(entries, start[row]):
-                named[place], costs[place] = entry
+        positions = start[:-1][found != 0]
+        named[positions], costs[positions] = number[found != 0], cost[found != 0]
+        for row, entries in irregular.items():
+            for position, entry in enumerate(entries, start[row]):
+                named[position], costs[position] = entry
         batch.lists = Csr(start, named, costs)
         return self.known(batch)
 
@@ -61,25 +61,26 @@ class LineLabels(ClassLabels):
             return None
         number = 0 if name == "label" and colon else self.classes.number(name)
         if not colon and name.encode("utf-8", "surrogateescape") not in SHARED_WORDS:
-            return None if number > LARGEST else (number, math.inf)
+            return None if number > MAX_CLASS else (number, math.inf)
         try:
             value = read_cost(price)
         except ValueError:
             return None
-        return (number, value) if math.isfinite(value) and number <= LARGEST else None
+        return (number, value) if math.isfinite(value) and number <= MAX_CLASS else None
 
     def known(self, batch: Batch) -> np.ndarray:
         lists, rows = batch.lists, batch.flags & (BLANK | SAVE) == 0
         single = lists.sizes == 1
-        told = single & (batch.label != UNTOLD)
-        told[single] &= np.isfinite(lists.values[lists.indptr[:-1][single]])
+        has_cost = single & (batch.label != UNKNOWN_COST)
+        has_cost[single] &= np.isfinite(lists.values[lists.indptr[:-1][single]])
         lines = rows & (batch.flags & SHARED == 0)
         ends = rows & (batch.flags & INNER == 0)
         group = np.cumsum(ends) - ends
-        missing, there = (np.bincount(group[which], minlength=1 + int(ends.sum())) for which in (lines & ~told, lines))
-        mixed = (missing > 0) & (missing < there)
+        groups = 1 + int(ends.sum())
+        missing, total = (np.bincount(group[which], minlength=groups) for which in (lines & ~has_cost, lines))
+        mixed = (missing > 0) & (missing < total)
         if self.log:
             for _ in range(int(mixed.sum())):
                 self.log(MIXED)
-        good = (missing == 0) & ((there > 0) | (self.log is not None))
+        good = (missing == 0) & ((total > 0) | (self.log is not None))
         return np.where(rows & good[group], np.float32(1), np.float32(np.nan)).astype(np.float32)

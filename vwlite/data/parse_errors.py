@@ -1,4 +1,4 @@
-"""What is said about a malformed line: vwlite's sentences and Vowpal Wabbit's log lines."""
+"""Messages about malformed lines: vwlite's own and Vowpal Wabbit's log lines."""
 
 import re
 from enum import IntEnum
@@ -61,12 +61,12 @@ NUMBER = re.compile(rb"-?\d*\.?\d*([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNOREC
 SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:\S+)+\s*")
 
 
-LOOKED_AT = 1 << 16  # bytes of a line at most, to guess what it is
+MAX_GUESSED_BYTES = 1 << 16  # the format of longer lines is not guessed
 
 
 def hint(code: int, line: bytes) -> str:
-    """What to do about a line that looks like one of another format."""
-    if code == Code.NO_BAR and len(line) <= LOOKED_AT and SVMLIGHT.fullmatch(line):
+    """Advice for a line that looks like one of another format; empty for others."""
+    if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and SVMLIGHT.fullmatch(line):
         return " (--format svmlight?)"
     if code in (Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE) and b"|" in line:
         return " (--format vw?)"
@@ -74,32 +74,33 @@ def hint(code: int, line: bytes) -> str:
 
 
 def vw_message(code: int, line: bytes, at: int, bar: int, example: int) -> list[str]:
-    """The log lines Vowpal Wabbit prints for one remark of the lenient parser, without newlines.
+    """The log lines, without newlines, that Vowpal Wabbit prints for one issue of the lenient parser.
 
-    ``at`` and ``bar`` are the remark's offsets into ``line``: the trouble, and the first bar or, in a label, the start.
-    ``example`` counts rows from 0, blank ones too. Bytes that are not UTF-8 come out as surrogate escapes. Where
-    Vowpal Wabbit says two things of one spot the parser makes two remarks. What it does not mind gives no line.
+    ``at`` and ``bar`` are the issue's offsets into ``line``: of the problem, and of the first bar or, for a label, of
+    the label. ``example`` counts rows from 0, blank ones too. Bytes that are not UTF-8 become surrogate escapes. Where
+    Vowpal Wabbit prints two messages about one position the parser reports two issues. No lines are returned for an
+    issue that Vowpal Wabbit accepts.
     """
     line = line.removesuffix(b"\n").removesuffix(b"\r")
-    rest, context = shown(line[bar:]), f'in Example #{example}: "'
+    rest, context = decoded(line[bar:]), f'in Example #{example}: "'
     if code == Code.BAD_LABEL_WORDS:
         words = label_words(line, at)
-        joined = shown(b" ".join(words))
+        joined = decoded(b" ".join(words))
         return [f"[error] Error: {len(words)} is too many tokens for a simple label: {joined}"]
     if code == Code.BAD_LABEL_NUMBER:
-        bad = [shown(word) for word in label_words(line, at) if not NUMBER.match(word)]
+        bad = [decoded(word) for word in label_words(line, at) if not NUMBER.match(word)]
         return [f"[warning] '{word}' is not a good float, replacing with 0" for word in bad]
     if code in REPLACED:
-        kind, number = REPLACED[code]
-        read = f'"{shown(line[at:])}" read as NaN. Replacing with {number}.'
-        return [f'[warning] Invalid {kind} value:{read}{context}{rest}"']
+        subject, number = REPLACED[code]
+        read = f'"{decoded(line[at:])}" read as NaN. Replacing with {number}.'
+        return [f'[warning] Invalid {subject} value:{read}{context}{rest}"']
     if code not in EXPECTED:
         return []
-    expected = f'{EXPECTED[code]} expected after : "{shown(line[bar:at])}"'
+    expected = f'{EXPECTED[code]} expected after : "{decoded(line[bar:at])}"'
     return [f'[warning] malformed example! {expected}{context}{rest}"']
 
 
-def shown(text: bytes) -> str:
+def decoded(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -121,25 +122,25 @@ def excerpt(line: bytes, column: int, width: int = 60) -> str:
     column = min(column, len(line))
     before = printable(line[max(0, column - 4 * width) : column])[::-1]
     after = printable(line[column : column + 4 * width])
-    room = max(width // 3, width - sum(map(len, after)))
-    left = fitting(before, room)
+    before_width = max(width // 3, width - sum(map(len, after)))
+    left = fitting(before, before_width)
     right = fitting(after, width - sum(map(len, left)))
     return "".join(left[::-1] + right)
 
 
 def printable(text: bytes) -> list[str]:
     """One piece per character: itself or its escape."""
-    return [c if c.isprintable() else escape(c) for c in shown(text)]
+    return [c if c.isprintable() else escape(c) for c in decoded(text)]
 
 
-def fitting(pieces: list[str], room: int) -> list[str]:
-    """The first pieces that fit into ``room`` characters, closed by ``...`` unless all do."""
-    if sum(map(len, pieces)) <= room:
+def fitting(pieces: list[str], width: int) -> list[str]:
+    """The first pieces that fit into ``width`` characters, closed by ``...`` unless all do."""
+    if sum(map(len, pieces)) <= width:
         return pieces
     kept, used = [], 3
     for piece in pieces:
         used += len(piece)
-        if used > room:
+        if used > width:
             break
         kept.append(piece)
     return [*kept, "..."]

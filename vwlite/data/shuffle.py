@@ -25,7 +25,7 @@ def order_of(rows: int, seed: int, number: int) -> np.ndarray:
 
 
 class Rows:
-    """Random access to the rows of some batches, which must stay as they are meanwhile."""
+    """Random access to the rows of some batches, whose arrays must not change meanwhile."""
 
     def __init__(self, batches: Sequence[Batch]) -> None:
         self.batches = batches
@@ -42,13 +42,13 @@ class Rows:
 
     def take(self, numbers: np.ndarray) -> Batch:
         """The rows ``numbers``, int64[n], as a batch without tags; once it is released its arrays are filled again."""
-        places = np.searchsorted(self.starts, numbers, side="right") - 1
+        owners = np.searchsorted(self.starts, numbers, side="right") - 1
         try:
             workspace = self.free.get_nowait()
         except queue.Empty:
             workspace = Workspace(1 << 20)
         while True:
-            status, *counts = gather(self.address, places, numbers - self.starts[places], workspace)
+            status, *counts = gather(self.address, owners, numbers - self.starts[owners], workspace)
             if status != FULL:
                 break
             workspace.grow()

@@ -20,7 +20,7 @@ FORMATS = {"vw": "vw_parser", "svmlight": "svmlight"}  # and the native modules 
 def parser_of(format_name: str) -> Callable:
     """The native ``parse(text, size, format, workspace)`` of a text format.
 
-    It returns ``(status, rows, segments, features, lines, remarks)``. Raises UsageError for an unknown format.
+    It returns ``(status, rows, segments, features, lines, issues)``. Raises UsageError for an unknown format.
     """
     if format_name not in FORMATS:
         raise UsageError(f"unknown text format {format_name!r}; there are {', '.join(FORMATS)}")
@@ -31,8 +31,8 @@ def parser_of(format_name: str) -> Callable:
 class TextFormat:
     """How names become hashes and which lines are refused.
 
-    With ``strict`` a line with any trouble is left out whole; without, as under ``vwlite vw``, what can be read of it
-    counts.
+    With ``strict`` a malformed line is left out whole; without, as under ``vwlite vw``, the part of it that can be read
+    is used.
     """
 
     hash_all: bool = False
@@ -109,7 +109,7 @@ def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batc
     data = bytearray(text) + bytes(64)
     workspace = Workspace(len(text), format.names)
     while True:
-        status, rows, segments, features, _, remarks = parse(data, len(text), format, workspace)
+        status, rows, segments, features, _, issues = parse(data, len(text), format, workspace)
         if status != FULL:
             return workspace.batch(rows, segments, features, memoryview(data))
-        workspace.grow(remarks)
+        workspace.grow(issues)

@@ -33,12 +33,12 @@ class VwLog:
 
     def examine(self, part: Parsed) -> Batch:
         batch = part.batch
-        for remark in part.remarks:
-            start, end = line_at(part, remark.at)
-            start = min(start, remark.bar)
+        for issue in part.issues:
+            start, end = line_at(part, issue.at)
+            start = min(start, issue.bar)
             line = bytes(part.block.data[start:end])
-            example = self.examples + remark.row
-            for message in vw_message(remark.code, line, remark.at - start, remark.bar - start, example):
+            example = self.examples + issue.row
+            for message in vw_message(issue.code, line, issue.at - start, issue.bar - start, example):
                 if self.strict_parse and "malformed" in message:
                     raise DataError(message)
                 self.log(message)
@@ -60,4 +60,4 @@ class VwLog:
         return batch
 
     def recall(self, lines: int, bad: int) -> None:
-        """What a cache leaves out was logged when it was made."""
+        """Do nothing: the lines that a cache lacks were logged when it was made."""

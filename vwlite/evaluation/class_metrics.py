@@ -58,7 +58,7 @@ class ClassOutcomes(Listener):
         if kind in OF_COSTS and len(label):
             report["loss"] /= len(label)
         if kind == "oaa" and total:
-            found = Contingency(label, answer, weight, self.config.classes.shown)
+            found = Contingency(label, answer, weight, self.config.classes.display_name)
             report |= found.report(names, count)
         if self.sets is not None and total:
             report |= of_sets(*self.sets)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
-from vwlite.data.class_labels import LARGEST, Classes, ClassLabels, ListLabels, text_of
+from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES
-from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.parse_errors import Code
 from vwlite.errors import DataError
@@ -20,7 +20,7 @@ from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.numerals import is_count
 
-ANY = Classes(LARGEST)  # nobody has said which there are
+ANY = Classes(MAX_CLASS)  # nobody has said which there are
 LONGEST = 60  # characters of names in an advice
 
 
@@ -97,7 +97,7 @@ class ClassNumbers(Numbers):
         labels = without(labels, self.wrong)
         if self.counts is not None:
             numbers = labels[~np.isnan(labels)].astype(np.int64).tolist()
-            self.counts.update(self.rule.classes.shown(number) for number in numbers)
+            self.counts.update(self.rule.classes.display_name(number) for number in numbers)
         return labels
 
 
@@ -108,7 +108,7 @@ class Names(Numbers):
 
     def __init__(self, sequences: bool = False) -> None:
         super().__init__()
-        self.book, self.counts = LabelBook(), Counter()
+        self.book, self.counts = LabelVocabulary(), Counter()
         self.form, self.multiline = SEQUENCES if sequences else NAMES, sequences
         self.apart = True  # the line before was a blank one, or there was none
 

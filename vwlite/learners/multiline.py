@@ -9,7 +9,7 @@ import numpy as np
 from vwlite._native import multiline as kernel
 from vwlite._native.format_predictions import format_predictions
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
-from vwlite.data.class_labels import Complain
+from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.features.feature_plan import Plan
@@ -53,7 +53,7 @@ class Ldf(Gd):
         link = "identity" if config.probabilities else config.link
         return ("gd", f"scorer-{link}", "csoaa_ldf" + suffix, "shared_feature_merger"), "CS", predictions
 
-    def labels(self, log: Complain | None = None) -> LineLabels:
+    def labels(self, log: LogFunction | None = None) -> LineLabels:
         return LineLabels(log)
 
     def observe_scores(self, observer: Callable[[int, int, bool, float], None]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import per_class as kernel
 from vwlite.data.batch import Batch
-from vwlite.data.class_labels import Classes, ClassLabels, Complain, ListLabels
+from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.per_class import KINDS, ManyConfig
@@ -93,7 +93,7 @@ class Many(Gd):
         predictions = "SCALARS" if suffix else "MULTILABELS" if labels == "MULTILABEL" else "MULTICLASS"
         return (*super().described[0], config.kind + suffix), labels, predictions
 
-    def labels(self, log: Complain | None = None) -> ClassLabels:
+    def labels(self, log: LogFunction | None = None) -> ClassLabels:
         """What reads the labels of batches; see ``ClassLabels``."""
         config, first = self.config, int(self.get("first"))
         classes = Classes(config.count, config.named_labels, None if first < 0 else first)
@@ -137,13 +137,13 @@ class Many(Gd):
         if self.config.kind == "csoaa":
             return "known"
         if self.config.kind == "multilabel_oaa":
-            return ",".join(map(self.config.classes.shown, batch.lists.indices[batch.lists.row(row)].tolist()))
-        return (self.config.classes.shown(int(label)) if math.isfinite(label) else "") or "unknown"
+            return ",".join(map(self.config.classes.display_name, batch.lists.indices[batch.lists.row(row)].tolist()))
+        return (self.config.classes.display_name(int(label)) if math.isfinite(label) else "") or "unknown"
 
     def prediction_text(self, results: Results, row: int) -> str:
         if self.config.kind == "multilabel_oaa":
             return self.set_text(row)
-        name = self.config.classes.shown(int(results.prediction[row])) or "unknown" * (self.config.kind == "oaa")
+        name = self.config.classes.display_name(int(results.prediction[row])) or "unknown" * (self.config.kind == "oaa")
         share = f"({self.score[row].max():.0%})" if self.config.probabilities else ""
         return name + share
 
@@ -152,7 +152,7 @@ class Many(Gd):
         return self.score[rows] > self.kernel.bound
 
     def set_text(self, row: int) -> str:
-        return ",".join(map(self.config.classes.shown, np.flatnonzero(self.chosen(row)).tolist()))
+        return ",".join(map(self.config.classes.display_name, np.flatnonzero(self.chosen(row)).tolist()))
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         """A row's prediction as it is written, without the tag."""
@@ -167,10 +167,10 @@ class Many(Gd):
             return text + "\n " * (config.kind == "multilabel_oaa")  # as vw writes it
         if config.kind == "multilabel_oaa":
             return self.set_text(row)
-        return config.classes.shown(int(results.prediction[row]))
+        return config.classes.display_name(int(results.prediction[row]))
 
     def pairs_text(self, values: np.ndarray, first: int, numbers: Iterable[int]) -> str:
-        shown, count = self.config.classes.shown, self.config.count
+        shown, count = self.config.classes.display_name, self.config.count
         other = count - 1 if first else 0  # as in the kernel
         places = ((number, number - first if 0 <= number - first < count else other) for number in numbers)
         return " ".join(f"{shown(number)}:{values[place]:g}" for number, place in places)

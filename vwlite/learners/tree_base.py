@@ -30,7 +30,7 @@ class Tree(Many):
         return (*stack, self.config.option), "MULTICLASS", "MULTICLASS"
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
-        return self.config.classes.shown(int(results.prediction[row]))
+        return self.config.classes.display_name(int(results.prediction[row]))
 
     def audited(self, batch: Batch, row: int) -> Iterable[int]:
         if not len(self.trace_calls):

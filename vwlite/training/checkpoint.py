@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vwlite.data.blocks import fingerprint, same_file
-from vwlite.data.digests import is_still
+from vwlite.data.digests import is_unchanged_text
 from vwlite.errors import Diverged, ModelError, UsageError
 from vwlite.interrupts import Interrupted
 from vwlite.storage.atomic_file import beside_output
@@ -205,6 +205,6 @@ def are_still(then: list[dict[str, Any] | None], now: list[dict[str, Any] | None
                 return False
         elif not (before["settled"] and same_file(before, after)):
             text = before["text"]
-            if text and not is_still(after["path"], text):
+            if text and not is_unchanged_text(after["path"], text):
                 return False
     return True

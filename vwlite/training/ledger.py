@@ -22,7 +22,7 @@ FORMAT = 2
 FORMATS = (1, 2)  # that are read; entries of 1 have a digest of samples in place of text
 DIGITS = 32  # of the digest that ends a model file
 
-Entry = dict[str, Any]  # ``source.fingerprint``; text: ``digests.Mark.told``; lines; whole
+Entry = dict[str, Any]  # ``source.fingerprint``; text: ``digests.Mark.as_json``; lines; whole
 
 
 def ledger_path(model: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from vwlite.config_check import Between, Double, built, require
-from vwlite.data.digests import Told
+from vwlite.data.digests import TextDigest
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
@@ -43,7 +43,7 @@ class Input(TypedDict):
     inode: NotRequired[int]
     settled: NotRequired[bool]
     digest: NotRequired[str | None]
-    text: NotRequired[Told | None]
+    text: NotRequired[TextDigest | None]
     lines: NotRequired[Natural | None]
     whole: NotRequired[bool]
 
@@ -52,7 +52,7 @@ class InputRead(Input):
     """A file that a stopped run has read, and how far."""
 
     settled: bool
-    text: Told | None
+    text: TextDigest | None
 
 
 class LedgerFile(TypedDict):

@@ -5,7 +5,7 @@ import sys
 from typing import IO, Any
 
 from vwlite.data.blocks import check_inputs
-from vwlite.data.input_stream import open_input, shown
+from vwlite.data.input_stream import display_name, open_input
 from vwlite.errors import DataError
 from vwlite.solvers.loglinear.crfpp_templates import DEFAULT, Template, convert, read_templates
 from vwlite.storage.atomic_file import atomic_output
@@ -35,7 +35,7 @@ def write(file: IO[bytes], paths: tuple[str, ...], templates: list[Template], la
     written = False
     for path in paths:
         with io.BufferedReader(open_input(path)) as stream:  # type: ignore[type-var]
-            for text in convert(stream, shown(path), templates, labels):
+            for text in convert(stream, display_name(path), templates, labels):
                 file.write(text.encode("utf-8", "surrogateescape"))
                 written = True
     if not written:

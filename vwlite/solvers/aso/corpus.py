@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.data.block_parser import read
 from vwlite.data.csr import Csr, offsets
-from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.solvers.aso.rows import Rows
@@ -42,7 +42,7 @@ class Corpus:
     """
 
     def __init__(self, policy: BadLines, tags: bool = False) -> None:
-        self.policy, self.book = policy, LabelBook()
+        self.policy, self.book = policy, LabelVocabulary()
         self.keep_tags, self.tags = tags, []
         self.gaps: list[int] = []  # rows in front of which a malformed line was left out
         self.known: dict[int, tuple[str, str]] = {}

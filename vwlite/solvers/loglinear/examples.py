@@ -8,7 +8,7 @@ import numpy as np
 from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.csr import Csr, joined
-from vwlite.data.label_vocabulary import LabelBook, tag_of
+from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.text_format import FULL
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces
@@ -78,7 +78,7 @@ class Collector:
 
     plan: Plan
     edge_plan: Plan | None = None
-    book: LabelBook | None = None
+    book: LabelVocabulary | None = None
 
     def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
         """With ``with_gaps`` malformed lines have a place, and tags are kept."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.confusion_table import Contingency
@@ -42,7 +42,7 @@ class Tagger:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
         made = plans(model.features, model.config.edge, model.past.seen)
-        self.collector = Collector(*made, LabelBook(model.pairs.names))
+        self.collector = Collector(*made, LabelVocabulary(model.pairs.names))
         self.input = input
         self.text = text_format(model.features, strict=True).of_words()
 

@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_vocabulary import LabelBook
+from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
@@ -71,7 +71,7 @@ class Texts:
     def __init__(self, job: TrainJob) -> None:
         self.job, initial = job, job.initial
         config = job.config
-        book = LabelBook(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
+        book = LabelVocabulary(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
         seen = initial.past.seen if initial else ()
         self.collector = Collector(*plans(job.features, config.edge, seen), book)
         negative = initial.past.negative_label if initial else None
