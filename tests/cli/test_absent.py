@@ -49,5 +49,5 @@ def test_vw_answers_with_what_to_use(option, vwlite, write):
 
 def test_own_commands_answer_too(vwlite):
     done = vwlite("train", "--lda", "5", status=2)
-    assert "no such option --lda (topics are not in vwlite; use 'vwlite aso learn' for" in done.stderr
+    assert "no such option --lda (not in vwlite: topics; use 'vwlite aso learn' for" in done.stderr
     assert "not in vwlite" not in vwlite("train", "--nonsense", status=2).stderr

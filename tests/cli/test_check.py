@@ -92,7 +92,7 @@ def test_lines_sorted_by_label_are_said(report, vwlite, write):
     lines = ["1 |a x\n"] * 60 + ["-1 |a y\n"] * 60
     write("sorted.vw", "".join(lines))
     write("mixed.vw", "".join(lines[number * 7 % 120] for number in range(120)))
-    said = "the lines are sorted by label: it changes 1 times, 60 times in random order"
+    said = "the lines are sorted by label: it changes once, 60 times in random order"
     assert said in vwlite("check", "sorted.vw", "--block-size", 100).stderr
     assert said in report("sorted.vw")["warnings"][0]
     assert "shuffle them, or train --shuffle-first" in report("sorted.vw")["warnings"][0]

@@ -122,7 +122,7 @@ def test_names_are_labels_of_svmlight_too(report):
 
 def test_lines_sorted_by_name_are_said_but_not_tokens_of_sequences(report):
     lines = ["spam |a\n"] * 60 + ["ham |a\n"] * 60
-    assert "the lines are sorted by label: it changes 1 times" in report("".join(lines))["warnings"][0]
+    assert "the lines are sorted by label: it changes once" in report("".join(lines))["warnings"][0]
     assert report("\n".join(lines))["warnings"] == report("1:0 2:1 |a\n" * 120)["warnings"] == []
 
 

@@ -92,4 +92,4 @@ def what_instead(option: str) -> str:
     """What to use in place of an option of vw, to stand behind its name; empty if it is none of those above."""
     name = option.lstrip("-").replace("-", "_")
     found = next((one for one in ABSENT if any(fnmatchcase(name, pattern) for pattern in one.options)), None)
-    return f" ({found.what} are not in vwlite; use {found.instead.replace('`', chr(39))})" if found else ""
+    return f" (not in vwlite: {found.what}; use {found.instead.replace('`', chr(39))})" if found else ""

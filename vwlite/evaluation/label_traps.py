@@ -51,8 +51,9 @@ class Traps:
         if len(counts) > 1 and total >= ENOUGH:
             usual = total - sum(count * count for count in counts) / total
             if self.changes < FEW * usual:
+                times = "once" if self.changes == 1 else f"{self.changes} times"
                 said.append(
-                    f"the lines are sorted by label: it changes {self.changes} times, {usual:.0f} times in random "
+                    f"the lines are sorted by label: it changes {times}, {usual:.0f} times in random "
                     "order: shuffle them, or train --shuffle-first; what is learned last counts most"
                 )
         names = Counter(space["name"].lower() for space in report["namespaces"])
