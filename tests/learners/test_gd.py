@@ -245,3 +245,7 @@ def test_what_does_not_belong_together_is_refused():
     with pytest.raises(ValueError, match="read-only"):
         learner.run(batch, Plan(FeatureConfig(bits=10)), results, 0, 1)
     assert not learner.weights.any()
+
+
+def test_a_learning_rate_beyond_float32_is_infinite():
+    assert GdConfig(sgd=True, initial_t=3e38, power_t=30.0).initial_learning_rate == float("inf")

@@ -114,7 +114,10 @@ class GdConfig(LearnerConfig):
 
     @property
     def initial_learning_rate(self) -> float:
-        """The learning rate in float32; without adaptive and normalized it is stretched by ``initial_t ** power_t``."""
+        """The learning rate in float32; without adaptive and normalized it is stretched by ``initial_t ** power_t``.
+
+        Infinite where float32 does not hold it: the first update then diverges.
+        """
         import numpy as np  # not with the module: ``--help`` shows these options without it
 
         adaptive, normalized, _ = self.modes
@@ -123,7 +126,8 @@ class GdConfig(LearnerConfig):
             rate = 0.5 if adaptive and normalized else 10.0
         if adaptive or normalized:
             return float(np.float32(rate))
-        return float(np.float32(rate) * np.float32(self.start_time) ** np.float32(self.power_t))
+        with np.errstate(over="ignore"):
+            return float(np.float32(rate) * np.float32(self.start_time) ** np.float32(self.power_t))
 
     @property
     def prediction_bounds(self) -> tuple[float, float] | None:
