@@ -1,10 +1,10 @@
-"""The flat row of one example, for whoever needs it outside a kernel: audits, names, tests; and whether slots are near."""
+"""The terms of one example for Python (audits, feature names, tests), and whether the slots of a batch are in the caches."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
-from features.cache_residency cimport are_near
+from features.cache_residency cimport slots_in_cache as rows_in_cache
 from features.plan cimport LETTERS, Plan
 from features.row_buffer cimport Scratch, close_scratch, open_scratch
 from base.status cimport OK, TOO_MANY
@@ -12,11 +12,11 @@ from features.kernel_views cimport open_plan, open_rows
 
 
 def expand_row(batch, plan, size_t row):
-    """Terms of row ``row`` of a batch: ``(index, value, count, groups)``.
+    """The terms of row ``row`` of a batch: ``(index, value, count, groups)``.
 
-    ``index`` is the bytes of a uint32[terms], ``value`` of a float32[terms], in Vowpal Wabbit's order; ``count`` is the number of
-    features as it counts them; ``groups`` lists ``(letter, features)`` of the example's namespaces, n-grams included. Raises
-    IndexError, MemoryError, and OverflowError for more terms than are handled.
+    ``index`` is the bytes of a uint32[terms], ``value`` of a float32[terms], in Vowpal Wabbit's order; ``count`` is the number
+    of features as Vowpal Wabbit counts them; ``groups`` lists the namespaces of the example as ``(character, number of
+    features)``, n-grams included. Raises IndexError, MemoryError, and OverflowError for more than MAX_TERMS terms.
     """
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
@@ -47,10 +47,10 @@ def expand_row(batch, plan, size_t row):
         close_scratch(&scratch)
 
 
-def slots_are_near(batch, plan, size_t begin, size_t end):
-    """Whether a learner of the rows ``[begin, end)`` spares the asking for its slots ahead. Raises IndexError."""
+def slots_in_cache(batch, plan, size_t begin, size_t end):
+    """Whether a learner of the rows ``[begin, end)`` does without prefetching its slots. Raises IndexError."""
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     if not begin <= end <= rows.size:
         raise IndexError(end)
-    return are_near(&rows, &native_plan, begin, end)
+    return rows_in_cache(&rows, &native_plan, begin, end)

@@ -1,19 +1,19 @@
-"""One flat row per example: linear terms, the constant, interactions."""
+"""Expansion of an example into its row of terms: linear terms, then the constant, then interactions."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from features.namespace_groups cimport Rows, bit_of, find_repeats, make_groups
 from features.plan cimport LETTERS, Plan
-from features.row_buffer cimport Group, Scratch, ask_for_terms, room_to_store
+from features.row_buffer cimport Group, Scratch, reserve_row_terms, reserve_store
 from base.status cimport NO_MEMORY, OK
 
 
 cdef enum:
-    CONSTANT = 11650396    # index of the constant feature, as in every Vowpal Wabbit model
+    CONSTANT = 11650396    # index of the constant feature in Vowpal Wabbit
     FNV = 16777619         # FNV-1 prime, the multiplier of interaction indices
-    MAX_ORDER = 64         # letters of one interaction
-    SMALL = 1 << 16        # features of a namespace whose pairs are certainly a number
+    MAX_ORDER = 64         # namespaces of one interaction at most
+    SMALL_GROUP = 1 << 16  # pairs of groups below this size are counted without overflow
 
 
 cdef inline void add_linear(const Group *group, uint32_t mask, Scratch *s) noexcept nogil:
@@ -25,16 +25,16 @@ cdef inline void add_linear(const Group *group, uint32_t mask, Scratch *s) noexc
 
 
 cdef inline size_t count_terms(const int32_t *letters, int order, const Plan *plan, const Scratch *s) noexcept nogil:
-    """How many terms an interaction makes: a run of one namespace gives combinations with repetition.
+    """The number of terms of an interaction. A namespace that is repeated gives combinations with repetition.
 
-    Answers SIZE_MAX when there are more than any memory holds.
+    Returns SIZE_MAX for more than 10^15 terms.
     """
-    cdef double total = 1, run = 1
+    cdef double total = 1, rounded
     cdef int i, repeats = 0
     cdef size_t first = s.group[s.where[letters[0]]].size, second
-    if order == 2 and first < SMALL:               # by far the most, without the divisions
+    if order == 2 and first < SMALL_GROUP:               # most interactions are pairs; this avoids the divisions
         second = s.group[s.where[letters[1]]].size
-        if second < SMALL:
+        if second < SMALL_GROUP:
             return first * (first + 1) // 2 if letters[0] == letters[1] and not plan.permutations else first * second
     for i in range(order):
         if i and letters[i] == letters[i - 1] and not plan.permutations:
@@ -42,8 +42,8 @@ cdef inline size_t count_terms(const int32_t *letters, int order, const Plan *pl
         else:
             repeats = 0
         total = total * (<double>s.group[s.where[letters[i]]].size + repeats) / (repeats + 1)
-    run = total + 0.5
-    return <size_t>-1 if run > 1e15 else <size_t>run
+    rounded = total + 0.5
+    return <size_t>-1 if rounded > 1e15 else <size_t>rounded
 
 
 cdef inline void add_quadratic(const Group *a, const Group *b, bint combinations, uint32_t mask, Scratch *s) noexcept nogil:
@@ -69,7 +69,7 @@ cdef inline void add_quadratic(const Group *a, const Group *b, bint combinations
 
 
 cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan, Scratch *s) noexcept nogil:
-    """Interactions of any order: an odometer over the groups, first letter outermost."""
+    """Add the terms of an interaction of any order, by nested loops over its groups; the first group's loop is the outermost."""
     cdef size_t at[MAX_ORDER]
     cdef uint32_t half[MAX_ORDER]
     cdef float product[MAX_ORDER]
@@ -101,40 +101,41 @@ cdef inline void add_higher(const int32_t *letters, int order, const Plan *plan,
     s.terms = n
 
 
-cdef inline int add_singles(const Plan *plan, int i, Scratch *s, int *done) noexcept nogil:
-    """The pairs of a namespace's only feature with the namespaces that follow each other in memory, from the pair ``i`` on: by
-    far the commonest. ``done`` becomes how many interactions that is; 0 where the first is another.
+cdef inline int add_single_feature_pairs(const Plan *plan, int i, Scratch *s, int *handled) noexcept nogil:
+    """Add the terms of several pairs at once, from interaction ``i`` on: all pair the same namespace, which has a single feature,
+    with namespaces whose features are adjacent in memory. This is by far the commonest case. ``handled`` is set to the number of
+    interactions added, 0 where interaction ``i`` is not of this form.
     """
     cdef const int32_t *letters = plan.letters + plan.first_letter[i]
-    cdef int first = s.where[letters[0]], second = s.where[letters[1]], most, status, n = 1
+    cdef int first = s.where[letters[0]], second = s.where[letters[1]], limit, status, n = 1
     cdef const Group *last
-    cdef Group run
-    done[0] = 0
+    cdef Group merged
+    handled[0] = 0
     if first < 0 or second < 0 or s.group[first].size != 1:
         return OK
-    most = min(<int>s.run[second], plan.alike[i])
+    limit = min(<int>s.n_adjacent[second], plan.pair_run[i])
     plan.matched[i] = 1
-    while n < most and s.group[second + n].number == letters[2 * n + 1]:
+    while n < limit and s.group[second + n].number == letters[2 * n + 1]:
         plan.matched[i + n] = 1
         n += 1
-    run, last = s.group[second], &s.group[second + n - 1]
-    run.size = last.index + last.size - run.index
-    status = ask_for_terms(s, run.size)
+    merged, last = s.group[second], &s.group[second + n - 1]
+    merged.size = last.index + last.size - merged.index
+    status = reserve_row_terms(s, merged.size)
     if status == OK:
-        add_quadratic(&s.group[first], &run, False, plan.mask, s)
-    done[0] = n
+        add_quadratic(&s.group[first], &merged, False, plan.mask, s)
+    handled[0] = n
     return status
 
 
-cdef inline int add_any(const Plan *plan, int i, Scratch *s) noexcept nogil:
-    """Interaction ``i``, where all its namespaces are present. OK, NO_MEMORY or TOO_MANY."""
+cdef inline int add_interaction(const Plan *plan, int i, Scratch *s) noexcept nogil:
+    """Add the terms of interaction ``i`` if all its namespaces are present. Returns OK, NO_MEMORY or TOO_MANY."""
     cdef const int32_t *letters = plan.letters + plan.first_letter[i]
     cdef int j, status, order = plan.first_letter[i + 1] - plan.first_letter[i]
     for j in range(order):
         if s.where[letters[j]] < 0:
             return OK
     plan.matched[i] = 1
-    status = ask_for_terms(s, count_terms(letters, order, plan, s))
+    status = reserve_row_terms(s, count_terms(letters, order, plan, s))
     if status != OK:
         return status
     if order == 2:
@@ -146,20 +147,20 @@ cdef inline int add_any(const Plan *plan, int i, Scratch *s) noexcept nogil:
 
 
 cdef inline int add_interactions(const Plan *plan, Scratch *s) noexcept nogil:
-    cdef int i = 0, done = 0, status = OK
+    cdef int i = 0, handled = 0, status = OK
     while i < plan.interactions and status == OK:
-        done = 0
-        if plan.alike[i]:
-            status = add_singles(plan, i, s, &done)
-        if done == 0:
-            status = add_any(plan, i, s)
-            done = 1
-        i += done
+        handled = 0
+        if plan.pair_run[i]:
+            status = add_single_feature_pairs(plan, i, s, &handled)
+        if handled == 0:
+            status = add_interaction(plan, i, s)
+            handled = 1
+        i += handled
     return status
 
 
 cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint32_t mask, Scratch *s) noexcept nogil:
-    """Append stored features to the terms, for which there must be room."""
+    """Append the features ``[begin, end)`` of the batch to the terms, for which memory is reserved."""
     cdef size_t i, n = s.terms
     for i in range(begin, end):
         s.index[n + i - begin] = rows.hash[i] & mask
@@ -167,66 +168,67 @@ cdef inline void copy_features(const Rows *rows, size_t begin, size_t end, uint3
     s.terms = n + end - begin
 
 
-cdef inline void add_piece(Scratch *s, uint32_t begin, uint32_t end) noexcept nogil:
+cdef inline void add_segment_range(Scratch *s, uint32_t begin, uint32_t end) noexcept nogil:
     if begin < end:
-        s.store_index[2 * s.pieces] = begin
-        s.store_index[2 * s.pieces + 1] = end
-        s.pieces += 1
+        s.store_index[2 * s.segment_ranges] = begin
+        s.store_index[2 * s.segment_ranges + 1] = end
+        s.segment_ranges += 1
 
 
-cdef inline bint find_pieces(const Rows *rows, uint32_t first, uint32_t last, Scratch *s) noexcept nogil:
-    """Cut the segments ``[first, last)`` into pieces to be copied one after the other: those of one letter follow the first
-    of them. Kept for the rows behind, which mostly have the same letters. False when memory has run out.
+cdef inline bint find_segment_ranges(const Rows *rows, uint32_t first, uint32_t last, Scratch *s) noexcept nogil:
+    """Find the ranges of the segments ``[first, last)`` in the order in which they are copied: the segments of a namespace
+    character follow its first one. The ranges are kept for the next rows, which mostly have the same characters. False without
+    memory.
     """
     cdef const uint8_t *letters = rows.namespace_char + first
-    cdef uint64_t twice = find_repeats(rows, first, last)
-    cdef uint64_t done[4]
-    cdef uint32_t n = last - first, segment, other, run = 0
+    cdef uint64_t repeated = find_repeats(rows, first, last)
+    cdef uint64_t handled[4]
+    cdef uint32_t n = last - first, segment, other, begin = 0
     cdef uint8_t letter
-    done[0] = done[1] = done[2] = done[3] = 0
-    s.stored = s.pieces = 0
-    if not room_to_store(s, 5 * <size_t>n + 3):
+    handled[0] = handled[1] = handled[2] = handled[3] = 0
+    s.stored = s.segment_ranges = 0
+    if not reserve_store(s, 5 * <size_t>n + 3):
         return False
-    for segment in range(n if twice else 0):
+    for segment in range(n if repeated else 0):
         letter = letters[segment]
-        if not twice & bit_of(letter):
+        if not repeated & bit_of(letter):
             continue
-        add_piece(s, run, segment)
-        run = segment + 1
-        if done[letter >> 6] & bit_of(letter):
+        add_segment_range(s, begin, segment)
+        begin = segment + 1
+        if handled[letter >> 6] & bit_of(letter):
             continue
-        done[letter >> 6] |= bit_of(letter)
+        handled[letter >> 6] |= bit_of(letter)
         for other in range(segment, n):
             if letters[other] == letter:
-                add_piece(s, other, other + 1)
-    add_piece(s, run, n)
-    s.letters, s.segments, s.cut = <uint8_t *>(s.store_index + 4 * <size_t>n + 2), n, True
+                add_segment_range(s, other, other + 1)
+    add_segment_range(s, begin, n)
+    s.letters, s.segments, s.ranges_valid = <uint8_t *>(s.store_index + 4 * <size_t>n + 2), n, True
     if n:
         memcpy(s.letters, letters, n)
     return True
 
 
 cdef inline int expand_flat(const Rows *rows, uint32_t first, uint32_t last, const Plan *plan, Scratch *s) noexcept nogil:
-    """A row whose terms are its features and the constant."""
-    cdef uint32_t piece, n = last - first
+    """``expand`` for a plan that is flat: the terms are the row's features and the constant."""
+    cdef uint32_t i, n = last - first
     cdef int status
     s.terms = 0
-    status = ask_for_terms(s, rows.namespace_start[last] - rows.namespace_start[first] + 1)
+    status = reserve_row_terms(s, rows.namespace_start[last] - rows.namespace_start[first] + 1)
     if status != OK:
         return status
-    if not s.cut or s.segments != n or (n and memcmp(s.letters, rows.namespace_char + first, n) != 0):
-        if not find_pieces(rows, first, last, s):
+    if not s.ranges_valid or s.segments != n or (n and memcmp(s.letters, rows.namespace_char + first, n) != 0):
+        if not find_segment_ranges(rows, first, last, s):
             return NO_MEMORY
-    for piece in range(s.pieces):
-        copy_features(rows, rows.namespace_start[first + s.store_index[2 * piece]],
-                      rows.namespace_start[first + s.store_index[2 * piece + 1]], plan.mask, s)
+    for i in range(s.segment_ranges):
+        copy_features(rows, rows.namespace_start[first + s.store_index[2 * i]],
+                      rows.namespace_start[first + s.store_index[2 * i + 1]], plan.mask, s)
     add_constant(plan, s)
     s.count = s.linear
     return OK
 
 
 cdef inline void add_constant(const Plan *plan, Scratch *s) noexcept nogil:
-    """The last of the linear terms, if there is one."""
+    """Add the constant, if there is one, as the last of the linear terms."""
     s.constant = plan.constant
     if plan.constant:
         s.index[s.terms] = CONSTANT & plan.mask
@@ -251,7 +253,7 @@ cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *
     for g in range(s.groups):
         if s.group[g].number < LETTERS:
             total += s.group[g].size
-    status = ask_for_terms(s, total + 1)
+    status = reserve_row_terms(s, total + 1)
     if status != OK:
         return status
     for g in range(s.groups):

@@ -1,4 +1,4 @@
-"""A batch, a plan and the per-row results of a kernel, opened as raw pointers for one call."""
+"""Views of a batch, a plan and a kernel's results as structs of pointers, which are valid during one call."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
@@ -6,20 +6,21 @@ from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 
 
-cdef struct Results:             # arrays a kernel fills, one entry per row
+cdef struct Results:             # arrays that a kernel fills, one entry per row
     float *prediction            # clipped and linked
-    float *raw                   # before clip and link
-    float *loss                  # times importance; 0 where unlabelled
+    float *raw                   # the prediction before it is clipped and linked
+    float *loss                  # multiplied by the importance; 0 where unlabelled
     uint32_t *features           # as Vowpal Wabbit counts them
-    const uint8_t *held          # 1: predict only; NULL when no row is held out
-    float *flip                  # importance that would flip the sign; NULL when nobody asks
+    const uint8_t *held          # 1: held out, only predicted; NULL when no row is held out
+    float *flip                  # importance of an update that would change the prediction's sign; NULL unless requested
 
 
 cdef inline Rows open_rows(batch):
     cdef const float[::1] label = batch.label, importance = batch.importance, base = batch.base
     cdef const float[::1] value = batch.value
     cdef const uint8_t[::1] flags = batch.flags, namespace_char = batch.namespace_char
-    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash
+    cdef const uint32_t[::1] namespace_start = batch.namespace_start
     cdef const uint32_t[::1] hash = batch.feature_hash
     cdef Rows rows
     rows.size = label.shape[0]
@@ -37,11 +38,11 @@ cdef inline Rows open_rows(batch):
 
 
 cdef inline Plan open_plan(source):
-    """From a ``vwlite.features.feature_plan.Plan``, whose arrays must outlive the call."""
+    """A view of a ``vwlite.features.feature_plan.Plan``, whose arrays must outlive the call."""
     cdef const uint8_t[::1] redefine = source.redefine, ignore = source.ignore, nonlinear = source.nonlinear
     cdef const uint8_t[::1] ngram = source.ngram, skips = source.skips
     cdef const int32_t[::1] limit = source.limit, first_letter = source.first_letter, letters = source.letters
-    cdef const int32_t[::1] alike = source.alike
+    cdef const int32_t[::1] pair_run = source.pair_run
     cdef const uint8_t[::1] stop = source.stop
     cdef const uint32_t[::1] name_hash = source.name_hash
     cdef uint8_t[::1] matched = source.matched
@@ -49,7 +50,7 @@ cdef inline Plan open_plan(source):
     plan.mask = <uint32_t>((<unsigned long long>1 << <int>source.bits) - 1)
     plan.constant, plan.permutations, plan.plain = source.constant, source.permutations, source.plain
     plan.sort = source.sort
-    plan.flat = False            # a kernel that can do without groups says so
+    plan.flat = False            # kernels that need no groups set it
     plan.redefine, plan.ignore, plan.nonlinear = &redefine[0], &ignore[0], &nonlinear[0]
     plan.ngram, plan.skips, plan.limit = &ngram[0], &skips[0], &limit[0]
     plan.names = name_hash.shape[0]
@@ -57,7 +58,7 @@ cdef inline Plan open_plan(source):
     plan.interactions = first_letter.shape[0] - 1
     plan.first_letter = &first_letter[0]
     plan.letters = &letters[0] if plan.interactions else NULL
-    plan.alike = &alike[0] if plan.interactions else NULL
+    plan.pair_run = &pair_run[0] if plan.interactions else NULL
     plan.stop = &stop[0]
     plan.matched = &matched[0] if plan.interactions else NULL
     return plan

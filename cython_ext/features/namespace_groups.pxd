@@ -1,4 +1,4 @@
-"""From a row's segments to its groups: one per namespace character, in order of first appearance."""
+"""The groups of a row: the features of all its segments with the same namespace character, in order of first appearance."""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -6,15 +6,15 @@ from libc.string cimport memcpy
 from features.ngrams cimport add_ngrams
 from features.plan cimport LETTERS, Plan
 from text.batch_builder cimport AFFIX_CHAR, ANONYMOUS_CHAR, SPELLING_CHAR
-from features.row_buffer cimport Group, Scratch, room_to_store
+from features.row_buffer cimport Group, Scratch, reserve_store
 from base.status cimport NO_MEMORY, OK, STOPPED
 
 
 cdef enum:
-    OFTEN = 1 << 16              # steps between looks at signals
+    STEPS_PER_STOP_CHECK = 1 << 16              # a sort checks after so many steps whether a signal asks it to stop
 
 
-cdef struct Rows:                # a batch as the kernels see it; shapes in vwlite/data/batch.py
+cdef struct Rows:                # a view of a batch; meaning and shapes of the arrays in vwlite/data/batch.py
     const float *label
     const float *importance
     const float *base
@@ -25,16 +25,16 @@ cdef struct Rows:                # a batch as the kernels see it; shapes in vwli
     const uint32_t *namespace_start
     const uint32_t *hash
     const float *value
-    size_t size
+    size_t size                  # number of rows
 
 
-cdef inline void forget_groups(Scratch *s) noexcept nogil:
+cdef inline void clear_groups(Scratch *s) noexcept nogil:
     cdef int g
     for g in range(s.groups):
         s.where[s.group[g].number] = -1
     s.groups = 0
     s.stored = 0
-    s.cut = False
+    s.ranges_valid = False
 
 
 cdef inline void add_group(Scratch *s, int number, const uint32_t *index, const float *value, size_t size) noexcept nogil:
@@ -44,12 +44,12 @@ cdef inline void add_group(Scratch *s, int number, const uint32_t *index, const 
     s.groups += 1
 
 
-cdef inline bint store(Scratch *s, const Rows *rows, uint32_t segment) noexcept nogil:
-    """Copy a segment's features behind the stored ones."""
+cdef inline bint store_segment(Scratch *s, const Rows *rows, uint32_t segment) noexcept nogil:
+    """Append a copy of a segment's features to the store. False when memory has run out."""
     cdef size_t begin = rows.namespace_start[segment], size = rows.namespace_start[segment + 1] - begin
-    if size == 0:                # a cache may hold such segments
+    if size == 0:                # segments of a cache may be empty
         return True
-    if not room_to_store(s, size):
+    if not reserve_store(s, size):
         return False
     memcpy(s.store_index + s.stored, rows.hash + begin, size * sizeof(uint32_t))
     memcpy(s.store_value + s.stored, rows.value + begin, size * sizeof(float))
@@ -58,7 +58,10 @@ cdef inline bint store(Scratch *s, const Rows *rows, uint32_t segment) noexcept 
 
 
 cdef inline int limit_group(Scratch *s, size_t first, size_t limit, const Plan *plan) noexcept nogil:
-    """Sort by masked index, then value, and keep the first ``limit`` distinct indices. OK or, nothing kept, STOPPED."""
+    """Sort the stored features from ``first`` on by masked index, then value, and keep the first ``limit`` distinct indices.
+
+    Returns OK, or STOPPED, with the order undefined.
+    """
     cdef size_t size = s.stored - first, gap = size, i, j, kept = 0
     cdef uint32_t *index = s.store_index + first
     cdef float *value = s.store_value + first
@@ -66,10 +69,10 @@ cdef inline int limit_group(Scratch *s, size_t first, size_t limit, const Plan *
     cdef float v
     for i in range(size):
         index[i] = index[i] & plan.mask
-    while gap > 1:               # Shell sort: in place, and namespaces that need a limit are small
+    while gap > 1:               # Shell sort needs no memory, and namespaces with a limit are small
         gap = 1 if gap < 5 else gap * 5 // 11
         for i in range(gap, size):
-            if i & (OFTEN - 1) == 0 and plan.stop[0]:
+            if i & (STEPS_PER_STOP_CHECK - 1) == 0 and plan.stop[0]:
                 return STOPPED
             key, v, j = index[i], value[i], i
             while j >= gap and (index[j - gap] > key or (index[j - gap] == key and value[j - gap] > v)):
@@ -87,44 +90,44 @@ cdef inline int limit_group(Scratch *s, size_t first, size_t limit, const Plan *
     return OK
 
 
-cdef inline int gather_letter(const Rows *rows, const Plan *plan, uint32_t segment, uint32_t last, Scratch *s) noexcept nogil:
-    """Store all segments from ``segment`` on that are filed under its letter, their n-grams, cut to the limit."""
-    cdef uint8_t letter = plan.redefine[rows.namespace_char[segment]]
+cdef inline int gather_namespace(const Rows *rows, const Plan *plan, uint32_t segment, uint32_t last, Scratch *s) noexcept nogil:
+    """Make a group of all segments from ``segment`` on that have its character: add n-grams, sort, and apply the limit."""
+    cdef uint8_t character = plan.redefine[rows.namespace_char[segment]]
     cdef size_t first = s.stored
     cdef uint32_t other
     cdef int status = OK
     for other in range(segment, last):
-        if plan.redefine[rows.namespace_char[other]] == letter and not store(s, rows, other):
+        if plan.redefine[rows.namespace_char[other]] == character and not store_segment(s, rows, other):
             return NO_MEMORY
-    if plan.ngram[letter] > 1:
-        status = add_ngrams(first, s.stored - first, plan.ngram[letter], plan.skips[letter], s)
+    if plan.ngram[character] > 1:
+        status = add_ngrams(first, s.stored - first, plan.ngram[character], plan.skips[character], s)
     if status == OK and plan.sort:
         status = limit_group(s, first, s.stored - first, plan)
-    if status == OK and plan.limit[letter] and s.stored - first > <size_t>plan.limit[letter]:
-        status = limit_group(s, first, <size_t>plan.limit[letter], plan)
-    # the store may move while it grows: positions now, addresses when all is stored
-    add_group(s, letter, <const uint32_t *>(<size_t>first), NULL, s.stored - first)
+    if status == OK and plan.limit[character] and s.stored - first > <size_t>plan.limit[character]:
+        status = limit_group(s, first, <size_t>plan.limit[character], plan)
+    # the store may move while it grows: the group has its position for now, and its address from set_group_addresses
+    add_group(s, character, <const uint32_t *>(<size_t>first), NULL, s.stored - first)
     return status
 
 
-cdef inline bint gather_name(const Rows *rows, const Plan *plan, int name, uint32_t first, uint32_t last,
-                             Scratch *s) noexcept nogil:
-    """The group of all segments whose whole name has the wanted hash."""
+cdef inline bint gather_full_name(const Rows *rows, const Plan *plan, int name, uint32_t first, uint32_t last,
+                                  Scratch *s) noexcept nogil:
+    """Make a group of all segments whose full name has the hash of full-name group ``name``."""
     cdef size_t begin = s.stored
     cdef uint32_t segment
     for segment in range(first, last):
         if rows.namespace_char[segment] in (ANONYMOUS_CHAR, AFFIX_CHAR, SPELLING_CHAR):
-            continue             # they have no name, and the hash 0 that the name "0" has too
+            continue             # they have no name; their hash 0 is also that of the name "0"
         if rows.namespace_hash[segment] == plan.name_hash[name] and not plan.ignore[plan.redefine[rows.namespace_char[segment]]]:
-            if not store(s, rows, segment):
+            if not store_segment(s, rows, segment):
                 return False
     if s.stored > begin:
         add_group(s, LETTERS + name, <const uint32_t *>begin, NULL, s.stored - begin)
     return True
 
 
-cdef inline void place_groups(Scratch *s) noexcept nogil:
-    """The groups that were stored get their addresses: so far they have positions."""
+cdef inline void set_group_addresses(Scratch *s) noexcept nogil:
+    """Replace the positions of groups in the store by addresses."""
     cdef int g
     cdef size_t first
     for g in range(s.groups):
@@ -134,55 +137,57 @@ cdef inline void place_groups(Scratch *s) noexcept nogil:
             s.group[g].value = s.store_value + first
 
 
-cdef inline void find_runs(Scratch *s) noexcept nogil:
+cdef inline void find_adjacent_groups(Scratch *s) noexcept nogil:
     cdef const Group *group
     cdef const Group *next
     cdef int g
     for g in range(s.groups - 1, -1, -1):
         group, next = &s.group[g], &s.group[g + 1]
-        s.run[g] = 1
+        s.n_adjacent[g] = 1
         if g + 1 < s.groups and next.index == group.index + group.size and next.value == group.value + group.size:
-            s.run[g] = <int16_t>(s.run[g + 1] + 1)
+            s.n_adjacent[g] = <int16_t>(s.n_adjacent[g + 1] + 1)
 
 
-cdef inline uint64_t bit_of(uint8_t letter) noexcept nogil:
-    """A letter in a set of 64, which it shares with three others."""
-    return <uint64_t>1 << (letter & 63)
+cdef inline uint64_t bit_of(uint8_t character) noexcept nogil:
+    """The bit of a character in a set of 64 bits; four characters share each bit."""
+    return <uint64_t>1 << (character & 63)
 
 
 cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t last) noexcept nogil:
-    """The letters that several of the segments ``[first, last)`` have, and perhaps some that share their bits; 0: none."""
-    cdef uint64_t met = 0, twice = 0, bit
+    """The bits of characters that occur in more than one of the segments ``[first, last)``, and perhaps bits that two different
+    characters share; 0 if no character is repeated.
+    """
+    cdef uint64_t seen = 0, repeated = 0, bit
     cdef uint32_t segment
     for segment in range(first, last):
         bit = bit_of(rows.namespace_char[segment])
-        twice |= met & bit
-        met |= bit
-    return twice
+        repeated |= seen & bit
+        seen |= bit
+    return repeated
 
 
 cdef inline int make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
-    """Fill ``s.group``. OK, NO_MEMORY, TOO_MANY, STOPPED."""
+    """Fill ``s.group``. Returns OK, NO_MEMORY, TOO_MANY or STOPPED."""
     cdef uint32_t first = rows.row_namespace[row], last = rows.row_namespace[row + 1], segment, begin
-    cdef uint64_t twice = find_repeats(rows, first, last)
-    cdef uint8_t letter
+    cdef uint64_t repeated = find_repeats(rows, first, last)
+    cdef uint8_t character
     cdef int name, status
-    forget_groups(s)
+    clear_groups(s)
     for segment in range(first, last):
-        letter = plan.redefine[rows.namespace_char[segment]]
-        if s.where[letter] >= 0 or plan.ignore[letter]:
+        character = plan.redefine[rows.namespace_char[segment]]
+        if s.where[character] >= 0 or plan.ignore[character]:
             continue
-        if plan.plain and not twice & bit_of(letter):
+        if plan.plain and not repeated & bit_of(character):
             begin = rows.namespace_start[segment]
-            add_group(s, letter, rows.hash + begin, rows.value + begin, rows.namespace_start[segment + 1] - begin)
+            add_group(s, character, rows.hash + begin, rows.value + begin, rows.namespace_start[segment + 1] - begin)
             continue
-        status = gather_letter(rows, plan, segment, last, s)
+        status = gather_namespace(rows, plan, segment, last, s)
         if status != OK:
             return status
     for name in range(plan.names):
-        if not gather_name(rows, plan, name, first, last, s):
+        if not gather_full_name(rows, plan, name, first, last, s):
             return NO_MEMORY
-    place_groups(s)
+    set_group_addresses(s)
     if plan.interactions:
-        find_runs(s)
+        find_adjacent_groups(s)
     return OK

@@ -1,4 +1,4 @@
-"""Per-thread scratch arrays that grow: stored features of one example, its groups, its flat row of terms."""
+"""Growing buffers for the expansion of one example: its groups, copies of features, and its row of terms."""
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t
 from libc.stdlib cimport free, realloc
@@ -9,8 +9,8 @@ from base.status cimport NO_MEMORY, OK, TOO_MANY
 
 
 cdef enum:
-    MOST_TERMS = 100000000       # of a row: 800 MB. ``vwlite/features.py`` says so
-    LONG = 1 << 20               # terms of a row that is worked on alone, and whose memory is given back
+    MAX_TERMS = 100000000  # of a row: 800 MB; also in vwlite/features/row_terms.py
+    LONG_ROW = 1 << 20     # terms of a row that is learned alone and whose memory is freed afterwards
 
 
 cdef struct Group:
@@ -21,34 +21,34 @@ cdef struct Group:
 
 
 cdef struct Scratch:
-    # the flat row: what the learner sees
-    uint32_t *index              # (terms,) masked
-    float *value                 # (terms,)
+    # the row of terms, which the learner reads
+    uint32_t *index                          # (terms,) slots: masked hashes
+    float *value                             # (terms,)
     size_t terms
-    size_t linear                # the first of them are linear (constant included), the others interactions
-    bint constant                # whether there is a constant
+    size_t linear                            # the number of linear terms, constant included; interactions follow them
+    bint constant                            # whether there is a constant
     size_t max_terms
-    size_t count                 # features as Vowpal Wabbit counts them
-    bint near                    # its slots are in the caches, as far as anybody knows
-    # copies of its slots in the table, see learners/slot_cache.pxd
-    float *copies                # (max_copies, 16)
+    size_t count                             # features as Vowpal Wabbit counts them
+    bint in_cache                            # its slots are presumably in the processor's caches
+    # copies of its slots of the weight table, see learners/slot_cache.pxd
+    float *copies                            # (max_copies, 16)
     size_t max_copies
-    bint copied                  # they may be learned on
-    bint scanned                 # rates have been found for this row
-    bint finite                  # ... and all its values are numbers
+    bint copied                              # the copies are valid: no two terms share a slot
+    bint scanned                             # the rates of the row's slots have been computed
+    bint finite                              # ... and all of the row's values are finite
     # the example's groups, in namespace order
     Group group[LETTERS + MAX_NAMES]
     int groups
-    int16_t where[LETTERS + MAX_NAMES]   # group number -> position in group, or -1
-    int16_t run[LETTERS + MAX_NAMES]     # position in group -> how many groups from it on follow each other in memory
-    # of a row without groups: pieces to be copied, as pairs of segments in store_index, and the letters that they are for
-    bint cut
-    uint32_t pieces
+    int16_t where[LETTERS + MAX_NAMES]       # group number -> index in group, or -1
+    int16_t n_adjacent[LETTERS + MAX_NAMES]  # index in group -> number of groups from it on that are adjacent in memory
+    # where no groups are made: ranges of segments to be copied, as pairs in store_index, and the characters they are valid for
+    bint ranges_valid
+    uint32_t segment_ranges
     uint32_t segments
-    uint8_t *letters             # (segments,) behind the pieces
-    # copies of features where a group is not one stretch of the batch
-    uint32_t *store_index        # (stored,)
-    float *store_value           # (stored,)
+    uint8_t *letters                         # (segments,) behind the ranges, in the same memory
+    # copies of the features of groups that are not contiguous in the batch
+    uint32_t *store_index                    # (stored,)
+    float *store_value                       # (stored,)
     size_t stored
     size_t max_stored
 
@@ -59,7 +59,7 @@ cdef inline void open_scratch(Scratch *s) noexcept nogil:
     s.terms = s.max_terms = s.stored = s.max_stored = s.count = 0
     s.groups = 0
     s.max_copies = 0
-    s.cut = s.near = s.copied = s.scanned = False
+    s.ranges_valid = s.in_cache = s.copied = s.scanned = False
     memset(s.where, 0xff, sizeof(s.where))
 
 
@@ -71,9 +71,9 @@ cdef inline void close_scratch(Scratch *s) noexcept nogil:
     free(s.store_value)
 
 
-cdef inline bint grow_pair(uint32_t **index, float **value, size_t *room, size_t need) noexcept nogil:
-    """Make room for ``need`` entries; False when memory has run out (the old arrays stay valid)."""
-    cdef size_t size = room[0] * 2 if room[0] * 2 > need else need
+cdef inline bint grow_pair(uint32_t **index, float **value, size_t *capacity, size_t needed) noexcept nogil:
+    """Grow both arrays to at least ``needed`` entries; False when memory has run out (the old arrays stay valid)."""
+    cdef size_t size = capacity[0] * 2 if capacity[0] * 2 > needed else needed
     cdef void *grown = realloc(index[0], size * sizeof(uint32_t))
     if grown == NULL:
         return False
@@ -82,19 +82,19 @@ cdef inline bint grow_pair(uint32_t **index, float **value, size_t *room, size_t
     if grown == NULL:
         return False
     value[0] = <float *>grown
-    room[0] = size
+    capacity[0] = size
     return True
 
 
-cdef inline int ask_for_terms(Scratch *s, size_t more) noexcept nogil:
-    """``room_for_terms`` of one row: OK, NO_MEMORY, or TOO_MANY where nobody can have meant so many."""
-    if more > MOST_TERMS or s.terms + more > MOST_TERMS:
+cdef inline int reserve_row_terms(Scratch *s, size_t more) noexcept nogil:
+    """``reserve_terms`` with a limit: OK, NO_MEMORY, or TOO_MANY for more than MAX_TERMS terms in a row."""
+    if more > MAX_TERMS or s.terms + more > MAX_TERMS:
         return TOO_MANY
-    return OK if room_for_terms(s, more) else NO_MEMORY
+    return OK if reserve_terms(s, more) else NO_MEMORY
 
 
-cdef inline void give_back(Scratch *s) noexcept nogil:
-    """The memory of a row's terms, which nobody reads any more."""
+cdef inline void free_terms(Scratch *s) noexcept nogil:
+    """Free the memory of a row's terms."""
     free(s.index)
     free(s.value)
     free(s.copies)
@@ -103,19 +103,19 @@ cdef inline void give_back(Scratch *s) noexcept nogil:
     s.terms = s.max_terms = s.max_copies = 0
 
 
-cdef inline void hand_on(Scratch *s, Scratch *other) noexcept nogil:
-    """The memory of a row's terms, which nobody reads any more, is for another's."""
-    give_back(other)
+cdef inline void move_terms(Scratch *s, Scratch *other) noexcept nogil:
+    """Move the memory of a row's terms, which are no longer needed, to another buffer."""
+    free_terms(other)
     other.index, other.value, other.max_terms = s.index, s.value, s.max_terms
     s.index = NULL
     s.value = NULL
     s.terms = s.max_terms = 0
 
 
-cdef inline bint room_for_terms(Scratch *s, size_t more) noexcept nogil:
+cdef inline bint reserve_terms(Scratch *s, size_t more) noexcept nogil:
     return s.terms + more <= s.max_terms or grow_pair(&s.index, &s.value, &s.max_terms, s.terms + more + 64)
 
 
-cdef inline bint room_to_store(Scratch *s, size_t more) noexcept nogil:
+cdef inline bint reserve_store(Scratch *s, size_t more) noexcept nogil:
     return s.stored + more <= s.max_stored or grow_pair(
         &s.store_index, &s.store_value, &s.max_stored, s.stored + more + 64)

@@ -1,4 +1,4 @@
-"""The terms of a whole batch, row after row, for learners that keep their training set in memory."""
+"""The terms of all rows of a batch as a CSR matrix, for learners that keep their training set in memory."""
 
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcpy
@@ -13,15 +13,16 @@ from features.kernel_views cimport open_plan, open_rows
 
 
 def flatten(batch, plan, int64_t[::1] start, uint32_t[::1] index, float[::1] value):
-    """Fill ``start`` int64[rows + 1], ``index`` and ``value`` with the terms of every row, none of a blank one.
+    """Fill ``start`` int64[rows + 1], ``index`` uint32[n] and ``value`` float32[n] with the terms of every row; blank rows have
+    none.
 
-    Returns ``(status, terms)``. With status FULL (100) there was no room; ``terms`` is then what the rows so far need. With
-    TOO_MANY (103) ``terms`` is the row that makes too many.
+    Returns ``(status, terms)``. With status FULL (100) the arrays are too small; ``terms`` is then the number of terms of the
+    rows so far and the one that did not fit. With any other status but OK ``terms`` is the row at which it stopped.
     """
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Scratch scratch
-    cdef size_t row, done = 0, room = index.shape[0]
+    cdef size_t row, count = 0, capacity = index.shape[0]
     cdef int status = OK
     native_plan.flat = plan.flat
     if <size_t>start.shape[0] != rows.size + 1 or value.shape[0] != index.shape[0]:
@@ -34,20 +35,20 @@ def flatten(batch, plan, int64_t[::1] start, uint32_t[::1] index, float[::1] val
                 status = STOPPED
                 break
             if rows.flags[row] & BLANK:
-                start[row + 1] = done
+                start[row + 1] = count
                 continue
             status = expand(&rows, row, &native_plan, &scratch)
             if status != OK:
-                done = row
+                count = row
                 break
-            if done + scratch.terms > room:
-                done += scratch.terms
+            if count + scratch.terms > capacity:
+                count += scratch.terms
                 status = FULL
                 break
             if scratch.terms:
-                memcpy(&index[done], scratch.index, scratch.terms * sizeof(uint32_t))
-                memcpy(&value[done], scratch.value, scratch.terms * sizeof(float))
-            done += scratch.terms
-            start[row + 1] = done
+                memcpy(&index[count], scratch.index, scratch.terms * sizeof(uint32_t))
+                memcpy(&value[count], scratch.value, scratch.terms * sizeof(float))
+            count += scratch.terms
+            start[row + 1] = count
         close_scratch(&scratch)
-    return status, done
+    return status, count

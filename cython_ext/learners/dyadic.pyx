@@ -13,7 +13,7 @@ from losses.loss_types cimport Loss, LossParams
 from losses.losses cimport get_loss
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
-from features.row_buffer cimport LONG, Group, Scratch, give_back
+from features.row_buffer cimport LONG_ROW, Group, Scratch, free_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from learners.dyadic_scratch cimport DyadicScratch, close_work, make_room, open_work
@@ -299,7 +299,7 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
         if unlikely(plan.stop[0]):
             return STOPPED
         while next < end and next <= row[0] + 1 and status == OK:
-            if next > row[0] and work[row[0] & 1].row.terms > LONG:
+            if next > row[0] and work[row[0] & 1].row.terms > LONG_ROW:
                 break
             status = expand(rows, next, plan, &work[next & 1].row)
             if status == OK:
@@ -316,8 +316,8 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
             status = process_example(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
             if status == UNSTABLE and not m.strict:
                 status = OK
-        if work[row[0] & 1].row.max_terms > LONG:
-            give_back(&work[row[0] & 1].row)
+        if work[row[0] & 1].row.max_terms > LONG_ROW:
+            free_terms(&work[row[0] & 1].row)
         row[0] += 1
     return status
 

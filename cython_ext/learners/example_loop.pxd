@@ -3,10 +3,10 @@
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
-from features.cache_residency cimport are_near
+from features.cache_residency cimport slots_in_cache
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
-from features.row_buffer cimport LONG, Scratch, close_scratch, give_back, hand_on, open_scratch
+from features.row_buffer cimport LONG_ROW, Scratch, close_scratch, free_terms, move_terms, open_scratch
 from base.status cimport OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results
 
@@ -46,9 +46,9 @@ cdef inline void clear_long(void *learner, Prepare prepare, Scratch *s, Scratch 
     s.terms = 0
     prepare(learner, s)                        # nobody asks for its slots any more
     if next != NULL:
-        hand_on(s, next)
+        move_terms(s, next)
     else:
-        give_back(s)
+        free_terms(s)
 
 
 cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample process_example, bint strict, const Rows *rows, const Plan *plan,
@@ -59,7 +59,7 @@ cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample proc
         if unlikely(plan.stop[0]):
             return STOPPED
         while next < end and next <= row[0] + MADE and status == OK:
-            if next > row[0] and unlikely(scratch[(next - 1) & (RING - 1)].terms > LONG):
+            if next > row[0] and unlikely(scratch[(next - 1) & (RING - 1)].terms > LONG_ROW):
                 break
             ask_for_rows(rows, next)
             status = expand(rows, next, plan, &scratch[next & (RING - 1)])
@@ -76,7 +76,7 @@ cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample proc
             status = process_example(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
             if status == UNSTABLE and not strict:
                 status = OK
-        if unlikely(scratch[row[0] & (RING - 1)].max_terms > LONG):
+        if unlikely(scratch[row[0] & (RING - 1)].max_terms > LONG_ROW):
             clear_long(learner, prepare, &scratch[row[0] & (RING - 1)],
                        &scratch[next & (RING - 1)] if next == row[0] + 1 else NULL)
         row[0] += 1
@@ -89,11 +89,11 @@ cdef inline int process_in_order(void *learner, Prepare prepare, ProcessExample 
     ``strict``, UNSTABLE.
     """
     cdef Scratch scratch[RING]
-    cdef bint near = are_near(rows, plan, row[0], end)
+    cdef bint in_cache = slots_in_cache(rows, plan, row[0], end)
     cdef int status, i
     for i in range(RING):
         open_scratch(&scratch[i])
-        scratch[i].near = near
+        scratch[i].in_cache = in_cache
     status = process_rows(learner, prepare, process_example, strict, rows, plan, out, row, end, learning, scratch)
     for i in range(RING):
         close_scratch(&scratch[i])

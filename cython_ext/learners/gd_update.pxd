@@ -11,7 +11,7 @@ from losses.loss_types cimport Loss, LossParams, has_loss
 from losses.losses cimport LOSS_LOGISTIC, get_loss
 from features.plan cimport LETTERS
 from learners.adaptive_rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
-from features.row_buffer cimport LONG, Scratch
+from features.row_buffer cimport LONG_ROW, Scratch
 from learners.update_rule cimport UpdateRule, from_capsule
 from base.status cimport OK, UNSTABLE
 
@@ -93,7 +93,7 @@ cdef inline bint can_be_copied(const Learner *m, Scratch *s) noexcept nogil:
     """Whether a row is long enough for copies to be worth while, but not so long that they would take all memory, and there
     is room for them.
     """
-    return SHORT < s.terms <= LONG and m.copying and not s.near and room_for_copies(s)
+    return SHORT < s.terms <= LONG_ROW and m.copying and not s.in_cache and room_for_copies(s)
 
 
 cdef inline float copied_product(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:
@@ -351,7 +351,7 @@ cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) n
 
 cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nogil:
     cdef size_t i
-    for i in range(0 if s.near else s.terms):
+    for i in range(0 if s.in_cache else s.terms):
         prefetch(m.table + m.stride * s.index[i])
 
 
@@ -361,7 +361,7 @@ cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
     """
     while m.ahead.left:
         ask_ahead(&m.ahead, m.table, 4, 0)
-    m.ahead = Ahead(s.index, 0 if s.near else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
+    m.ahead = Ahead(s.index, 0 if s.in_cache else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
 
 
 cdef inline Learner open_learner(state, config) except *:

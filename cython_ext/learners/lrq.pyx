@@ -14,7 +14,7 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
 from features.plan cimport Plan
-from features.row_buffer cimport Group, Scratch, ask_for_terms
+from features.row_buffer cimport Group, Scratch, reserve_row_terms
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from base.vw_random cimport random_after, random_next
@@ -43,7 +43,7 @@ cdef inline int add_factors(Lrq *q, Scratch *s, const Group *still, const Group 
     cdef uint64_t position
     cdef float *weight
     cdef float scale = <float>0.5 if q.dropout and not learning else <float>1
-    cdef int status = ask_for_terms(s, still.size * moving.size * rank)
+    cdef int status = reserve_row_terms(s, still.size * moving.size * rank)
     if status != OK:
         return status
     for i in range(still.size):

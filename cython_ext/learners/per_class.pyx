@@ -156,10 +156,10 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef Many *q = <Many *>learner
     cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
     move_slots(q, s)
-    for i in range(0 if s.near else s.terms):
+    for i in range(0 if s.in_cache else s.terms):
         for line in range(lines if lines < LINES else LINES):
             prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
-    for i in range(s.terms if q.turned.on and not s.near else 0):
+    for i in range(s.terms if q.turned.on and not s.in_cache else 0):
         prefetch(q.turned.met + (s.index[i] >> q.shift))
 
 

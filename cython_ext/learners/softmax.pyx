@@ -287,7 +287,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef size_t i
     for i in range(s.terms):
         s.index[i] = s.index[i] & q.mask
-        if not s.near:
+        if not s.in_cache:
             prefetch(q.w + q.width * s.index[i])
 
 

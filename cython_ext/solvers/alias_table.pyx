@@ -1,25 +1,29 @@
-"""Drawing random candidate pairs, and the table that queries are drawn with."""
+"""Random candidate pairs for Python, and the table of the alias method, by which queries are drawn."""
 
 from libc.stdint cimport int64_t, uint64_t
 
-from solvers.pair_draws cimport Example, PairIndex, draw_pair, open_pair_index
+from solvers.pair_draws cimport DrawnRow, PairIndex, draw_pair, open_pair_index
 
 
 def draw(pair_index, uint64_t seed, uint64_t first, int64_t[:, ::1] out):
-    """The pairs that the steps from ``first`` on would draw: fills ``out`` with places among the rows of the index."""
-    cdef PairIndex of = open_pair_index(pair_index)
-    cdef Example a, b
+    """Fill ``out``, int64[n, 2], with the pairs that the steps from ``first`` on draw, as positions among the rows of the
+    index.
+    """
+    cdef PairIndex pairs = open_pair_index(pair_index)
+    cdef DrawnRow a, b
     cdef Py_ssize_t i
-    if out.shape[1] != 2 or not of.queries:
-        raise ValueError("a pair has two places, and there must be one")
+    if out.shape[1] != 2 or not pairs.queries:
+        raise ValueError("a pair has two rows, and the index must have a pair")
     with nogil:
         for i in range(out.shape[0]):
-            draw_pair(&of, seed, first + <uint64_t>i, &a, &b)
-            out[i, 0], out[i, 1] = <int64_t>a.place, <int64_t>b.place
+            draw_pair(&pairs, seed, first + <uint64_t>i, &a, &b)
+            out[i, 0], out[i, 1] = <int64_t>a.position, <int64_t>b.position
 
 
 def alias(const double[::1] weight, double[::1] alias_prob, int64_t[::1] alias_index, int64_t[::1] stack):
-    """Fill the alias method's table (Vose 1991) for drawing in proportion to ``weight``; ``stack`` is scratch, all (n,)."""
+    """Fill the alias method's table (Vose 1991) for drawing with probabilities proportional to ``weight``. All arrays are (n,);
+    ``stack`` is scratch memory.
+    """
     cdef Py_ssize_t n = weight.shape[0], small = 0, large = n, i
     cdef int64_t less, more
     cdef double total = 0

@@ -1,6 +1,6 @@
-"""Linear chains and multinomial examples: stochastic steps, batch gradients, the best sequence, marginals.
+"""Linear-chain CRFs and multinomial examples: stochastic steps, batch gradients, Viterbi decoding, marginals.
 
-The pieces stand in solvers/label_chain.pxd, the penalties in solvers/l1_penalties.pxd.
+The parts are in solvers/label_chain.pxd, the penalties in solvers/l1_penalties.pxd.
 """
 
 from libc.math cimport isfinite
@@ -9,22 +9,22 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from solvers.label_chain cimport (
-    Chain, Field, Terms, Weights, add_scores, add_slopes, backward_step, close_field, forward, label_score, make_room, open_field,
-    read_scores, step_of,
+    Chain, Lattice, Terms, Weights, add_scores, add_to_pairs, backward_step, close_lattice, compute_scores, forward, label_score,
+    open_lattice, reserve_tokens, step_of,
 )
 from solvers.l1_penalties cimport NAIVE, Schedule, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 
 
 cdef struct Steps:
-    const int64_t *order
-    size_t first, last
-    size_t weights
+    const int64_t *order        # (steps,) the sequence of each step
+    size_t first, last          # the steps to take are [first, last)
+    size_t weights              # number of weights
 
 
-cdef struct Slopes:             # where gradients go
-    double *out
-    double step
+cdef struct GradientTarget:
+    double *out                 # (weights,) where gradients are added; NULL if they are not needed
+    double step                 # factor on the gradient
 
 
 cdef Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
@@ -41,7 +41,9 @@ cdef Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t[::1] p
 
 
 cdef Chain open_chain(data, pairs) except *:
-    """From a ``vwlite.solvers.loglinear.chains.Chains`` and a ``vwlite.solvers.loglinear.feature_label_pairs.Pairs``, whose arrays must outlive the call."""
+    """From a ``vwlite.solvers.loglinear.chains.Chains`` and a ``vwlite.solvers.loglinear.feature_label_pairs.Pairs``, whose
+    arrays must outlive the call.
+    """
     cdef const int64_t[::1] sequence = data.sequence
     cdef const int32_t[::1] label = data.label
     cdef const double[::1] weight = data.weight
@@ -60,9 +62,11 @@ cdef Chain open_chain(data, pairs) except *:
     return c
 
 
-cdef inline void take_expected(const Chain *c, size_t t, const double *inflow, const double *before, Field *f,
-                               int64_t token, const Slopes *s) noexcept nogil:
-    """Expected transitions into token ``t``, without the factors common to all tokens; with edges their slopes too."""
+cdef inline void add_expected_transitions(const Chain *c, size_t t, const double *inflow, const double *before, Lattice *f,
+                                          int64_t token, const GradientTarget *s) noexcept nogil:
+    """Add the expected transitions into token ``t``, without the factors that all tokens share; with edge features also their
+    gradient.
+    """
     cdef size_t labels = c.labels, y, z
     cdef const double *step
     if not c.edges:
@@ -76,11 +80,11 @@ cdef inline void take_expected(const Chain *c, size_t t, const double *inflow, c
             f.edge[z * labels + y] = -before[z] * step[z * labels + y] * inflow[y]
             f.expected[z * labels + y] -= f.edge[z * labels + y]
     f.edge[c.label[token - 1] * labels + c.label[token]] += 1
-    add_slopes(&c.edge, token, f.edge, s.out, s.step)
+    add_to_pairs(&c.edge, token, f.edge, s.out, s.step)
 
 
-cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field *f, const Slopes *s) noexcept nogil:
-    """Backward, and the gradient of log p of one sequence on the way."""
+cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Lattice *f, const GradientTarget *s) noexcept nogil:
+    """Run the backward pass of one sequence and add the gradient of its log p to the target."""
     cdef size_t labels = c.labels, square = labels * labels, t, y, i
     cdef double *beta = f.beta
     cdef double *inflow = f.beta + labels
@@ -95,14 +99,14 @@ cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field
         if c.stop[0]:
             return
         t = tokens - 1 - i
-        slope = f.score + t * labels         # its scores are no longer needed
+        slope = f.score + t * labels         # overwrites its scores, which are no longer needed
         for y in range(labels):
             slope[y] = -f.alpha[t * labels + y] * beta[y]
         slope[c.label[first + t]] += 1
-        add_slopes(&c.state, first + t, slope, s.out, s.step)
+        add_to_pairs(&c.state, first + t, slope, s.out, s.step)
         if c.transitions and t:
             backward_step(c, t, beta, beta, inflow, f)
-            take_expected(c, t, inflow, f.alpha + (t - 1) * labels, f, first + t, s)
+            add_expected_transitions(c, t, inflow, f.alpha + (t - 1) * labels, f, first + t, s)
     if not c.transitions or tokens < 2:
         return
     out = s.out + c.first_transition
@@ -113,22 +117,22 @@ cdef inline void take_slopes(const Chain *c, int64_t first, size_t tokens, Field
         out[c.label[first + t - 1] * labels + c.label[first + t]] += s.step
 
 
-cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Field *f) noexcept nogil:
+cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Lattice *f) noexcept nogil:
     cdef size_t j, tokens
     cdef int64_t row
     cdef double eta
     cdef bint finite
-    cdef Slopes slopes
+    cdef GradientTarget slopes
     slopes.out = w.weight
     for j in range(steps.first, steps.last):
         row = steps.order[j]
         tokens = c.sequence[row + 1] - c.sequence[row]
-        if not make_room(c, tokens, f):
+        if not reserve_tokens(c, tokens, f):
             return NO_MEMORY
         w.cumulative_penalty = s.cumulative_penalty
         w.step = <int32_t>(j - steps.first + 1)
         eta = rate_of(s, j)
-        read_scores(c, c.sequence[row], tokens, w, f)
+        compute_scores(c, c.sequence[row], tokens, w, f)
         finite = isfinite(forward(c, tokens, f))
         if c.stop[0]:
             return STOPPED
@@ -137,7 +141,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
         if s.penalty == NAIVE:
             shrink_all(w.weight, steps.weights, eta * s.share)
         slopes.step = eta * c.weight[row]
-        take_slopes(c, c.sequence[row], tokens, f, &slopes)
+        add_gradient(c, c.sequence[row], tokens, f, &slopes)
         s.cumulative_penalty += eta * s.share
     return OK
 
@@ -145,13 +149,14 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
 def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, cumulative_penalty)``.
 
-    ``table`` is float64[2, weights]: weights, and what they remember, see solvers/l1_penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
+    ``table`` is float64[2, weights]: weights, and their ``memory``, see solvers/l1_penalties.pxd; ``schedule`` a
+    ``vwlite.solvers.loglinear.sgd.Schedule``.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Schedule s = open_schedule(schedule)
-    cdef Steps stretch
+    cdef Steps selected
     cdef Weights w
-    cdef Field f
+    cdef Lattice f
     cdef int status
     if table.shape[0] != 2 or last > <size_t>order.shape[0] or table.shape[1] != pairs.weights:
         raise ValueError("the table or the order does not fit")
@@ -160,19 +165,19 @@ def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule,
     w.weight, w.memory, w.penalty = &table[0, 0], &table[1, 0], s.penalty
     w.state_step = <int32_t *>calloc(pairs.start.shape[0], sizeof(int32_t))
     w.edge_step = <int32_t *>calloc(pairs.edge_start.shape[0], sizeof(int32_t))
-    stretch.order, stretch.first, stretch.last, stretch.weights = &order[0], first, last, table.shape[1]
-    open_field(&f)
+    selected.order, selected.first, selected.last, selected.weights = &order[0], first, last, table.shape[1]
+    open_lattice(&f)
     with nogil:
         status = NO_MEMORY
         if w.state_step != NULL and w.edge_step != NULL:
-            status = take_steps(&c, &stretch, &w, &s, &f)
-        close_field(&f)
+            status = take_steps(&c, &selected, &w, &s, &f)
+        close_lattice(&f)
         free(w.state_step)
         free(w.edge_step)
     return status, s.cumulative_penalty
 
 
-cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weights *w, Slopes *s, Field *f,
+cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weights *w, GradientTarget *s, Lattice *f,
                          double *total) noexcept nogil:
     cdef size_t j, tokens
     cdef int64_t row
@@ -180,26 +185,26 @@ cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weig
     for j in range(count):
         row = rows[j]
         tokens = c.sequence[row + 1] - c.sequence[row]
-        if not make_room(c, tokens, f):
+        if not reserve_tokens(c, tokens, f):
             return NO_MEMORY
         if c.stop[0]:
             return OK
-        log_normalizer = read_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
+        log_normalizer = compute_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
         total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - log_normalizer)
         if s.out != NULL:
             s.step = c.weight[row]
-            take_slopes(c, c.sequence[row], tokens, f, s)
+            add_gradient(c, c.sequence[row], tokens, f, s)
     return OK
 
 
 def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):
     """Sum of log p(y | x) over the sequences ``rows``, times importance; ``gradient`` float64[weights] or None gets its
-    gradient added. Raises MemoryError. Of no meaning when a signal has stopped it.
+    gradient added. Raises MemoryError. Undefined when a signal has stopped it.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Weights w
-    cdef Slopes s
-    cdef Field f
+    cdef GradientTarget s
+    cdef Lattice f
     cdef double total = 0
     cdef int status
     if weights.shape[0] != pairs.weights or (gradient is not None and gradient.shape[0] != pairs.weights):
@@ -209,22 +214,24 @@ def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, 
     w.weight, w.memory = <double *>&weights[0], NULL
     w.state_step = w.edge_step = NULL
     s.out = &gradient[0] if gradient is not None else NULL
-    open_field(&f)
+    open_lattice(&f)
     with nogil:
         status = add_likelihoods(&c, &rows[0], rows.shape[0], &w, &s, &f, &total)
-        close_field(&f)
+        close_lattice(&f)
     if status != OK:
         raise MemoryError("a sequence is too long for the memory there is")
     return total
 
 
-cdef inline double transition(const Chain *c, const Weights *w, const Field *f, size_t t, size_t way) noexcept nogil:
-    return w.weight[c.first_transition + way] + (f.edge[way] if c.edges else 0)
+cdef inline double transition(const Chain *c, const Weights *w, const Lattice *f, size_t t, size_t edge_index) noexcept nogil:
+    return w.weight[c.first_transition + edge_index] + (f.edge[edge_index] if c.edges else 0)
 
 
-cdef void best_sequence(const Chain *c, int64_t first, size_t tokens, const Weights *w, Field *f, int32_t *came,
-                        int32_t *out) noexcept nogil:
-    """Viterbi; of equal scores the first label's. ``came`` has room for tokens * labels."""
+cdef void viterbi(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f, int32_t *backpointer,
+                  int32_t *out) noexcept nogil:
+    """The best label sequence by the Viterbi algorithm; of equal scores the first label wins. ``backpointer`` is (tokens,
+    labels).
+    """
     cdef size_t labels = c.labels, t, y, z
     cdef double *best = f.alpha
     cdef double here
@@ -239,12 +246,12 @@ cdef void best_sequence(const Chain *c, int64_t first, size_t tokens, const Weig
             memset(f.edge, 0, labels * labels * sizeof(double))
             add_scores(&c.edge, first + t, w, f.edge)
         for y in range(labels):
-            came[t * labels + y] = 0
+            backpointer[t * labels + y] = 0
             here = best[(t - 1) * labels] + transition(c, w, f, t, y)
             for z in range(1, labels):
                 if best[(t - 1) * labels + z] + transition(c, w, f, t, z * labels + y) > here:
                     here = best[(t - 1) * labels + z] + transition(c, w, f, t, z * labels + y)
-                    came[t * labels + y] = <int32_t>z
+                    backpointer[t * labels + y] = <int32_t>z
             best[t * labels + y] += here
     t = tokens - 1
     out[t] = 0
@@ -252,12 +259,12 @@ cdef void best_sequence(const Chain *c, int64_t first, size_t tokens, const Weig
         if best[t * labels + y] > best[t * labels + out[t]]:
             out[t] = <int32_t>y
     while t:
-        out[t - 1] = came[t * labels + out[t]]
+        out[t - 1] = backpointer[t * labels + out[t]]
         t -= 1
 
 
-cdef void take_marginals(const Chain *c, size_t tokens, Field *f, double *out) noexcept nogil:
-    """p(y_t = y | x) of every token and label; ``forward`` has been there."""
+cdef void fill_marginals(const Chain *c, size_t tokens, Lattice *f, double *out) noexcept nogil:
+    """Fill ``out`` with p(y_t = y | x) of every token and label; ``forward`` must have been called."""
     cdef size_t labels = c.labels, t, y, i
     cdef double *beta = f.beta
     for y in range(labels):
@@ -272,44 +279,44 @@ cdef void take_marginals(const Chain *c, size_t tokens, Field *f, double *out) n
             backward_step(c, t, beta, beta, f.beta + labels, f)
 
 
-cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Field *f, int32_t *label, double *marginal) noexcept nogil:
+cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Lattice *f, int32_t *label, double *marginal) noexcept nogil:
     cdef size_t row, tokens, longest = 0, labels = c.labels
     cdef int64_t first
-    cdef int32_t *came
+    cdef int32_t *backpointer
     cdef int status = OK
     for row in range(sequences):
         longest = max(longest, <size_t>(c.sequence[row + 1] - c.sequence[row]))
-    came = <int32_t *>malloc(max(longest * labels, <size_t>1) * sizeof(int32_t))
-    if came == NULL or not make_room(c, longest, f):
-        free(came)
+    backpointer = <int32_t *>malloc(max(longest * labels, <size_t>1) * sizeof(int32_t))
+    if backpointer == NULL or not reserve_tokens(c, longest, f):
+        free(backpointer)
         return NO_MEMORY
     for row in range(sequences):
         first, tokens = c.sequence[row], c.sequence[row + 1] - c.sequence[row]
         if not tokens:
             continue
-        read_scores(c, first, tokens, w, f)
+        compute_scores(c, first, tokens, w, f)
         if marginal != NULL:
             if not isfinite(forward(c, tokens, f)):
                 status = UNSTABLE
-            take_marginals(c, tokens, f, marginal + first * labels)
-        best_sequence(c, first, tokens, w, f, came, label + first)
+            fill_marginals(c, tokens, f, marginal + first * labels)
+        viterbi(c, first, tokens, w, f, backpointer, label + first)
         if c.stop[0]:
             status = STOPPED
             break
-    free(came)
+    free(backpointer)
     return status
 
 
 def decode(data, pairs, const double[::1] weights, int32_t[::1] label, double[:, ::1] marginal):
     """The most likely labels of every sequence into ``label`` int32[tokens]; ``marginal`` float64[tokens, labels] or None gets
-    the probabilities of all. Returns a status of base/status.pxd.
+    the probabilities of all labels. Returns a status of base/status.pxd.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Weights w
-    cdef Field f
+    cdef Lattice f
     cdef int status
     cdef int32_t *out
-    cdef double *chances
+    cdef double *marginals
     cdef size_t sequences = data.sequence.shape[0] - 1
     if weights.shape[0] != pairs.weights or label.shape[0] != data.label.shape[0]:
         raise ValueError("the weights or the labels do not fit")
@@ -319,9 +326,9 @@ def decode(data, pairs, const double[::1] weights, int32_t[::1] label, double[:,
         return OK
     w.weight, w.memory = <double *>&weights[0] if weights.shape[0] else NULL, NULL
     w.state_step = w.edge_step = NULL
-    out, chances = &label[0], &marginal[0, 0] if marginal is not None else NULL
-    open_field(&f)
+    out, marginals = &label[0], &marginal[0, 0] if marginal is not None else NULL
+    open_lattice(&f)
     with nogil:
-        status = decode_all(&c, sequences, &w, &f, out, chances)
-        close_field(&f)
+        status = decode_all(&c, sequences, &w, &f, out, marginals)
+        close_lattice(&f)
     return status

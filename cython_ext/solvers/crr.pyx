@@ -1,7 +1,7 @@
 """Combined regression and ranking by stochastic gradient steps (Sculley, KDD 2010, algorithm 1).
 
-The weights are ``scale`` times the table, so that the shrinkage of a step costs nothing; a step costs the terms of the
-example or of both examples of the pair, whose difference is never written down.
+The weights are ``scale`` times the table, so that the L2 shrinkage of a step is one multiplication. A step takes time
+proportional to the terms of the example, or of both examples of a pair, whose difference is not stored.
 """
 
 from libc.math cimport isfinite, sqrt
@@ -10,16 +10,16 @@ from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
 from losses.logistic cimport sigmoid, softplus
-from solvers.pair_draws cimport Example, PairIndex, draw_pair, draw_row, open_pair_index, uniform
+from solvers.pair_draws cimport DrawnRow, PairIndex, draw_pair, draw_row, open_pair_index, uniform
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
 from learners.latent_vectors cimport merge_slots
 from features.plan cimport Plan
-from features.row_buffer cimport Scratch, close_scratch, open_scratch, room_for_terms
+from features.row_buffer cimport Scratch, close_scratch, open_scratch, reserve_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from features.kernel_views cimport open_plan
 
-COLUMNS = 10               # of an address table of vwlite.data.shuffle.Rows
+COLUMNS = 10               # columns of the address table of vwlite.data.shuffle.Rows
 STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss")
 
 cdef enum:                 # codes of losses/losses.pxd
@@ -27,55 +27,55 @@ cdef enum:                 # codes of losses/losses.pxd
     HINGE = 2
     LOGISTIC = 3
 
-cdef enum:                 # positions in the state, in the order of STATE
-    SCALE = 0              # the weights are this times the table
-    SQUARE = 1             # squared length of the table
-    EXAMPLES = 2           # steps on examples so far
-    EXAMPLE_LOSS = 3       # their losses before the step, in all
-    PAIRS = 4
+cdef enum:                 # indices into the state, in the order of STATE
+    SCALE = 0              # factor of the weights on the table
+    SQUARE = 1             # squared norm of the table
+    EXAMPLES = 2           # number of steps on examples so far
+    EXAMPLE_LOSS = 3       # sum of their losses, each before its step
+    PAIRS = 4              # the same for steps on pairs
     PAIR_LOSS = 5
 
-cdef enum:                 # how the rate of step i is found
+cdef enum:                 # learning rate of step i
     INVERSE = 0            # 1 / (lambda i)
     INVERSE_ROOT = 1       # rate / sqrt(i)
     CONSTANT_RATE = 2
 
 cdef enum:
-    ADDRESSES = 10
-    AHEAD = 16             # steps drawn before their turn; a power of 2
-    LINE = 16              # features in a line of the processor's cache
+    ADDRESSES = 10         # columns of the address table
+    AHEAD = 16             # steps are drawn so many steps ahead, to prefetch their rows; a power of 2
+    LINE = 16              # features in a cache line
 
 
 cdef struct Model:
     float *table           # (slots,)
     size_t slots
     double *state          # (6,)
-    int loss
-    double low, high       # logistic: the labels that mean never and always
-    int schedule
-    double rate
+    int loss               # SQUARED, HINGE or LOGISTIC
+    double low, high       # logistic: the labels of probability 0 and 1
+    int schedule           # INVERSE, INVERSE_ROOT or CONSTANT_RATE
+    double rate            # initial learning rate
     double penalty         # lambda
-    double alpha
-    bint project           # onto the ball of radius 1 / sqrt(lambda)
+    double alpha           # probability that a step takes an example, not a pair
+    bint project           # whether weights are projected onto the ball of radius 1 / sqrt(lambda)
     uint64_t seed
 
 
 cdef struct Data:
-    const uint64_t *address   # (batches, ADDRESSES) where the arrays of each batch begin
+    const uint64_t *address   # (batches, ADDRESSES) addresses of the arrays of each batch
     PairIndex pair_index
     Plan plan
 
 
-cdef struct Drawn:            # what a step takes: a row, or a pair of rows
-    bint pair
-    size_t place[2]
+cdef struct DrawnStep:            # what a step was drawn to take
+    bint pair                 # a pair of rows, not one row
+    size_t position[2]        # among the rows of the index
 
 
 cdef struct Step:             # an example, or a pair (a, b) as the example a - b
-    Scratch terms[2]
+    Scratch terms[2]          # of a, of b
     bint pair
     double base               # initial prediction
-    double target
+    double target             # the label in the terms of the loss, see target_of
 
 
 cdef inline double rate_of(const Model *m, uint64_t i) noexcept nogil:
@@ -99,7 +99,7 @@ cdef inline double target_of_pair(const Model *m, double a, double b) noexcept n
 
 
 cdef inline double loss_of(int loss, double p, double y) noexcept nogil:
-    """Half the square; or of the margin, for y a sign (hinge) or a probability (logistic)."""
+    """Half the squared error; or hinge loss, y a sign; or logistic loss, y a probability."""
     if loss == SQUARED:
         return (y - p) * (y - p) / 2
     if loss == HINGE:
@@ -107,8 +107,8 @@ cdef inline double loss_of(int loss, double p, double y) noexcept nogil:
     return softplus(p) - y * p
 
 
-cdef inline double descent(int loss, double p, double y) noexcept nogil:
-    """Minus the slope of the loss."""
+cdef inline double neg_gradient(int loss, double p, double y) noexcept nogil:
+    """Minus the derivative of the loss by the prediction."""
     if loss == SQUARED:
         return y - p
     if loss == HINGE:
@@ -116,10 +116,10 @@ cdef inline double descent(int loss, double p, double y) noexcept nogil:
     return y - sigmoid(p)
 
 
-cdef inline int read_terms(const Data *data, size_t place, Scratch *s, double *base, double *label) noexcept nogil:
-    """Terms, initial prediction and label of one of the index's rows."""
-    cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.pair_index.batch[place]
-    cdef size_t row = data.pair_index.row[place]
+cdef inline int read_terms(const Data *data, size_t position, Scratch *s, double *base, double *label) noexcept nogil:
+    """Read terms, initial prediction and label of the row at a position of the index."""
+    cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.pair_index.batch[position]
+    cdef size_t row = data.pair_index.row[position]
     cdef Rows rows
     rows.label, rows.importance, rows.base = <const float *>at[0], <const float *>at[1], <const float *>at[2]
     rows.flags, rows.row_namespace = <const uint8_t *>at[3], <const uint32_t *>at[4]
@@ -130,31 +130,33 @@ cdef inline int read_terms(const Data *data, size_t place, Scratch *s, double *b
     return expand(&rows, row, &data.plan, s)
 
 
-cdef inline void draw_step(const Model *m, const Data *data, uint64_t i, Drawn *drawn) noexcept nogil:
-    """Step i, from 1."""
-    cdef Example a, b
+cdef inline void draw_step(const Model *m, const Data *data, uint64_t i, DrawnStep *drawn) noexcept nogil:
+    """Draw the rows of step i, which is counted from 1."""
+    cdef DrawnRow a, b
     cdef int k
     drawn.pair = uniform(m.seed, i, 0) >= m.alpha
     if drawn.pair:
         draw_pair(&data.pair_index, m.seed, i, &a, &b)
-        drawn.place[0], drawn.place[1] = a.place, b.place
+        drawn.position[0], drawn.position[1] = a.position, b.position
     else:
-        drawn.place[0] = draw_row(&data.pair_index, 0, data.pair_index.rows, uniform(m.seed, i, 1))
+        drawn.position[0] = draw_row(&data.pair_index, 0, data.pair_index.rows, uniform(m.seed, i, 1))
     for k in range(1 + drawn.pair):
-        prefetch(<const float *>(data.pair_index.batch + drawn.place[k]))
-        prefetch(<const float *>(data.pair_index.row + drawn.place[k]))
+        prefetch(<const float *>(data.pair_index.batch + drawn.position[k]))
+        prefetch(<const float *>(data.pair_index.row + drawn.position[k]))
 
 
-cdef inline void fetch(const Data *data, const Drawn *drawn, int stage) noexcept nogil:
-    """Rows lie anywhere in memory: what leads to their features is fetched in three stages."""
+cdef inline void prefetch_row_data(const Data *data, const DrawnStep *drawn, int stage) noexcept nogil:
+    """Prefetch the rows of a later step, which are scattered in memory, in three stages: each reads the offsets that the one
+    before it prefetched.
+    """
     cdef const uint64_t *at
     cdef const uint32_t *row_namespace
     cdef const uint32_t *namespace_start
     cdef size_t row, first, last, line
     cdef int k
     for k in range(1 + drawn.pair):
-        at = data.address + ADDRESSES * <size_t>data.pair_index.batch[drawn.place[k]]
-        row = data.pair_index.row[drawn.place[k]]
+        at = data.address + ADDRESSES * <size_t>data.pair_index.batch[drawn.position[k]]
+        row = data.pair_index.row[drawn.position[k]]
         row_namespace, namespace_start = <const uint32_t *>at[4], <const uint32_t *>at[7]
         if stage == 0:
             prefetch(<const float *>at[0] + row)
@@ -170,15 +172,15 @@ cdef inline void fetch(const Data *data, const Drawn *drawn, int stage) noexcept
                 prefetch(<const float *>at[9] + first + LINE * line)
 
 
-cdef inline int read_step(const Model *m, const Data *data, const Drawn *drawn, Step *step) noexcept nogil:
-    """The terms of a step. The constant has no part in a pair: it cancels."""
+cdef inline int read_step(const Model *m, const Data *data, const DrawnStep *drawn, Step *step) noexcept nogil:
+    """Read the terms of a step. In a pair the constant cancels, so its value is set to 0."""
     cdef double base, label, other
-    cdef int status = read_terms(data, drawn.place[0], &step.terms[0], &step.base, &label)
+    cdef int status = read_terms(data, drawn.position[0], &step.terms[0], &step.base, &label)
     step.pair = drawn.pair
     if status != OK or not drawn.pair:
         step.target = target_of(m, label)
         return status
-    status = read_terms(data, drawn.place[1], &step.terms[1], &base, &other)
+    status = read_terms(data, drawn.position[1], &step.terms[1], &base, &other)
     if status == OK:
         step.base -= base
         step.target = target_of_pair(m, label, other)
@@ -198,7 +200,7 @@ cdef inline void prefetch_slots(const Model *m, const Step *step) noexcept nogil
 
 
 cdef inline double dot(const Model *m, const Scratch *s) noexcept nogil:
-    """In four sums, none of which waits for another."""
+    """The inner product of weights and terms, in four independent sums."""
     cdef size_t i = 0, last = s.terms & ~<size_t>3
     cdef double a = 0, b = 0, c = 0, d = 0
     while i < last:
@@ -222,7 +224,7 @@ cdef inline double squares(const Scratch *s) noexcept nogil:
     return a + b + (<double>s.value[last] * s.value[last] if last < s.terms else 0)
 
 
-cdef inline void add(Model *m, const Scratch *s, double step) noexcept nogil:
+cdef inline void add_terms(Model *m, const Scratch *s, double step) noexcept nogil:
     cdef size_t i
     cdef float *slot
     cdef float old
@@ -239,16 +241,16 @@ cdef inline void add(Model *m, const Scratch *s, double step) noexcept nogil:
     m.state[SQUARE] += change
 
 
-cdef inline double exact_square(Step *step) noexcept nogil:
-    """Squared length of the example or the difference, terms of one slot taken together; negative without memory.
+cdef inline double merge_and_square(Step *step) noexcept nogil:
+    """Merge the terms of a pair into those of its first example, one term for each slot, and return their squared norm.
 
-    The terms are merged into those of the first example.
+    Negative when memory has run out.
     """
     cdef Scratch *a = &step.terms[0]
     cdef const Scratch *b = &step.terms[1]
     cdef size_t i
     if step.pair:
-        if not room_for_terms(a, b.terms):
+        if not reserve_terms(a, b.terms):
             return -1
         memcpy(a.index + a.terms, b.index, b.terms * sizeof(uint32_t))
         for i in range(b.terms):
@@ -259,8 +261,8 @@ cdef inline double exact_square(Step *step) noexcept nogil:
     return squares(a)
 
 
-cdef inline double longest(const Step *step) noexcept nogil:
-    """A bound on the squared length of the difference."""
+cdef inline double squared_length_bound(const Step *step) noexcept nogil:
+    """An upper bound on the squared norm of the step's terms, by the triangle inequality for a pair."""
     cdef double a = squares(&step.terms[0]), b
     if not step.pair:
         return a
@@ -269,7 +271,9 @@ cdef inline double longest(const Step *step) noexcept nogil:
 
 
 cdef inline void rescale(Model *m, double scale) noexcept nogil:
-    """Bring the scale into the table; rare, before numbers leave the range of single precision."""
+    """Multiply the table by ``scale`` and set the scale to 1. Rarely needed, before numbers leave the range of single
+    precision.
+    """
     cdef size_t slot
     for slot in range(m.slots):
         m.table[slot] = <float>(m.table[slot] * scale)
@@ -282,26 +286,26 @@ cdef inline void count(Model *m, bint pair, double loss) noexcept nogil:
     m.state[PAIR_LOSS if pair else EXAMPLE_LOSS] += loss
 
 
-cdef inline int take(Model *m, Step *step, uint64_t i) noexcept nogil:
-    """One step: the weights shrink and move along the example."""
+cdef inline int take_step(Model *m, Step *step, uint64_t i) noexcept nogil:
+    """Take step i: shrink the weights and add a multiple of the step's terms."""
     cdef double p = step.base + m.state[SCALE] * (
         dot(m, &step.terms[0]) - (dot(m, &step.terms[1]) if step.pair else 0))
-    cdef double slope = descent(m.loss, p, step.target), rate = rate_of(m, i), square
+    cdef double neg_grad = neg_gradient(m.loss, p, step.target), rate = rate_of(m, i), square
     count(m, step.pair, loss_of(m.loss, p, step.target))
     if unlikely(not isfinite(p)):
         return UNSTABLE
-    if m.loss == SQUARED and rate * longest(step) > 1:   # a longer step than to the label itself would diverge
-        square = exact_square(step)
+    if m.loss == SQUARED and rate * squared_length_bound(step) > 1:   # a step beyond the label itself could diverge
+        square = merge_and_square(step)
         if square < 0:
             return NO_MEMORY
         if rate * square > 1:
             rate = 1 / square
-    if i > 1:                                            # the weights are 0 before
+    if i > 1:                                            # before the first step all weights are 0
         m.state[SCALE] *= 1 - rate * m.penalty
-    if slope != 0:
-        add(m, &step.terms[0], rate * slope / m.state[SCALE])
+    if neg_grad != 0:
+        add_terms(m, &step.terms[0], rate * neg_grad / m.state[SCALE])
         if step.pair:
-            add(m, &step.terms[1], -rate * slope / m.state[SCALE])
+            add_terms(m, &step.terms[1], -rate * neg_grad / m.state[SCALE])
     if m.project:
         square = m.state[SCALE] * m.state[SCALE] * m.state[SQUARE] * m.penalty
         if square > 1:
@@ -312,37 +316,38 @@ cdef inline int take(Model *m, Step *step, uint64_t i) noexcept nogil:
 
 
 cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step *steps) noexcept nogil:
-    """Steps ``i[0]`` to ``last``. While one is taken, the slots of the next are on their way."""
-    cdef Drawn drawn[AHEAD]
-    cdef Step *now
+    """Take the steps ``i[0]`` to ``last``. The slots of the next step are prefetched while one is taken."""
+    cdef DrawnStep drawn[AHEAD]
+    cdef Step *current
     cdef Step *following = steps + (i[0] & 1)
     cdef uint64_t k
     cdef int status
-    for k in range(i[0], i[0] + AHEAD):          # steps after the last are drawn, and never taken
+    for k in range(i[0], i[0] + AHEAD):          # steps after the last are drawn but not taken
         draw_step(m, data, k, &drawn[k & (AHEAD - 1)])
     status = read_step(m, data, &drawn[i[0] & (AHEAD - 1)], following)
     while status == OK and i[0] <= last:
         if unlikely(data.plan.stop[0]):
             return STOPPED
-        now, following = following, steps + ((i[0] + 1) & 1)
+        current, following = following, steps + ((i[0] + 1) & 1)
         if i[0] < last:
             draw_step(m, data, i[0] + AHEAD, &drawn[i[0] & (AHEAD - 1)])
             for k in range(3):
-                fetch(data, &drawn[(i[0] + AHEAD - 4 - 4 * k) & (AHEAD - 1)], <int>k)
+                prefetch_row_data(data, &drawn[(i[0] + AHEAD - 4 - 4 * k) & (AHEAD - 1)], <int>k)
             status = read_step(m, data, &drawn[(i[0] + 1) & (AHEAD - 1)], following)
             if status != OK:
                 break
             prefetch_slots(m, following)
-        status = take(m, now, i[0])
+        status = take_step(m, current, i[0])
         i[0] += 1
     return status
 
 
 def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t first, uint64_t last):
-    """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or why and after
-    which step the run stopped.
+    """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or another status
+    and the step at which the run stopped.
 
-    ``model`` is a ``vwlite.solvers.crr.train.Weights``; ``address`` says where the arrays of each batch begin (``vwlite.data.shuffle.Rows``).
+    ``model`` is a ``vwlite.solvers.crr.train.Weights``; ``address`` says where the arrays of each batch begin
+    (``vwlite.data.shuffle.Rows``).
     """
     cdef float[:, ::1] table = model.table
     cdef double[::1] state = model.state
@@ -373,7 +378,7 @@ def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t
 
 
 def finish(model):
-    """Bring the scale into the table, which then holds the weights."""
+    """Multiply the table by the scale, so that it holds the weights."""
     cdef float[:, ::1] table = model.table
     cdef double[::1] state = model.state
     cdef Model m

@@ -1,7 +1,8 @@
 """L1 penalties of stochastic gradient descent, applied when a weight is next used (Tsuruoka, Tsujii, Ananiadou, ACL 2009).
 
-Beside each weight stands what it remembers of its penalties. ``cumulative_penalty`` is u_k, the penalty that every weight could
-have received so far. Penalties compose: several in a row without a gradient between are one of their sum.
+Each weight has a ``memory``, from which its outstanding penalty is computed. ``cumulative_penalty`` is u_k, the total penalty
+that a weight could have received so far. Consecutive penalties without a gradient step in between equal one penalty of their
+sum, so they can be applied late.
 """
 
 from libc.math cimport pow
@@ -10,8 +11,8 @@ from libc.stdint cimport int64_t
 
 cdef enum:                  # in the order of vwlite.solvers.loglinear.config.PENALTIES
     NAIVE = 0
-    CLIPPING = 1            # remembered: u at the last penalty
-    CUMULATIVE = 2          # remembered: q, the penalty received, with its sign
+    CLIPPING = 1            # memory: u when the weight was last penalised
+    CUMULATIVE = 2          # memory: q, the total penalty received, with its sign
 
 
 cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RATES
@@ -20,19 +21,19 @@ cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RA
 
 
 cdef enum:
-    ANEW = 64               # steps between two powers; passes are cut at multiples of it
+    STEPS_PER_POWER = 64               # pow is called every so many steps; runs stop and resume at multiples of it
 
 
 cdef struct Schedule:
-    int penalty
-    int rate
-    double start            # eta_0
-    double decay            # alpha of the exponential rate
-    double begin            # passes before this one
-    double examples         # N
-    double share            # C / N
-    double cumulative_penalty              # u
-    double power, ratio     # of the exponential rate: at the last step, from a step to the next
+    int penalty                # NAIVE, CLIPPING or CUMULATIVE
+    int rate                   # HARMONIC or EXPONENTIAL
+    double start               # eta_0
+    double decay               # alpha of the exponential rate
+    double begin               # passes completed before this one
+    double examples            # N, in a pass
+    double share               # C / N
+    double cumulative_penalty  # u
+    double power, ratio        # exponential rate: decay^passes at the last step; its factor from a step to the next
 
 
 cdef inline Schedule open_schedule(source):
@@ -45,13 +46,14 @@ cdef inline Schedule open_schedule(source):
 
 
 cdef inline double rate_of(Schedule *s, int64_t step) noexcept nogil:
-    """The step size of update ``step`` of this pass, from 0; to be called for one after the other.
+    """The learning rate of update ``step`` of this pass, counted from 0. Must be called for consecutive steps.
 
-    Powers are taken now and then and carried on by products in between, at the same steps wherever a run begins.
+    Powers are computed every STEPS_PER_POWER steps and continued by multiplication in between, so that a resumed run gets the
+    same rates.
     """
     if s.rate == HARMONIC:
         return s.start / (1 + s.begin + <double>step / s.examples)
-    if step & (ANEW - 1):
+    if step & (STEPS_PER_POWER - 1):
         s.power *= s.ratio
     else:
         s.power = pow(s.decay, s.begin + <double>step / s.examples)
@@ -65,8 +67,9 @@ cdef extern from "solvers/l1_penalties_simd.h" nogil:
     void shrink_all "vwl_shrink_all"(double *weight, size_t n, double step) noexcept
 
 
-cdef inline void settle_all(double *weight, double *memory, size_t weights, int penalty, double cumulative_penalty) noexcept nogil:
-    """Apply what is outstanding."""
+cdef inline void settle_all(double *weight, double *memory, size_t weights, int penalty,
+                            double cumulative_penalty) noexcept nogil:
+    """Apply the outstanding penalties of ``weights`` consecutive weights."""
     if penalty == CUMULATIVE:
         settle_cumulative(weight, memory, weights, cumulative_penalty)
     elif penalty == CLIPPING:

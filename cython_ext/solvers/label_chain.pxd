@@ -1,8 +1,9 @@
 """Linear-chain conditional random fields: sums over all label sequences (Lafferty, McCallum, Pereira, ICML 2001; scaling as in
 Rabiner, 1989). A sequence of one token without transitions is a multinomial example.
 
-A feature has a list of pairs, the labels it goes with; a pair is a weight. An edge feature's labels are pairs of labels, the
-one before times ``labels`` plus this one. Weights: state pairs, then edge pairs, then labels * labels transitions.
+A pair of a feature and a label has a weight; each feature has a list of its pairs. For an edge feature the label of a pair is
+combined from two labels: the previous token's times ``labels`` plus this token's. The weights are those of state pairs, then of
+edge pairs, then of labels * labels transitions.
 """
 
 from libc.math cimport INFINITY, exp, log
@@ -19,48 +20,48 @@ cdef enum:
 
 
 cdef struct Terms:
-    const int64_t *start        # (tokens + 1,)
-    const uint32_t *feature
-    const float *value
-    const int64_t *pair_start   # (features + 1,) numbers of weights
-    const uint32_t *pair_label  # from the first of these pairs on
-    size_t base                 # number of the first pair's weight
+    const int64_t *start        # (tokens + 1,) first feature of each token
+    const uint32_t *feature     # (terms,)
+    const float *value          # (terms,)
+    const int64_t *pair_start   # (features + 1,) first pair of each feature
+    const uint32_t *pair_label  # (pairs,)
+    size_t base                 # index of the first pair's weight
 
 
 cdef struct Chain:
-    const int64_t *sequence     # (sequences + 1,) first token of each
-    const int32_t *label        # (tokens,)
-    const double *weight        # (sequences,) importance
-    Terms state, edge
-    bint edges                  # whether there are edge features
-    int labels
-    bint transitions
-    size_t first_transition     # number of the weight
-    const volatile uint8_t *stop  # not 0: a signal asks to stop, and what is calculated has no meaning
+    const int64_t *sequence       # (sequences + 1,) first token of each sequence
+    const int32_t *label          # (tokens,)
+    const double *weight          # (sequences,) importance
+    Terms state, edge             # features of tokens, and of pairs of adjacent tokens
+    bint edges                    # whether there are edge features
+    int labels                    # number of labels
+    bint transitions              # whether there are transition weights
+    size_t first_transition       # index of the first transition's weight
+    const volatile uint8_t *stop  # set to 1 when a signal asks to stop; results are then undefined
 
 
 cdef struct Weights:
-    double *weight
-    double *memory              # see solvers/l1_penalties.pxd; NULL: no penalties are outstanding
-    int penalty
-    double cumulative_penalty
-    int32_t *state_step         # (features,) the step a feature's weights were last settled for
-    int32_t *edge_step
-    int32_t step                # this one
+    double *weight              # (weights,)
+    double *memory              # (weights,) see solvers/l1_penalties.pxd; NULL: no penalties are outstanding
+    int penalty                 # NAIVE, CLIPPING or CUMULATIVE
+    double cumulative_penalty   # u_k
+    int32_t *state_step         # (features,) the step in which the weights of a feature were last settled
+    int32_t *edge_step          # (edge features,) likewise
+    int32_t step                # the current step
 
 
-cdef struct Field:              # of one sequence; L is the number of labels
-    double *psi                 # (room, L) exp of the state scores less their maximum
-    double *score               # (room, L) the state scores
-    double *alpha               # (room, L) scaled, sums to 1 per token
-    double *scale               # (room,)
-    double *step                # (L, L) exp of the transitions less their maximum; or (room, L, L) with edges
-    double *turned              # (L, L) the same transposed
-    double *expected            # (L, L)
-    double *beta                # (2, L)
-    double *edge                # (L, L) scores of a token's edge features
-    size_t room
-    double steepest             # maximum of the transitions
+cdef struct Lattice:            # forward-backward variables of one sequence; L is the number of labels
+    double *psi              # (capacity, L) exp(state score - maximum over the token's labels)
+    double *score            # (capacity, L) state scores; in the backward pass their gradient
+    double *alpha            # (capacity, L) forward variables, scaled to sum to 1 per token
+    double *scale            # (capacity,) the sums they are divided by
+    double *step             # (L, L) exp(transition - max_transition); with edge features (capacity, L, L)
+    double *step_transposed  # (L, L) step transposed
+    double *expected         # (L, L) expected counts of transitions
+    double *beta             # (2, L) backward variables of a token, and a buffer
+    double *edge             # (L, L) scores of a token's edge features; in the backward pass their gradient
+    size_t capacity
+    double max_transition    # maximum of the transition weights
 
 
 cdef inline bint grow(double **array, size_t size) noexcept nogil:
@@ -71,41 +72,41 @@ cdef inline bint grow(double **array, size_t size) noexcept nogil:
     return True
 
 
-cdef inline void open_field(Field *f) noexcept nogil:
-    memset(f, 0, sizeof(Field))
+cdef inline void open_lattice(Lattice *f) noexcept nogil:
+    memset(f, 0, sizeof(Lattice))
 
 
-cdef inline void close_field(Field *f) noexcept nogil:
+cdef inline void close_lattice(Lattice *f) noexcept nogil:
     free(f.psi)
     free(f.score)
     free(f.alpha)
     free(f.scale)
     free(f.step)
-    free(f.turned)
+    free(f.step_transposed)
     free(f.expected)
     free(f.beta)
     free(f.edge)
 
 
-cdef inline bint make_room(const Chain *c, size_t tokens, Field *f) noexcept nogil:
+cdef inline bint reserve_tokens(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
     """False when memory has run out."""
     cdef size_t labels = c.labels, square = labels * labels
-    if f.room and tokens <= f.room:
+    if f.capacity and tokens <= f.capacity:
         return True
-    tokens = max(2 * f.room, max(tokens, <size_t>64))
+    tokens = max(2 * f.capacity, max(tokens, <size_t>64))
     if not (grow(&f.psi, tokens * labels) and grow(&f.score, tokens * labels) and grow(&f.alpha, tokens * labels)):
         return False
-    if not (grow(&f.scale, tokens) and grow(&f.step, (tokens if c.edges else 1) * square) and grow(&f.turned, square)):
+    if not (grow(&f.scale, tokens) and grow(&f.step, (tokens if c.edges else 1) * square) and grow(&f.step_transposed, square)):
         return False
     if not (grow(&f.expected, square) and grow(&f.beta, 2 * labels) and grow(&f.edge, square)):
         return False
-    f.room = tokens
+    f.capacity = tokens
     return True
 
 
 cdef inline void settle_terms(const Terms *terms, int64_t token, const Weights *w, int32_t *settled) noexcept nogil:
-    """Apply outstanding penalties to the weights of a token, once in a step."""
-    cdef int64_t i, pair, place
+    """Apply outstanding penalties to the weights of a token's features, once for each feature in a step."""
+    cdef int64_t i, pair, number
     cdef uint32_t feature
     for i in range(terms.start[token], terms.start[token + 1]):
         feature = terms.feature[i]
@@ -113,17 +114,19 @@ cdef inline void settle_terms(const Terms *terms, int64_t token, const Weights *
             continue
         settled[feature] = w.step
         pair = terms.pair_start[feature]
-        place = terms.base + pair
-        settle_all(w.weight + place, w.memory + place, terms.pair_start[feature + 1] - pair, w.penalty, w.cumulative_penalty)
+        number = terms.base + pair
+        settle_all(w.weight + number, w.memory + number, terms.pair_start[feature + 1] - pair, w.penalty, w.cumulative_penalty)
 
 
-cdef inline void fetch(const Terms *terms, int64_t token, const Weights *w, const int32_t *settled, bint near) noexcept nogil:
-    """Where the features of a token to come lead; ``near``: to their weights."""
+cdef inline void prefetch_token(const Terms *terms, int64_t token, const Weights *w, const int32_t *settled,
+                                bint weights) noexcept nogil:
+    """Prefetch the data of a later token: the offsets of its features' pairs or, with ``weights``, the pairs and their weights.
+    """
     cdef int64_t i, pair
     cdef uint32_t feature
     for i in range(terms.start[token], terms.start[token + 1]):
         feature = terms.feature[i]
-        if not near:
+        if not weights:
             prefetch(terms.pair_start + feature)
             prefetch(settled + feature)
             continue
@@ -145,8 +148,8 @@ cdef inline void add_scores(const Terms *terms, int64_t token, const Weights *w,
             score[terms.pair_label[pair]] += value * weight[pair]
 
 
-cdef inline void add_slopes(const Terms *terms, int64_t token, const double *slope, double *out, double step) noexcept nogil:
-    """Add ``step`` times the slopes by label to the pairs of a token, in ``out``."""
+cdef inline void add_to_pairs(const Terms *terms, int64_t token, const double *slope, double *out, double step) noexcept nogil:
+    """Add ``step`` times the gradient by label, ``slope``, to the entries of a token's pairs in ``out``."""
     cdef int64_t i, pair
     cdef uint32_t feature
     cdef double value
@@ -157,28 +160,30 @@ cdef inline void add_slopes(const Terms *terms, int64_t token, const double *slo
             out[pair] += value * slope[terms.pair_label[pair]]
 
 
-cdef inline void read_transitions(const Chain *c, const Weights *w, Field *f) noexcept nogil:
+cdef inline void compute_transitions(const Chain *c, const Weights *w, Lattice *f) noexcept nogil:
     cdef size_t labels = c.labels, i, j
-    cdef double *way = w.weight + c.first_transition
-    f.steepest = -INFINITY
+    cdef double *transition = w.weight + c.first_transition
+    f.max_transition = -INFINITY
     if w.memory != NULL:
-        settle_all(way, w.memory + c.first_transition, labels * labels, w.penalty, w.cumulative_penalty)
+        settle_all(transition, w.memory + c.first_transition, labels * labels, w.penalty, w.cumulative_penalty)
     for i in range(labels * labels):
-        if way[i] > f.steepest:
-            f.steepest = way[i]
+        if transition[i] > f.max_transition:
+            f.max_transition = transition[i]
     for i in range(labels):
         for j in range(labels):
-            f.step[i * labels + j] = exp(way[i * labels + j] - f.steepest)
-            f.turned[j * labels + i] = f.step[i * labels + j]
+            f.step[i * labels + j] = exp(transition[i * labels + j] - f.max_transition)
+            f.step_transposed[j * labels + i] = f.step[i * labels + j]
 
 
-cdef inline double *step_of(const Chain *c, size_t t, Field *f) noexcept nogil:
-    """The factors between the tokens ``t - 1`` and ``t``."""
+cdef inline double *step_of(const Chain *c, size_t t, Lattice *f) noexcept nogil:
+    """The transition factors (L, L) between the tokens ``t - 1`` and ``t``."""
     return f.step + t * c.labels * c.labels if c.edges else f.step
 
 
-cdef inline void read_edges(const Chain *c, int64_t first, size_t tokens, const Weights *w, Field *f) noexcept nogil:
-    """The factors of every token, from those of the transitions, which stand in the first token's place."""
+cdef inline void compute_edges(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
+    """Fill ``step`` for the tokens from 1 on: the transition factors, which are stored for token 0, times exp of the edge
+    scores.
+    """
     cdef size_t t, i, square = <size_t>c.labels * c.labels
     cdef double *step
     for t in range(1, tokens):
@@ -193,18 +198,18 @@ cdef inline void read_edges(const Chain *c, int64_t first, size_t tokens, const 
             step[i] = f.step[i] * exp(f.edge[i]) if f.edge[i] != 0 else f.step[i]
 
 
-cdef inline double read_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Field *f) noexcept nogil:
-    """State scores and their exponentials; returns the sum of what was taken off."""
+cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
+    """Compute scores and their exponentials; returns the sum of the maxima that were subtracted before exp."""
     cdef size_t labels = c.labels, t, y
     cdef double *score
-    cdef double top, taken = 0
+    cdef double top, subtracted = 0
     memset(f.score, 0, tokens * labels * sizeof(double))
     for t in range(tokens):
         score = f.score + t * labels
         if t + 2 * AHEAD < tokens:
-            fetch(&c.state, first + t + 2 * AHEAD, w, w.state_step, False)
+            prefetch_token(&c.state, first + t + 2 * AHEAD, w, w.state_step, False)
         if t + AHEAD < tokens:
-            fetch(&c.state, first + t + AHEAD, w, w.state_step, True)
+            prefetch_token(&c.state, first + t + AHEAD, w, w.state_step, True)
         if w.memory != NULL:
             settle_terms(&c.state, first + t, w, w.state_step)
         add_scores(&c.state, first + t, w, score)
@@ -213,17 +218,17 @@ cdef inline double read_scores(const Chain *c, int64_t first, size_t tokens, con
             top = score[y] if score[y] > top else top
         for y in range(labels):
             f.psi[t * labels + y] = exp(score[y] - top)
-        taken += top
+        subtracted += top
     if c.transitions and tokens > 1:
-        read_transitions(c, w, f)
-        taken += (tokens - 1) * f.steepest
+        compute_transitions(c, w, f)
+        subtracted += (tokens - 1) * f.max_transition
         if c.edges:
-            read_edges(c, first, tokens, w, f)
-    return taken
+            compute_edges(c, first, tokens, w, f)
+    return subtracted
 
 
-cdef inline double forward(const Chain *c, size_t tokens, Field *f) noexcept nogil:
-    """Fill ``alpha`` and ``scale``; returns the log of the sum over all label sequences of what ``read_scores`` left."""
+cdef inline double forward(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
+    """Fill ``alpha`` and ``scale``; returns the log of the normaliser, without the maxima that ``compute_scores`` subtracted."""
     cdef size_t labels = c.labels, t, y, z
     cdef const double *step
     cdef double *now
@@ -256,23 +261,24 @@ cdef inline double forward(const Chain *c, size_t tokens, Field *f) noexcept nog
     return log_normalizer
 
 
-cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, const Weights *w, const Field *f) noexcept nogil:
-    """The score of the true labels; what is outstanding of penalties has been applied."""
-    cdef size_t labels = c.labels, t, way
+cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, const Weights *w, const Lattice *f) noexcept nogil:
+    """The score of the true labels; outstanding penalties must have been applied."""
+    cdef size_t labels = c.labels, t, edge_index
     cdef double total = 0
     for t in range(tokens):
         total += f.score[t * labels + c.label[first + t]]
         if c.transitions and t:
-            way = c.label[first + t - 1] * labels + c.label[first + t]
+            edge_index = c.label[first + t - 1] * labels + c.label[first + t]
             if c.edges:
-                total += log(f.step[t * labels * labels + way]) + f.steepest
+                total += log(f.step[t * labels * labels + edge_index]) + f.max_transition
             else:
-                total += w.weight[c.first_transition + way]
+                total += w.weight[c.first_transition + edge_index]
     return total
 
 
-cdef inline void backward_step(const Chain *c, size_t t, const double *beta, double *earlier, double *inflow, Field *f) noexcept nogil:
-    """``earlier`` becomes the beta of token ``t - 1``; ``inflow`` gets psi beta / scale of token ``t``."""
+cdef inline void backward_step(const Chain *c, size_t t, const double *beta, double *earlier, double *inflow,
+                               Lattice *f) noexcept nogil:
+    """Set ``earlier`` to the beta of token ``t - 1``, and ``inflow`` to psi * beta / scale of token ``t``."""
     cdef size_t labels = c.labels, y, z
     cdef const double *step
     cdef double total
@@ -289,4 +295,4 @@ cdef inline void backward_step(const Chain *c, size_t t, const double *beta, dou
     else:
         for y in range(labels):
             for z in range(labels):
-                earlier[z] += f.turned[y * labels + z] * inflow[y]
+                earlier[z] += f.step_transposed[y * labels + z] * inflow[y]

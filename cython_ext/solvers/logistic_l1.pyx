@@ -1,4 +1,4 @@
-"""Two classes: log p(y | x) = -log(1 + exp(-y w.x)), with an L1 penalty (see solvers/l1_penalties.pxd)."""
+"""Binary logistic regression, log p(y | x) = -log(1 + exp(-y w.x)), with an L1 penalty (see solvers/l1_penalties.pxd)."""
 
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -10,24 +10,24 @@ from base.status cimport OK, STOPPED, UNSTABLE
 
 
 cdef enum:
-    CACHED = 1 << 14          # weights that the processor's cache holds anyway
-    AHEAD = 3                 # rows
+    CACHED = 1 << 14          # with so many weights or fewer, all are in the processor's cache and need no prefetch
+    AHEAD = 3                 # rows between the prefetch of a row and its use
 
 
 cdef struct Data:
     size_t examples
-    const int64_t *start      # (examples + 1,)
-    const uint32_t *feature
-    const float *value
-    const double *label       # (examples,) -1 or 1
-    const double *weight      # (examples,) importance
-    const volatile uint8_t *stop
+    const int64_t *start          # (examples + 1,) first term of each example
+    const uint32_t *feature       # (terms,)
+    const float *value            # (terms,)
+    const double *label           # (examples,) -1 or 1
+    const double *weight          # (examples,) importance
+    const volatile uint8_t *stop  # set to 1 when a signal asks to stop
 
 
 cdef struct Steps:
-    const int64_t *order
-    size_t first, last
-    size_t weights
+    const int64_t *order      # (steps,) the row of each step
+    size_t first, last        # the steps to take are [first, last)
+    size_t weights            # number of weights
 
 
 cdef Data open_data(source) except *:
@@ -49,20 +49,20 @@ cdef Data open_data(source) except *:
     return d
 
 
-cdef inline double descent(double margin, double y) noexcept nogil:
-    """The slope of log p in the margin."""
+cdef inline double neg_gradient(double margin, double y) noexcept nogil:
+    """The derivative of log p by the margin: y / (1 + exp(y margin))."""
     return y * sigmoid(-y * margin)
 
 
-cdef inline void fetch(const Data *d, size_t row, const double *weight, const double *memory) noexcept nogil:
+cdef inline void prefetch_weights(const Data *d, size_t row, const double *weight, const double *memory) noexcept nogil:
     cdef int64_t i
     for i in range(d.start[row], d.start[row + 1]):
         prefetch(weight + d.feature[i])
         prefetch(memory + d.feature[i])
 
 
-cdef inline void fetch_terms(const Data *d, size_t row) noexcept nogil:
-    """Rows come in random order."""
+cdef inline void prefetch_row(const Data *d, size_t row) noexcept nogil:
+    """Prefetch a row's terms: rows come in random order."""
     prefetch(d.feature + d.start[row])
     prefetch(d.value + d.start[row])
     prefetch(d.label + row)
@@ -72,16 +72,16 @@ cdef inline void fetch_terms(const Data *d, size_t row) noexcept nogil:
 cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *memory, Schedule *s) noexcept nogil:
     cdef size_t j, row
     cdef int64_t i
-    cdef double eta, margin, push
+    cdef double eta, margin, step
     cdef bint large = steps.weights > CACHED
     for j in range(steps.first, steps.last):
         if unlikely(d.stop[0]):
             return STOPPED
         row = steps.order[j]
         if j + AHEAD < steps.last:
-            fetch_terms(d, steps.order[j + AHEAD])
+            prefetch_row(d, steps.order[j + AHEAD])
         if large and j + 1 < steps.last:
-            fetch(d, steps.order[j + 1], weight, memory)
+            prefetch_weights(d, steps.order[j + 1], weight, memory)
         margin = 0
         if s.penalty == CUMULATIVE:
             for i in range(d.start[row], d.start[row + 1]):
@@ -95,9 +95,9 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
         eta = rate_of(s, j)
         if s.penalty == NAIVE:
             shrink_all(weight, steps.weights, eta * s.share)
-        push = eta * d.weight[row] * descent(margin, d.label[row])
+        step = eta * d.weight[row] * neg_gradient(margin, d.label[row])
         for i in range(d.start[row], d.start[row + 1]):
-            weight[d.feature[i]] += push * d.value[i]
+            weight[d.feature[i]] += step * d.value[i]
         s.cumulative_penalty += eta * s.share
     return OK
 
@@ -105,24 +105,25 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
 def steps(data, double[:, ::1] table, const int64_t[::1] order, schedule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, cumulative_penalty)``.
 
-    ``table`` is float64[2, features]: weights, and what they remember, see solvers/l1_penalties.pxd; ``schedule`` a ``vwlite.solvers.loglinear.sgd.Schedule``.
+    ``table`` is float64[2, features]: weights, and their ``memory``, see solvers/l1_penalties.pxd; ``schedule`` a
+    ``vwlite.solvers.loglinear.sgd.Schedule``.
     """
     cdef Data d = open_data(data)
     cdef Schedule s = open_schedule(schedule)
-    cdef Steps stretch
+    cdef Steps selected
     cdef int status
     if table.shape[0] != 2 or last > <size_t>order.shape[0]:
         raise ValueError("the table or the order does not fit")
     if not table.shape[1] or first >= last:
         return OK, s.cumulative_penalty
-    stretch.order, stretch.first, stretch.last, stretch.weights = &order[0], first, last, table.shape[1]
+    selected.order, selected.first, selected.last, selected.weights = &order[0], first, last, table.shape[1]
     with nogil:
-        status = take_steps(&d, &stretch, &table[0, 0], &table[1, 0], &s)
+        status = take_steps(&d, &selected, &table[0, 0], &table[1, 0], &s)
     return status, s.cumulative_penalty
 
 
 def settle_table(double[:, ::1] table, schedule):
-    """Give every weight the penalty that is outstanding."""
+    """Apply the outstanding penalty to every weight."""
     cdef Schedule s = open_schedule(schedule)
     if table.shape[0] == 2 and table.shape[1]:
         with nogil:
@@ -132,10 +133,10 @@ def settle_table(double[:, ::1] table, schedule):
 def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[::1] gradient):
     """Sum of log p over ``rows``, times importance; ``gradient`` float64[features] or None gets its gradient added.
 
-    Of no meaning when a signal has stopped it.
+    Undefined when a signal has stopped it.
     """
     cdef Data d = open_data(data)
-    cdef double total = 0, margin, push
+    cdef double total = 0, margin, factor
     cdef size_t j, row
     cdef int64_t i
     cdef bint slopes = gradient is not None
@@ -149,7 +150,7 @@ def likelihood(data, const double[::1] weights, const int64_t[::1] rows, double[
                 margin += weights[d.feature[i]] * d.value[i]
             total -= d.weight[row] * softplus(-d.label[row] * margin)
             if slopes:
-                push = d.weight[row] * descent(margin, d.label[row])
+                factor = d.weight[row] * neg_gradient(margin, d.label[row])
                 for i in range(d.start[row], d.start[row + 1]):
-                    gradient[d.feature[i]] += push * d.value[i]
+                    gradient[d.feature[i]] += factor * d.value[i]
     return total

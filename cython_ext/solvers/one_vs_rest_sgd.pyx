@@ -1,4 +1,4 @@
-"""Many linear problems over the same rows at once: each active feature has a contiguous row of m weights."""
+"""Stochastic gradient descent for m linear binary problems on the same rows: the m weights of a feature are contiguous."""
 
 from libc.math cimport exp
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -9,7 +9,7 @@ LOSSES = ("modified_huber", "logistic", "hinge", "squared")
 
 
 cdef inline void prefetch_row(const float *weight) noexcept nogil:
-    """The beginning of a row; the processor fetches on by itself once it sees the row read."""
+    """Prefetch the beginning of a row of weights; the processor's own prefetching continues once the row is read."""
     prefetch(weight)
     prefetch(weight + 16)
     prefetch(weight + 32)
@@ -22,7 +22,7 @@ cdef inline void add_times(float factor, const float *source, float *target, Py_
         target[k] += factor * source[k]
 
 
-cdef inline float huber_pull(float score, float sign) noexcept nogil:
+cdef inline float huber_neg_gradient(float score, float sign) noexcept nogil:
     """Minus the slope of max(0, 1 - py)^2 for py >= -1, else -4py (Ando and Zhang 2005, section 7.1)."""
     cdef float gap = 1.0 - score * sign
     gap = gap if gap > 0.0 else 0.0
@@ -30,7 +30,7 @@ cdef inline float huber_pull(float score, float sign) noexcept nogil:
     return 2.0 * gap * sign
 
 
-cdef inline float other_pull(int loss, float score, float sign) noexcept nogil:
+cdef inline float other_neg_gradient(int loss, float score, float sign) noexcept nogil:
     if loss == 1:
         return sign / (1.0 + <float>exp(score * sign))
     if loss == 2:
@@ -38,20 +38,22 @@ cdef inline float other_pull(int loss, float score, float sign) noexcept nogil:
     return 2.0 * (sign - score)
 
 
-cdef inline void pulls(int loss, float *score, const float *sign, Py_ssize_t m) noexcept nogil:
-    """Scores become minus the losses' slopes."""
+cdef inline void neg_gradients(int loss, float *score, const float *sign, Py_ssize_t m) noexcept nogil:
+    """Replace scores by the negative gradients of the losses."""
     cdef Py_ssize_t k
     if loss == 0:
         for k in range(m):
-            score[k] = huber_pull(score[k], sign[k])
+            score[k] = huber_neg_gradient(score[k], sign[k])
     else:
         for k in range(m):
-            score[k] = other_pull(loss, score[k], sign[k])
+            score[k] = other_neg_gradient(loss, score[k], sign[k])
 
 
 cdef inline void add_scores(const uint32_t *index, const float *value, Py_ssize_t count, const float *weight,
                             Py_ssize_t stride, float *score, Py_ssize_t m) noexcept nogil:
-    """Four rows at a time: scores are loaded and stored less often, and rows come from memory side by side."""
+    """Add the scores of a row's features, four features at a time: scores are loaded and stored less often, and the loads of
+    four rows of weights overlap.
+    """
     cdef Py_ssize_t j = 0, k
     cdef const float *a
     cdef const float *b
@@ -74,7 +76,9 @@ cdef inline void add_scores(const uint32_t *index, const float *value, Py_ssize_
 
 
 def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
-    """Row ``order[i]``'s scores of all problems into ``out[i]``, float32[len(order), m]; see ``vwlite.solvers.aso.sgd``."""
+    """Write the scores of row ``order[i]`` for all problems to ``out[i]``, float32[len(order), m]; see
+    ``vwlite.solvers.aso.sgd``.
+    """
     cdef const int64_t[::1] start = rows.terms.indptr
     cdef const uint32_t[::1] index = rows.terms.indices
     cdef const float[::1] value = rows.terms.values
@@ -104,20 +108,21 @@ def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
 
 
 def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step, Py_ssize_t first, Py_ssize_t last,
-          float[:, ::1] room):
-    """One pass of stochastic gradient steps in ``order`` over the problems ``[first, last)``.
+          float[:, ::1] scratch):
+    """Make a pass of stochastic gradient steps over the rows in ``order``, for the problems ``[first, last)``.
 
-    ``targets.positive``: the problems a row is positive for, ascending in a row. ``rates``: ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the
-    rates of the bias and of v, which are not regularised. ``room`` float32[2, m]. Step t goes by eta_0 / (1 + 2 lambda
-    eta_0 t). Returns the step reached and the factor that is still to be multiplied into the problems' w. A signal,
-    which ``weights.stop`` tells of, ends it early.
+    ``targets.positive``: a CSR matrix whose row i lists the problems for which row i is positive, ascending. ``rates``:
+    ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the learning rates of the
+    bias and of v, which are not regularised. ``scratch`` is float32[2, m]. The rate of step t is eta_0 / (1 + 2 lambda eta_0
+    t). Returns the number of steps so far, and the factor by which the problems' w must still be multiplied. The pass ends
+    early when a signal sets ``weights.stop``.
     """
     cdef const int64_t[::1] start = rows.terms.indptr
     cdef const uint32_t[::1] index = rows.terms.indices
     cdef const float[::1] value = rows.terms.values
     cdef const float[:, ::1] extra = rows.extra
     cdef const float[::1] importance = rows.importance
-    cdef const int64_t[::1] own = targets.positive.indptr
+    cdef const int64_t[::1] target_start = targets.positive.indptr
     cdef const uint32_t[::1] problem = targets.positive.indices
     cdef float[:, ::1] w = weights.w
     cdef float[:, ::1] v = weights.v
@@ -132,9 +137,9 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
     cdef float *sign
     if m <= 0 or w.shape[0] == 0:
         return step, 1.0
-    if first < 0 or last > stride or room.shape[1] < last or v.shape[1] != stride or extra.shape[1] != v.shape[0]:
+    if first < 0 or last > stride or scratch.shape[1] < last or v.shape[1] != stride or extra.shape[1] != v.shape[0]:
         raise ValueError("the problems do not fit the weights")
-    score, sign = &room[0, first], &room[1, first]
+    score, sign = &scratch[0, first], &scratch[1, first]
     with nogil:
         for k in range(m):
             sign[k] = -1.0
@@ -155,11 +160,11 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
                 score[k] = score[k] * factor + bias[first + k]
             for j in range(v.shape[0]):
                 add_times(extra[row, j], &v[j, first], score, m)
-            for j in range(own[row], own[row + 1]):
+            for j in range(target_start[row], target_start[row + 1]):
                 if first <= problem[j] < last:
                     sign[problem[j] - first] = 1.0
-            pulls(loss, score, sign, m)
-            for j in range(own[row], own[row + 1]):
+            neg_gradients(loss, score, sign, m)
+            for j in range(target_start[row], target_start[row + 1]):
                 if first <= problem[j] < last:
                     sign[problem[j] - first] = -1.0
             rate *= importance[row]

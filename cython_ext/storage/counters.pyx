@@ -1,4 +1,4 @@
-"""Adds the examples of a batch to the run's counters, one after the other."""
+"""Adding the examples of a batch to the counters of a run, one after the other."""
 
 from storage.run_counters cimport (
     DUMP_INTERVAL,
@@ -29,7 +29,7 @@ from storage.run_counters cimport (
     WEIGHTED_LABELS,
 )
 
-# Name of every counter -> its place in the array; Counters takes its properties from here.
+# Name of every counter -> its index in the array; the properties of Counters are made from it.
 INDEX = {
     "example_number": EXAMPLE_NUMBER,
     "total_features": TOTAL_FEATURES,
@@ -63,11 +63,11 @@ cdef enum:
     NO_EXAMPLE = 21  # BLANK | SAVE | INNER of vwlite.data.batch
 
 cdef struct Rows:
-    const float* label  # [n], NaN where unlabelled
-    const float* importance  # [n]
-    const unsigned char* flags  # [n]
-    const unsigned char* held  # [n], or NULL when nothing is held out
-    const float* loss  # [n], already times importance
+    const float* label            # [n], NaN where unlabelled
+    const float* importance       # [n]
+    const unsigned char* flags    # [n]
+    const unsigned char* held     # [n], or NULL when nothing is held out
+    const float* loss             # [n], already times importance
     const unsigned int* features  # [n]
 
 
@@ -82,9 +82,9 @@ def tally(
     of a group are no examples), ``results`` gives ``loss`` float32[n]
     and ``features`` uint32[n]; ``held`` is uint8[n], non-zero where held out, or None.
 
-    Returns the row to go on with: one past the example after which a progress row is due, or
-    ``end``. Only the counter ``row_due`` (1 or 0) tells which, for the last row may be such one.
-    The sums are those of Vowpal Wabbit, float64 and sequential: no split of the rows changes a bit.
+    Returns the row to continue with: one past the example after which a progress row is due, or
+    ``end``. The counter ``row_due`` (1 or 0) tells which of the two it is, as both may be the same row.
+    As in Vowpal Wabbit sums are float64 and sequential, so they do not depend on how the rows are split.
     Raises ValueError when an array is too short for the rows asked for.
     """
     cdef const float[::1] label = batch.label
@@ -137,7 +137,7 @@ cdef inline void _add_row(double* counters, const Rows* rows, Py_ssize_t i) noex
     cdef bint labelled = label == label
     cdef bint held = rows.held != NULL and rows.held[i] != 0
     if labelled and counters[SIMPLE_LABELS] != 0:
-        _see_label(counters, label)
+        _record_label(counters, label)
         if not held:
             counters[WEIGHTED_LABELS] += label * weight
     if held and labelled:
@@ -155,17 +155,17 @@ cdef inline void _add_row(double* counters, const Rows* rows, Py_ssize_t i) noex
     counters[EXAMPLE_NUMBER] += 1
 
 
-def see_labels(double[::1] counters, const float[::1] label, const unsigned char[::1] flags, Py_ssize_t begin, Py_ssize_t end):
-    """Remember the labels of the rows ``begin <= i < end`` for the best constant, without counting the rows."""
+def record_labels(double[::1] counters, const float[::1] label, const unsigned char[::1] flags, Py_ssize_t begin, Py_ssize_t end):
+    """Record the labels of the rows ``begin <= i < end`` for the best constant, without counting the rows."""
     cdef Py_ssize_t i
     if counters.shape[0] != N_COUNTERS or not 0 <= begin <= end <= min(label.shape[0], flags.shape[0]):
         raise ValueError(f"rows {begin}:{end} are not all there")
     for i in range(begin, end):
         if not flags[i] & NO_EXAMPLE and label[i] == label[i] and counters[SIMPLE_LABELS] != 0:
-            _see_label(&counters[0], label[i])
+            _record_label(&counters[0], label[i])
 
 
-cdef inline void _see_label(double* counters, double label) noexcept nogil:
+cdef inline void _record_label(double* counters, double label) noexcept nogil:
     cdef double first = counters[FIRST_LABEL]
     cdef double second = counters[SECOND_LABEL]
     if label == first or label == second or counters[MORE_LABELS] != 0:

@@ -1,22 +1,24 @@
-"""Rows by shape, for the cache: which segments they have, and how many features each, repeat from row to row."""
+"""Shapes of rows, for the cache. The shape of a row is its namespaces and the number of features in each; most rows repeat the
+shape of an earlier row.
+"""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
 cdef enum:
-    FAR = 64               # places looked at; a row that finds none of its kind there counts as a new one
+    MAX_PROBES = 64               # slots probed; a row whose shape is not found by then gets a new number
 
 
-cdef struct Segments:        # of a batch; shapes in vwlite/data/batch.py
-    const uint32_t *row_namespace
-    const uint32_t *hash
-    const uint32_t *start
-    const uint8_t *letter
+cdef struct Segments:      # of a batch, see vwlite/data/batch.py
+    const uint32_t *row_namespace  # (rows + 1,)
+    const uint32_t *hash           # (segments,) namespace_hash
+    const uint32_t *start          # (segments + 1,) namespace_start
+    const uint8_t *letter          # (segments,) namespace_char
 
 
 cdef inline uint64_t hash_row(const Segments *all, size_t row) noexcept nogil:
-    """A sum in which each place has a factor of its own: no product waits for another."""
+    """A hash of the row's shape: a sum with a different factor for each segment, so that the products are independent."""
     cdef uint64_t h = 0, size, factor = <uint64_t>0x9E3779B97F4A7C15
     cdef size_t i
     for i in range(all.row_namespace[row], all.row_namespace[row + 1]):
@@ -26,7 +28,7 @@ cdef inline uint64_t hash_row(const Segments *all, size_t row) noexcept nogil:
     return h ^ h >> 32
 
 
-cdef inline bint are_alike(const Segments *all, size_t row, size_t other) noexcept nogil:
+cdef inline bint same_shape(const Segments *all, size_t row, size_t other) noexcept nogil:
     cdef size_t a = all.row_namespace[row], b = all.row_namespace[other], n = all.row_namespace[row + 1] - a, i
     if all.row_namespace[other + 1] - b != n:
         return False
@@ -38,36 +40,39 @@ cdef inline bint are_alike(const Segments *all, size_t row, size_t other) noexce
     return True
 
 
-cdef inline uint32_t find_shape(const Segments *all, size_t row, uint32_t *place, size_t mask, uint32_t *first,
+cdef inline uint32_t find_shape(const Segments *all, size_t row, uint32_t *table, size_t mask, uint32_t *first,
                                 uint32_t shapes) noexcept nogil:
-    """The number of the row's shape; ``shapes`` where none before it is alike, and then it is the first of that."""
-    cdef size_t at = hash_row(all, row) & mask
-    cdef int far
-    for far in range(FAR):
-        if place[at] == 0:
-            place[at] = shapes + 1
+    """The number of the row's shape. A new shape gets the number ``shapes``, and the row is recorded as its first."""
+    cdef size_t slot = hash_row(all, row) & mask
+    cdef int probe
+    for probe in range(MAX_PROBES):
+        if table[slot] == 0:
+            table[slot] = shapes + 1
             break
-        if are_alike(all, row, first[place[at] - 1]):
-            return place[at] - 1
-        at = (at + 1) & mask
+        if same_shape(all, row, first[table[slot] - 1]):
+            return table[slot] - 1
+        slot = (slot + 1) & mask
     first[shapes] = <uint32_t>row
     return shapes
 
 
 def find_shapes(batch, uint32_t[::1] shape, uint32_t[::1] first):
-    """Number the shapes of a batch's rows in the order of their first rows; returns how many there are.
+    """Number the shapes of a batch's rows in order of first appearance; returns the number of shapes.
 
-    ``shape``, uint32[rows], takes each row's number, ``first``, uint32[rows], each shape's first row. Raises MemoryError.
+    ``shape``, uint32[rows], is filled with the number of each row's shape, ``first``, uint32[rows], with the first row of each
+    shape. Raises MemoryError.
     """
-    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash
+    cdef const uint32_t[::1] namespace_start = batch.namespace_start
     cdef const uint8_t[::1] namespace_char = batch.namespace_char
     cdef size_t rows = shape.shape[0], slots = 64, row
     cdef uint32_t shapes = 0
-    cdef uint32_t *place
+    cdef uint32_t *table
     cdef Segments all
     if not rows:
         return 0
-    if <size_t>row_namespace.shape[0] <= rows or <size_t>first.shape[0] < rows or namespace_start.shape[0] <= row_namespace[rows] \
+    if <size_t>row_namespace.shape[0] <= rows or <size_t>first.shape[0] < rows \
+            or namespace_start.shape[0] <= row_namespace[rows] \
             or namespace_hash.shape[0] < row_namespace[rows] or namespace_char.shape[0] < row_namespace[rows]:
         raise IndexError("the rows lie outside the batch")
     all = Segments(&row_namespace[0], NULL, &namespace_start[0], NULL)
@@ -75,25 +80,26 @@ def find_shapes(batch, uint32_t[::1] shape, uint32_t[::1] first):
         all.hash, all.letter = &namespace_hash[0], &namespace_char[0]
     while slots < 2 * rows:
         slots *= 2
-    place = <uint32_t *>calloc(slots, sizeof(uint32_t))
-    if place == NULL:
+    table = <uint32_t *>calloc(slots, sizeof(uint32_t))
+    if table == NULL:
         raise MemoryError("not enough memory to pack a batch")
     with nogil:
         for row in range(rows):
-            shape[row] = find_shape(&all, row, place, slots - 1, &first[0], shapes)
+            shape[row] = find_shape(&all, row, table, slots - 1, &first[0], shapes)
             shapes += shape[row] == shapes
-    free(place)
+    free(table)
     return shapes
 
 
-def place_parts(const uint32_t[::1] row_namespace, const uint32_t[::1] first, uint32_t[::1] start):
-    """Fill ``start``, uint32[shapes + 1], with where each shape's segments begin, of those of all; returns their number.
+def segment_offsets(const uint32_t[::1] row_namespace, const uint32_t[::1] first, uint32_t[::1] start):
+    """Fill ``start``, uint32[shapes + 1], with the offsets of each shape's segments in the list of all; returns their total
+    number.
 
-    ``first``, uint32[shapes], as ``find_shapes`` fills it.
+    ``first``, uint32[shapes], as filled by ``find_shapes``.
     """
     cdef size_t shape, total = 0
     if start.shape[0] != first.shape[0] + 1:
-        raise IndexError("there are not as many places as shapes")
+        raise IndexError("there are not as many offsets as shapes")
     for shape in range(<size_t>first.shape[0]):
         start[shape] = <uint32_t>total
         if first[shape] + <size_t>1 >= <size_t>row_namespace.shape[0]:
@@ -103,40 +109,45 @@ def place_parts(const uint32_t[::1] row_namespace, const uint32_t[::1] first, ui
     return total
 
 
-def take_parts(batch, const uint32_t[::1] first, parts):
-    """Fill ``parts``, as ``spread_shapes`` takes them, but for their starts, from the first row of each shape."""
-    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash, namespace_start = batch.namespace_start
+def copy_segments(batch, const uint32_t[::1] first, parts):
+    """Copy the segments of each shape, from its first row, to ``parts``, whose first array is already filled; see
+    ``expand_shapes``.
+    """
+    cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash
+    cdef const uint32_t[::1] namespace_start = batch.namespace_start
     cdef const uint8_t[::1] namespace_char = batch.namespace_char
     cdef const uint32_t[::1] start = parts[0]
     cdef uint32_t[::1] part_hash = parts[1], part_size = parts[2]
     cdef uint8_t[::1] part_char = parts[3]
-    cdef size_t shape, i, at, most = min(namespace_hash.shape[0], namespace_char.shape[0], max(namespace_start.shape[0] - 1, 0))
-    cdef size_t room = min(part_hash.shape[0], part_size.shape[0], part_char.shape[0])
+    cdef size_t shape, i, at, segments = min(namespace_hash.shape[0], namespace_char.shape[0],
+                                             max(namespace_start.shape[0] - 1, 0))
+    cdef size_t capacity = min(part_hash.shape[0], part_size.shape[0], part_char.shape[0])
     if start.shape[0] <= first.shape[0]:
-        raise IndexError("there are not as many places as shapes")
+        raise IndexError("there are not as many offsets as shapes")
     for shape in range(<size_t>first.shape[0]):
         at = start[shape]
         if first[shape] + <size_t>1 >= <size_t>row_namespace.shape[0]:
             raise IndexError("the rows lie outside the batch")
         for i in range(row_namespace[first[shape]], row_namespace[first[shape] + 1]):
-            if at >= room or i >= most:
+            if at >= capacity or i >= segments:
                 raise IndexError("the segments lie outside the batch")
-            part_hash[at], part_size[at], part_char[at] = namespace_hash[i], namespace_start[i + 1] - namespace_start[i], namespace_char[i]
+            part_hash[at], part_char[at] = namespace_hash[i], namespace_char[i]
+            part_size[at] = namespace_start[i + 1] - namespace_start[i]
             at += 1
 
 
-cdef inline bint spread_rows(const uint32_t[::1] shape, const uint32_t[::1] part, const uint32_t[::1] part_hash,
+cdef inline bint expand_rows(const uint32_t[::1] shape, const uint32_t[::1] part, const uint32_t[::1] part_hash,
                              const uint32_t[::1] part_size, const uint8_t[::1] part_char, uint32_t[::1] row_namespace,
                              uint32_t[::1] namespace_hash, uint32_t[::1] namespace_start, uint8_t[::1] namespace_char,
                              uint64_t features) noexcept nogil:
     cdef uint64_t feature = 0
-    cdef size_t row, i, at = 0, room = namespace_hash.shape[0], begin, n
+    cdef size_t row, i, at = 0, capacity = namespace_hash.shape[0], begin, n
     for row in range(<size_t>shape.shape[0]):
         row_namespace[row] = <uint32_t>at
         if shape[row] >= <size_t>part.shape[0] - 1:
             return False
         begin, n = part[shape[row]], part[shape[row] + 1] - part[shape[row]]
-        if n > room - at:
+        if n > capacity - at:
             return False
         if n:
             memcpy(&namespace_hash[at], &part_hash[begin], 4 * n)
@@ -147,14 +158,16 @@ cdef inline bint spread_rows(const uint32_t[::1] shape, const uint32_t[::1] part
         at += n
     row_namespace[shape.shape[0]] = <uint32_t>at
     namespace_start[at] = <uint32_t>feature
-    return at == room and feature == features
+    return at == capacity and feature == features
 
 
-def spread_shapes(parts, const uint32_t[::1] shape, batch, uint64_t features):
-    """Fill a batch's ``row_namespace``, ``namespace_hash``, ``namespace_start`` and ``namespace_char`` from its rows' shapes, uint32[rows].
+def expand_shapes(parts, const uint32_t[::1] shape, batch, uint64_t features):
+    """Fill the columns ``row_namespace``, ``namespace_hash``, ``namespace_start`` and ``namespace_char`` of a batch, given in
+    this order, from the shapes of its rows, uint32[rows].
 
-    ``parts`` are the shapes' segments: where each shape's begin, uint32[shapes + 1] and ascending to their number, their
-    hashes, sizes and letters. Raises ValueError where shapes, segments and ``features`` do not fit together.
+    ``parts`` are the segments of all shapes, four arrays: offsets of each shape's segments, uint32[shapes + 1], then the
+    segments' hashes, numbers of features and characters. Raises ValueError where shapes, segments and ``features`` do not fit
+    together.
     """
     cdef const uint32_t[::1] start = parts[0], part_hash = parts[1], part_size = parts[2]
     cdef const uint8_t[::1] part_char = parts[3]
@@ -166,6 +179,7 @@ def spread_shapes(parts, const uint32_t[::1] shape, batch, uint64_t features):
     fits = fits and namespace_char.shape[0] == namespace_hash.shape[0] and features < <uint64_t>1 << 32
     if fits:
         with nogil:
-            fits = spread_rows(shape, start, part_hash, part_size, part_char, row_namespace, namespace_hash, namespace_start, namespace_char, features)
+            fits = expand_rows(shape, start, part_hash, part_size, part_char, row_namespace, namespace_hash, namespace_start,
+                               namespace_char, features)
     if not fits:
         raise ValueError("rows do not fit their shapes")

@@ -1,4 +1,4 @@
-"""Rows of many batches in any order, copied into one batch; and the order itself."""
+"""Copying rows of many batches, in any order, into one batch; and random orders."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -10,11 +10,12 @@ from text.line_loop cimport open_builder
 from base.status cimport FULL, OK
 
 # Columns of the address table, in order.
-COLUMNS = ("label", "importance", "base", "flags", "row_namespace", "namespace_char", "namespace_hash", "namespace_start", "feature_hash", "value")
+COLUMNS = ("label", "importance", "base", "flags", "row_namespace", "namespace_char", "namespace_hash", "namespace_start",
+           "feature_hash", "value")
 
 
 cdef inline bint copy_row(const uint64_t *address, size_t row, BatchBuilder *out) noexcept nogil:
-    """Append a row of the batch whose arrays stand at ``address``; False when there is no room."""
+    """Append a row of the batch whose arrays begin at ``address``; False when it does not fit into ``out``."""
     cdef const uint32_t *row_namespace = <const uint32_t *>address[4]
     cdef const uint32_t *namespace_start = <const uint32_t *>address[7]
     cdef size_t first = row_namespace[row], segments = row_namespace[row + 1] - first
@@ -24,7 +25,7 @@ cdef inline bint copy_row(const uint64_t *address, size_t row, BatchBuilder *out
     out.label[out.rows] = (<const float *>address[0])[row]
     out.importance[out.rows] = (<const float *>address[1])[row]
     out.base[out.rows] = (<const float *>address[2])[row]
-    out.flags[out.rows] = (<const uint8_t *>address[3])[row] & ~TAGGED      # the text is not at hand
+    out.flags[out.rows] = (<const uint8_t *>address[3])[row] & ~TAGGED      # tags are not copied
     out.line[out.rows] = 0
     out.tag_start[out.rows] = out.tag_end[out.rows] = 0
     out.row_namespace[out.rows] = <uint32_t>out.segments
@@ -40,9 +41,11 @@ cdef inline bint copy_row(const uint64_t *address, size_t row, BatchBuilder *out
     return True
 
 
-cdef inline void fetch_ahead(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64_t[::1] row,
-                             Py_ssize_t i) noexcept nogil:
-    """Rows lie anywhere in memory: what leads to row i is fetched in three stages, 24, 16 and 8 rows before its turn."""
+cdef inline void prefetch_rows(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64_t[::1] row,
+                               Py_ssize_t i) noexcept nogil:
+    """Prefetch the data of rows after row ``i``, which are scattered in memory: the row's own fields 24 rows ahead, its
+    segments, whose position these tell, 16 rows ahead, and its features, whose position the segments tell, 8 rows ahead.
+    """
     cdef const uint64_t *at
     cdef const uint32_t *row_namespace
     cdef const uint32_t *namespace_start
@@ -73,7 +76,8 @@ cdef inline void fetch_ahead(const uint64_t[:, ::1] address, const int64_t[::1] 
 def gather(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64_t[::1] row, workspace):
     """Copy row ``row[i]`` of batch ``batch[i]`` for every i into a ``vwlite.data.text_format.Workspace``.
 
-    ``address`` holds, per batch, where the arrays of ``COLUMNS`` begin. Returns ``(status, rows, segments, features)``.
+    ``address`` holds, per batch, where the arrays of ``COLUMNS`` begin. Returns ``(status, rows, segments, features)``; with
+    status FULL the workspace is too small.
     """
     cdef BatchBuilder out = open_builder(workspace)
     cdef Py_ssize_t i
@@ -84,7 +88,7 @@ def gather(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64
         return FULL, 0, 0, 0
     with nogil:
         for i in range(row.shape[0]):
-            fetch_ahead(address, batch, row, i)
+            prefetch_rows(address, batch, row, i)
             if not copy_row(&address[batch[i], 0], <size_t>row[i], &out):
                 status = FULL
                 break
@@ -94,15 +98,15 @@ def gather(const uint64_t[:, ::1] address, const int64_t[::1] batch, const int64
 
 
 def shuffle(int64_t[::1] order, uint64_t seed):
-    """Put ``order`` into a random order that depends on ``seed`` only (Fisher and Yates)."""
+    """Permute ``order`` at random, depending only on ``seed`` (Fisher and Yates)."""
     cdef Py_ssize_t i, j
-    cdef int64_t kept
+    cdef int64_t swapped
     cdef uint64_t bits, state = seed
     with nogil:
         for i in range(order.shape[0] - 1, 0, -1):
             state += <uint64_t>0x9e3779b97f4a7c15
             bits = mix64(state)
             j = <Py_ssize_t>(bits % <uint64_t>(i + 1))
-            kept = order[i]
+            swapped = order[i]
             order[i] = order[j]
-            order[j] = kept
+            order[j] = swapped

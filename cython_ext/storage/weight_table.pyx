@@ -1,4 +1,4 @@
-"""Scans over the weight table, whose rows are the slots: ``float32[slots, stride]``, seen as bits."""
+"""Scans over the weight table, ``float32[slots, stride]``, which most functions read as uint32 to test for set bits."""
 
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t, uint64_t
@@ -8,7 +8,7 @@ from base.byte_scan cimport first_bit, prefetch
 
 cdef extern from *:
     """
-    /* A write that changes nothing, whatever another thread writes there meanwhile. */
+    /* A write access that changes nothing, even if another thread writes to the word at the same time. */
     #if defined(__GNUC__)
     #define VWL_TOUCH(word) ((void)__atomic_fetch_or(word, 0u, __ATOMIC_RELAXED))
     #else
@@ -19,39 +19,40 @@ cdef extern from *:
 
 cdef extern from "learners/slots_simd.h" nogil:
     bint has_simd "vwl_has_simd"()
-    uint32_t slots_set "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
+    uint32_t find_set_slots "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
 
 
-cdef inline uint32_t set_among(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns) noexcept nogil:
-    """Bit i tells whether row ``begin`` + i has a bit set, of at most 32."""
+cdef inline uint32_t find_set_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end,
+                                   Py_ssize_t columns) noexcept nogil:
+    """A mask whose bit i says whether row ``begin + i`` has a bit set in its first ``columns`` columns, for at most 32 rows."""
     cdef Py_ssize_t row, column
-    cdef unsigned int any_bit
+    cdef unsigned int union_of_bits
     cdef uint32_t found = 0
     if has_simd() and bits.shape[1] == 4:
-        return slots_set(&bits[begin, 0], end - begin, <int>columns)
+        return find_set_slots(&bits[begin, 0], end - begin, <int>columns)
     for row in range(begin, end):
-        any_bit = bits[row, 0]
+        union_of_bits = bits[row, 0]
         for column in range(1, columns):
-            any_bit |= bits[row, column]
-        found |= <uint32_t>(any_bit != 0) << (row - begin)
+            union_of_bits |= bits[row, column]
+        found |= <uint32_t>(union_of_bits != 0) << (row - begin)
     return found
 
 
 cdef inline int count_bits(uint32_t word) noexcept nogil:
-    """By sums of pairs, fours and so on."""
+    """The number of set bits, by sums over pairs, groups of four and so on."""
     word -= word >> 1 & 0x55555555
     word = (word & 0x33333333) + (word >> 2 & 0x33333333)
     return <int>(((word + (word >> 4)) & 0x0f0f0f0f) * <uint32_t>0x01010101 >> 24)
 
 
-cdef inline Py_ssize_t mark_some(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
-                                 unsigned int[::1] marks) noexcept nogil:
-    """Returns how many are marked."""
+cdef inline Py_ssize_t mark_range(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t columns,
+                                  unsigned int[::1] marks) noexcept nogil:
+    """Set the marks of the rows ``[begin, end)`` that have a bit set; returns how many there are."""
     cdef Py_ssize_t next, found = 0
     cdef uint32_t word
     while begin < end:
         next = min((begin | 31) + 1, end)
-        word = set_among(bits, begin, next, columns)
+        word = find_set_rows(bits, begin, next, columns)
         marks[begin >> 5] |= word << (begin & 31)
         found += count_bits(word)
         begin = next
@@ -59,36 +60,36 @@ cdef inline Py_ssize_t mark_some(const unsigned int[:, ::1] bits, Py_ssize_t beg
 
 
 def mark_rows(const unsigned int[:, ::1] bits, Py_ssize_t columns, unsigned int[::1] marks, const unsigned char[::1] pages=None):
-    """Set the bits of the rows that have a bit set in the first ``columns`` columns; returns how many.
+    """Set the mark of every row that has a bit set in the first ``columns`` columns; returns how many there are.
 
     ``bits`` is uint32[rows, stride] with stride >= columns; ``marks`` is uint32[at least rows / 32]: bit r % 32 of word
-    r // 32 is row r's. ``pages``, uint8[n], cuts the rows into n parts of one size; those with 0 are passed over. Bits are
-    tested, so -0.0 counts as set. Raises IndexError when the columns, the pages or ``marks`` do not fit.
+    r // 32 is the mark of row r. ``pages``, uint8[n], divides the rows into n parts of equal size; parts with 0 are skipped. Bits
+    are tested, so -0.0 counts as set. Raises IndexError when the columns, the pages or ``marks`` do not fit.
     """
     cdef Py_ssize_t found = 0, rows = bits.shape[0], parts = 1 if pages is None else pages.shape[0], page
     if not 0 < columns <= bits.shape[1] or rows > marks.shape[0] << 5:
-        raise IndexError("the columns lie outside the table or the marks have no room")
+        raise IndexError("the columns lie outside the table or the marks are too short")
     if not parts or rows % parts:
         raise IndexError("the pages do not fit the rows")
     rows //= parts
     with nogil:
         for page in range(parts):
             if pages is None or pages[page]:
-                found += mark_some(bits, page * rows, (page + 1) * rows, columns, marks)
+                found += mark_range(bits, page * rows, (page + 1) * rows, columns, marks)
     return found
 
 
 def marked_rows(const unsigned int[::1] marks, uint64_t first, unsigned int[::1] out):
-    """Write the numbers of marked rows, ascending; the first bit's row is number ``first``. Returns how many there are.
+    """Write the numbers of the marked rows to ``out``, uint32[n], in ascending order; returns how many there are.
 
-    ``out`` is uint32[n] with room for all of them. Raises IndexError when it has none.
+    The first mark is that of row ``first``. Raises IndexError when ``out`` is too short.
     """
     cdef Py_ssize_t word, found = 0
     cdef uint32_t left
     for word in range(marks.shape[0]):
         left = marks[word]
         if found + count_bits(left) > out.shape[0]:
-            raise IndexError("the numbers have no room")
+            raise IndexError("the array for the numbers is too short")
         while left:
             out[found] = <unsigned int>(first + (word << 5) + first_bit(left))
             left &= left - 1
@@ -97,9 +98,10 @@ def marked_rows(const unsigned int[::1] marks, uint64_t first, unsigned int[::1]
 
 
 def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned int[::1] slots, float[::1] out):
-    """Fill ``out``, float32[n], with a column of the table's first n rows or, with ``slots``, uint32[n], of these.
+    """Fill ``out``, float32[n], with a column of the table's first n rows or, with ``slots``, uint32[n], of the rows listed
+    there.
 
-    Returns whether all are finite. Raises IndexError for what is not in the table.
+    Returns whether all values are finite. Raises IndexError for a column or row outside the table.
     """
     cdef Py_ssize_t i, row, n = out.shape[0], rows = values.shape[0]
     cdef bint finite = True
@@ -121,10 +123,11 @@ def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned in
 
 def fill_column(float[:, ::1] values, Py_ssize_t column, Py_ssize_t begin, const unsigned int[::1] slots,
                 const unsigned char[::1] data):
-    """Write float32 numbers to a column of a table from row ``begin`` on or, with ``slots``, to the rows of these, which
-    ascend, from number ``begin`` of them on.
+    """Write float32 numbers to a column of a table, from row ``begin`` on or, with ascending ``slots``, to the rows
+    ``slots[begin:]``.
 
-    ``data`` are the numbers' bytes. Returns the number that comes next. Raises IndexError for what is not in the table.
+    ``data`` are the numbers as bytes. Returns the ``begin`` of the next call. Raises IndexError for a row or column outside the
+    table.
     """
     cdef Py_ssize_t i, n = data.shape[0] // 4, rows = values.shape[0]
     if slots is not None:
@@ -140,11 +143,11 @@ def fill_column(float[:, ::1] values, Py_ssize_t column, Py_ssize_t begin, const
 
 
 def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsigned int[::1] slots):
-    """Have the system give memory to the pages of some slots before they are learned; no weight changes.
+    """Write to the pages of some slots, without changing a weight, so that the system allocates them before they are learned.
 
-    ``pages`` uint8[n] cuts the table into n parts, a power of two; those that are not 0 have memory, and become 1.
-    ``slots`` are taken modulo the number of them, a power of two. Another thread may write to the table. Returns how many
-    pages were new.
+    ``pages`` uint8[n] divides the table into n pages, a power of two; it is not 0 for pages that are allocated already, and is
+    set to 1 for those that this call touches. ``slots`` are taken modulo the number of rows, a power of two. Another thread may
+    write to the table. Returns the number of pages touched.
     """
     cdef Py_ssize_t i, rows, new = 0
     cdef unsigned int page, mask = <unsigned int>(bits.shape[0] - 1)
@@ -164,10 +167,8 @@ def touch_pages(unsigned int[:, ::1] bits, unsigned char[::1] pages, const unsig
     return new
 
 
-def ask_for(const float[:, ::1] values, const unsigned int[::1] slots):
-    """Have the slots brought into the caches that other threads share; they are taken modulo the number of rows, a power of
-    two.
-    """
+def prefetch_slots(const float[:, ::1] values, const unsigned int[::1] slots):
+    """Prefetch slots into the caches that threads share. ``slots`` are taken modulo the number of rows, a power of two."""
     cdef Py_ssize_t i
     cdef unsigned int mask = <unsigned int>(values.shape[0] - 1)
     if not values.shape[0] or not values.shape[1] or values.shape[0] & (values.shape[0] - 1):

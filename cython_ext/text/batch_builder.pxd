@@ -7,29 +7,29 @@ from text.batched_hash cimport HashQueue
 
 cdef struct BatchBuilder:
     # one entry per row
-    float *label          # NaN = unlabelled
+    float *label               # NaN = unlabelled
     float *importance
-    float *base           # initial prediction
-    uint8_t *flags        # BLANK | TAGGED | SAVE
-    uint32_t *line        # line number within the block
-    uint32_t *tag_start   # byte offsets into the block
+    float *base                # initial prediction
+    uint8_t *flags             # BLANK | TAGGED | SAVE
+    uint32_t *line             # line number within the block
+    uint32_t *tag_start        # byte offsets into the block
     uint32_t *tag_end
-    uint32_t *row_namespace     # (rows + 1,) first segment of each row
+    uint32_t *row_namespace    # (rows + 1,) first segment of each row
     # one entry per segment: the features of one namespace block of a row
-    uint8_t *namespace_char     # first byte of the namespace's name
-    uint32_t *namespace_hash    # of the whole name
-    uint32_t *namespace_start   # (segments + 1,) first feature of each segment
-    uint32_t *namespace_name    # (segments, 2) byte offsets of the name's start and end; NULL unless names are kept
+    uint8_t *namespace_char    # first byte of the namespace's name
+    uint32_t *namespace_hash   # of the whole name
+    uint32_t *namespace_start  # (segments + 1,) first feature of each segment
+    uint32_t *namespace_name   # (segments, 2) byte offsets of the name's start and end; NULL unless names are kept
     # one entry per feature
     uint32_t *hash
-    HashQueue queue       # names of features whose entries in hash are not computed yet
+    HashQueue queue            # names of features whose entries in hash are not computed yet
     float *value
-    uint32_t *name        # (features, 4) byte offsets of the start and end of the name, then of the text value; or NULL
+    uint32_t *name             # (features, 4) byte offsets of the start and end of the name, then of the text value; or NULL
     uint8_t *name_kind         # (features, 2) NAMED to SPELLING, and the detail of an affix; or NULL
     # one entry per parse issue
     uint32_t *bad_line
-    uint32_t *bad_at      # byte offset of the issue
-    uint32_t *bad_from    # byte offset of the line's first bar; of the word, where the issue is in a label
+    uint32_t *bad_at           # byte offset of the issue
+    uint32_t *bad_from         # byte offset of the line's first bar; of the word, where the issue is in a label
     uint8_t *bad_code
     # entries used so far; `bad` counts on where the arrays of issues are full
     size_t rows, segments, features, bad, lines

@@ -17,10 +17,10 @@ cdef extern from *:
     const char[] PAIRS "vwlite_pairs"
 
 cdef enum:
-    NO_EXAMPLE = 5  # BLANK | SAVE of vwlite.data.batch
+    NO_EXAMPLE = 5          # BLANK | SAVE of vwlite.data.batch
     TAGGED = 2
     NO_FRACTIONS = 1 << 23  # float32 numbers from here on are integers
-    MAX_VALUE_BYTES = 48  # sign, the 39 digits of the largest float32, space or newline, zero byte
+    MAX_VALUE_BYTES = 48    # sign, the 39 digits of the largest float32, space or newline, zero byte
 
 
 def format_predictions(

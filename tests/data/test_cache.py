@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
-from vwlite._native.row_shapes import spread_shapes
+from vwlite._native.row_shapes import expand_shapes
 from vwtext import lines
 
 from vwlite.data import spill_buffer
@@ -169,7 +169,7 @@ def test_rows_that_do_not_fit_their_shapes_are_refused(shape, start, features):
     def spread(shape, start, features):
         words = [np.array(column, np.uint32) for column in (start, [7, 8, 9], [1, 1, 1])]
         made = [np.zeros(3, np.uint32), np.zeros(3, np.uint32), np.zeros(4, np.uint32), np.zeros(3, np.uint8)]
-        spread_shapes([*words, np.array([1, 2, 3], np.uint8)], np.array(shape, np.uint32), made, features)
+        expand_shapes([*words, np.array([1, 2, 3], np.uint8)], np.array(shape, np.uint32), made, features)
         return [column.tolist() for column in made]
 
     assert spread([0, 1], [0, 1, 3], 3) == [[0, 1, 3], [7, 8, 9], [0, 1, 2, 3], [1, 2, 3]]

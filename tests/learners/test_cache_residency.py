@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from vwlite._native.expand import slots_are_near
+from vwlite._native.expand import slots_in_cache
 
 from vwlite.data.config import InputConfig
 from vwlite.data.text_format import parse_text
@@ -41,10 +41,10 @@ def test_slots_are_near_where_nearly_all_features_come_again(words, rows, option
     config = FeatureConfig(**options)
     batch = parse_text(text(words, rows).encode(), text_format(config, strict=False))
     plan = Plan(config)
-    assert slots_are_near(batch, plan, 0, rows) == near
-    assert not slots_are_near(batch, plan, rows - 9, rows)
+    assert slots_in_cache(batch, plan, 0, rows) == near
+    assert not slots_in_cache(batch, plan, rows - 9, rows)
     with pytest.raises(IndexError):
-        slots_are_near(batch, plan, 0, rows + 1)
+        slots_in_cache(batch, plan, 0, rows + 1)
 
 
 LEARNERS = {

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.weight_table import (
-    ask_for,
     fill_column,
     mark_rows,
     marked_rows,
+    prefetch_slots,
     take_column,
     touch_pages,
 )
@@ -204,15 +204,15 @@ def test_a_large_table_learns_the_same(monkeypatch, tmp_path):
 
 def test_slots_asked_for_must_fit():
     with pytest.raises(IndexError):
-        ask_for(np.zeros((12, 4), np.float32), np.zeros(1, np.uint32))
+        prefetch_slots(np.zeros((12, 4), np.float32), np.zeros(1, np.uint32))
     with pytest.raises(IndexError):
-        ask_for(np.zeros((0, 4), np.float32), np.zeros(1, np.uint32))
+        prefetch_slots(np.zeros((0, 4), np.float32), np.zeros(1, np.uint32))
 
 
 def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
     values, asked = weight_table.zeros(1 << 18, 4), []
     pages, slots = weight_table.page_toucher(values), np.array([5, 2**32 - 1], np.uint32)
-    monkeypatch.setattr(weight_table, "ask_for", lambda *arguments: asked.append(arguments))
+    monkeypatch.setattr(weight_table, "prefetch_slots", lambda *arguments: asked.append(arguments))
     pages.prefetch(slots)
     assert not asked
     monkeypatch.setattr(weight_table, "MIN_PREFETCH_BYTES", values.nbytes)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
-from vwlite._native.row_shapes import find_shapes, place_parts, spread_shapes, take_parts
+from vwlite._native.row_shapes import copy_segments, expand_shapes, find_shapes, segment_offsets
 from vwlite.data.batch import COLUMNS, ROWS, STARTS, Batch, Column
 
 WORDS, BYTES, OFFSETS = unpack, unpack_bytes, unpack_offsets  # codecs; of offsets the differences are stored
@@ -99,7 +99,7 @@ def unpack_batch(data: bytes, counts: dict[str, int], buffer: np.ndarray) -> Bat
     arrays["namespace_char"] = buffer[position : position + counts["segments"]]
     parts = [arrays.pop(name) for name in ("part_start", "part_hash", "part_size", "part_char")]
     segments = [arrays[column.name] for column in COMPUTED[1:]]
-    spread_shapes(parts, arrays.pop("shape"), segments, counts["features"])
+    expand_shapes(parts, arrays.pop("shape"), segments, counts["features"])
     tags = arrays.pop("tags")
     return Batch(**arrays, tag_start=tags[:-1], tag_end=tags[1:], text=memoryview(data)[offset:])
 
@@ -109,8 +109,8 @@ def _shapes(batch: Batch, rows: int) -> dict[str, np.ndarray]:
     shape, first = np.zeros((2, rows), np.uint32)
     first = first[: find_shapes(batch, shape, first)]
     start = np.zeros(len(first) + 1, np.uint32)
-    parts = place_parts(batch.row_namespace, first, start)
+    parts = segment_offsets(batch.row_namespace, first, start)
     columns = {"part_start": start, "part_hash": np.zeros(parts, np.uint32), "part_size": np.zeros(parts, np.uint32)}
     columns["part_char"] = np.zeros(parts, np.uint8)
-    take_parts(batch, first, list(columns.values()))
+    copy_segments(batch, first, list(columns.values()))
     return {"shape": shape, **columns}

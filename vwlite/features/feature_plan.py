@@ -171,7 +171,7 @@ class Plan:
         sizes = [len(one) for one in self.interactions]
         self.first_letter = np.array(list(accumulate(sizes, initial=0)), np.int32)
         self.letters = np.array(list(chain.from_iterable(self.interactions)), np.int32)
-        self.alike = np.array(_alike(self.interactions), np.int32)
+        self.pair_run = np.array(_pair_runs(self.interactions), np.int32)
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
         self.known = bytes(compress(range(256), known))  # as they stand in lines: ``see`` need not be told of them
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
@@ -193,7 +193,7 @@ class Plan:
             self.set_interactions()
 
 
-def _alike(interactions: list[tuple[int, ...]]) -> list[int]:
+def _pair_runs(interactions: list[tuple[int, ...]]) -> list[int]:
     """For each how many pairs, from it on, begin with the same letter; 0 where it is no pair."""
     found: list[int] = []
     for one, following in zip(reversed(interactions), [None, *reversed(interactions)], strict=False):

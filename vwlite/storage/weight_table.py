@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from vwlite._native.weight_table import ask_for, touch_pages
+from vwlite._native.weight_table import prefetch_slots, touch_pages
 from vwlite.errors import UsageError
 
 MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
@@ -108,7 +108,7 @@ class PageToucher:
     def prefetch(self, hashes: np.ndarray) -> None:
         """Load the slots of a batch into the caches shortly before it is learned, if the table exceeds a core's own."""
         if self.values.nbytes >= MIN_PREFETCH_BYTES:
-            ask_for(self.values, hashes)
+            prefetch_slots(self.values, hashes)
 
 
 def page_toucher(values: np.ndarray) -> PageToucher | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.counters import COUNT, INDEX, see_labels, tally
+from vwlite._native.counters import COUNT, INDEX, record_labels, tally
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.best_constant import LabelSummary
@@ -106,9 +106,9 @@ class Counters:
         """
         return tally(self.array, batch, results, held, begin, end)
 
-    def see_labels(self, batch: Batch, begin: int, end: int) -> None:
+    def record_labels(self, batch: Batch, begin: int, end: int) -> None:
         """Remember labels that are there, of rows that will count as unlabelled."""
-        see_labels(self.array, batch.label, batch.flags, begin, end)
+        record_labels(self.array, batch.label, batch.flags, begin, end)
 
     def count_queries(self, labels: int) -> None:
         """So many more labels were asked for."""

@@ -84,7 +84,7 @@ class Counting(Listener):
         learner, counters = self.learner, self.counters
         counted, row = learner.counted(batch), begin
         if counted is not batch:
-            counters.see_labels(batch, begin, end)
+            counters.record_labels(batch, begin, end)
         counters.count_queries(learner.queried)
         while row < end:
             row = counters.tally(counted, results, results.held, row, end)
