@@ -1,6 +1,6 @@
-"""Do values read from a file fit what is declared of them?
+"""Checks values read from a file against declared types.
 
-Declared are types, as annotations of a configuration or of a ``TypedDict`` have them, with ``Between`` for bounds.
+Types are declared by the annotations of a configuration or of a ``TypedDict``, with ``Between`` for bounds.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from typing import (
 from vwlite.numerals import FLOAT32_MAX
 
 DOUBLE = (2 - 2**-52) * 2.0**1023  # the largest finite number
-WIDEST = 1 << 64  # whole numbers from this on are nobody's
-MOST = 2**53  # of what is counted in float64
-SHOWN = 40  # characters of a value in a message
+INT_LIMIT = 1 << 64  # whole numbers are smaller than this in size
+COUNT_LIMIT = 2**53  # counts are smaller than this: float64 holds them exactly
+MAX_SHOWN_CHARACTERS = 40  # of a value in a message
 
 
 class Between(NamedTuple):
-    """The bounds of an annotated number, both among its values."""
+    """The bounds of an annotated number, both inclusive."""
 
     low: float
     high: float
 
 
 class Double:
-    """Stands for finite numbers of any size, where ``float`` is for those that kernels take."""
+    """The type of finite numbers of double precision; ``float`` means those of single precision, which kernels take."""
 
 
 def built(kind: type, stored: Any, **others: Any) -> Any:
-    """A configuration from JSON data and from ``others``: lists stand for tuples, objects for configurations within.
+    """A configuration from JSON data and from ``others``; lists become tuples, objects become nested configurations.
 
-    Raises ValueError for the first field that is none or whose value is not of its declared type, and UsageError as the
+    Raises ValueError for an unknown field or a value that is not of the declared type, and UsageError as the
     configuration does.
     """
     require(stored, dict, kind.__name__)
     declared, known = get_type_hints(kind, include_extras=True), {field.name for field in fields(kind)}
     for name in stored:
         if name not in known:
-            raise ValueError(f"{shown(name)} is no option")
+            raise ValueError(f"{excerpt(name)} is no option")
     values = {name: taken(value, declared[name], name) for name, value in stored.items() if name not in others}
     return kind(**values, **others)
 
 
 def taken(value: Any, declared: Any, name: str) -> Any:
-    """JSON data as a field of a configuration holds them. Raises as ``built``."""
+    """JSON data converted to the declared type of a field. Raises as ``built``."""
     if is_dataclass(declared):
         return built(declared, value)
     value = tuple(value) if isinstance(value, list) else value
@@ -73,9 +73,9 @@ def check_types(values: Any) -> Any:
 
 
 def require(value: Any, declared: Any, name: str) -> None:
-    """Raises ValueError for the first part of ``value``, which goes by ``name``, that is not as declared.
+    """Raises ValueError for the first part of ``value`` that is not of the declared type; ``name`` is for messages.
 
-    Booleans are no numbers, whole numbers may stand for others, and numbers are finite.
+    Booleans are not numbers, whole numbers are accepted where ``float`` is declared, and numbers must be finite.
     """
     kind, inner = get_origin(declared) or declared, get_args(declared)
     parts: Iterable[tuple[Any, Any, str]] = ()
@@ -96,13 +96,13 @@ def require(value: Any, declared: Any, name: str) -> None:
     else:
         right = is_one(value, kind)
     if not right:
-        raise ValueError(f"{name} is {shown(value)}")
-    for one, wanted, place in parts:
-        require(one, wanted, place)
+        raise ValueError(f"{name} is {excerpt(value)}")
+    for one, wanted, path in parts:
+        require(one, wanted, path)
 
 
 def members(value: dict[str, Any], kind: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
-    """What is declared of an object: its value, type and name. Raises ValueError for what is missing."""
+    """Value, declared type and name of each member of an object. Raises ValueError for a missing one."""
     for key, declared in get_type_hints(kind, include_extras=True).items():
         wanted = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
         if key in value:
@@ -128,14 +128,14 @@ def is_one(value: Any, kind: Any) -> bool:
     if kind in (float, Double):
         return type(value) in (int, float) and abs(value) <= (FLOAT32_MAX if kind is float else DOUBLE)
     if kind is int:
-        return type(value) is int and abs(value) < WIDEST
+        return type(value) is int and abs(value) < INT_LIMIT
     if is_dataclass(kind):
         return isinstance(value, kind) and bool(check_types(value))
     return type(value) is kind and (kind is not str or is_text(value))
 
 
 def is_text(value: str) -> bool:
-    """Whether it came of bytes, and can be made bytes again."""
+    """Whether the text can be encoded: it has no surrogates but those that stand for bytes that are not UTF-8."""
     try:
         value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -143,14 +143,14 @@ def is_text(value: str) -> bool:
     return True
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     text = ascii(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."
 
 
 def count_in(scalars: Mapping[str, Any], name: str) -> float:
-    """A count among a learner's scalars. Raises ValueError for what is none, KeyError."""
+    """A count among a learner's scalars. Raises ValueError for a number that cannot be a count, KeyError."""
     count = float(scalars[name])
-    if not 0 <= count < MOST:
+    if not 0 <= count < COUNT_LIMIT:
         raise ValueError(f"{name} is {count}")
     return count

@@ -48,7 +48,7 @@ class Diverged(VwliteError):
 
 
 class OutOfMemory(VwliteError):
-    """The memory does not suffice for what was asked."""
+    """The run needs more memory than there is."""
 
     exit_code = 71
 

@@ -1,7 +1,7 @@
-"""A request to stop: ``STOP``, a byte in memory that kernels read between two examples, 0 until somebody sets it.
+"""A request to stop: ``STOP``, a byte in memory that kernels read between two examples; 0 means go on.
 
-The memory is a file of the system's, so that a signal can set it while a kernel runs: Python's own handlers wait until
-the kernel returns, but the system writes the signal's number to a file at once (see ``vwlite.cli.signals``).
+The memory is mapped from a file, so that a signal can set it while a kernel runs: Python's own handlers wait until the
+kernel returns, but the interpreter writes the signal's number to a file at once (see ``vwlite.cli.signals``).
 """
 
 import mmap
@@ -12,10 +12,10 @@ SIGINT = 2  # the number of the signal of Ctrl-C
 
 
 def _shared_byte() -> tuple[mmap.mmap, int | None]:
-    """Memory, and the descriptor of its file; None where the system has no such files, and kernels end what they do."""
+    """Memory and the descriptor of its file; None on systems without such files, where kernels run to their end."""
     if not hasattr(os, "memfd_create"):
         return mmap.mmap(-1, 1), None
-    standard = []  # descriptors of standard streams that are closed, and are to stay so
+    standard = []  # descriptors of closed standard streams, reserved so that the file does not get one of them
     while (free := os.open(os.devnull, os.O_RDONLY)) <= 2:
         standard.append(free)
     os.close(free)
@@ -28,7 +28,7 @@ def _shared_byte() -> tuple[mmap.mmap, int | None]:
     return memory, descriptor
 
 
-STOP, DESCRIPTOR = _shared_byte()  # what is written to the descriptor's file stands in ``STOP``
+STOP, DESCRIPTOR = _shared_byte()  # a byte written to the descriptor appears in ``STOP``
 
 
 def forget() -> None:
@@ -39,13 +39,13 @@ def forget() -> None:
 
 
 def obey() -> None:
-    """Raises Interrupted once a stop is asked for, after which kernels end before their last row."""
+    """Raises Interrupted after a request to stop, because of which a kernel may have returned before its last row."""
     if STOP[0]:
         raise Interrupted(STOP[0])
 
 
 class Interrupted(BaseException):
-    """Signal ``number`` asked to stop. ``kept`` says what there is to go on from, if anything."""
+    """Signal ``number`` asked to stop. ``kept`` says which checkpoint the run can be resumed from, if any."""
 
     def __init__(self, number: int, kept: str = "") -> None:
         super().__init__(number)
@@ -56,11 +56,11 @@ class Interrupted(BaseException):
 
 
 class Guard:
-    """Keeps a run from being stopped where something is half done. This one never stops it."""
+    """Delays a request to stop while something is half done. This base class never stops a run."""
 
     def undisturbed(self) -> AbstractContextManager[None]:
-        """Within, a request to stop waits for ``check``."""
+        """While the block runs, a request to stop waits for ``check``."""
         return nullcontext()
 
     def check(self) -> None:
-        """Raises Interrupted where a request to stop waits."""
+        """Raises Interrupted if there is a request to stop."""

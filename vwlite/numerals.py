@@ -7,7 +7,7 @@ import re
 
 WHOLE = r"[+-]?[0-9]+"
 DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-DIGITS = 1000  # of a number that is read at all
+DIGITS = 1000  # longer numbers are refused
 FLOAT32_MAX = (2 - 2**-23) * 2.0**127  # the largest finite number of single precision: no option is beyond it
 DECIMAL_BYTES = re.compile(DECIMAL.encode())
 _WHOLE, _DECIMAL = re.compile(WHOLE), re.compile(DECIMAL)

@@ -199,7 +199,7 @@ def test_going_on_with_new_features_and_labels(vwlite, write):
     write("more.vw", "B-VP |w jumps |p j\nO |w now |p n\n\n")
     l1(vwlite, "more.vw", "-i", "m", "-f", "n", "--l1", "0", "--passes", "1", "-l", "1e-9")
     old, new = load("m"), load("n")
-    np.testing.assert_allclose(new.weights[old.pairs.places_in(new.pairs)], old.weights, atol=1e-6)
+    np.testing.assert_allclose(new.weights[old.pairs.positions_in(new.pairs)], old.weights, atol=1e-6)
     assert new.pairs.names == [*old.pairs.names, "B-VP"]
     l1(vwlite, "more.vw", "-i", "m", "-f", "n", "--l1", "0.001", "--passes", "200", "-l", "30", "--rate", "harmonic")
     assert vwlite("predict", "-i", "n", "more.vw").lines[0] == "B-VP"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vwlite.errors import UsageError
 from vwlite.evaluation.class_metrics import of_sets
-from vwlite.evaluation.confusion_table import MOST, TABLES, Contingency
+from vwlite.evaluation.confusion_table import MAX_MATRIX_CLASSES, TABLES, Contingency
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=30)
 
@@ -21,7 +21,7 @@ def contingency(rows, **options):
 
 def test_by_hand():
     rows = [(1, 1, 2), (1, 2, 1), (2, 2, 4), (3, 1, 1), (3, 2, 1)]
-    report = contingency(rows, shown="-abcd".__getitem__).report(None, 4)
+    report = contingency(rows, display_name="-abcd".__getitem__).report(None, 4)
     assert report["confusion_matrix"] == {"classes": ["a", "b", "c"], "weight": [[2, 1, 0], [0, 4, 0], [1, 1, 0]]}
     first, second, third = report["per_class"]
     assert first == {"class": "a", "precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "weight": 3}
@@ -33,11 +33,11 @@ def test_by_hand():
 
 
 def test_tables_of_many_classes_are_made_where_they_are_asked_for():
-    rows = [(number, number, 1) for number in range(MOST + 1)]
+    rows = [(number, number, 1) for number in range(MAX_MATRIX_CLASSES + 1)]
     assert not {*TABLES} & {*contingency(rows[:11]).report(None, 11)}
-    assert "per_class" in contingency(rows).report(["per_class"], MOST + 1)
+    assert "per_class" in contingency(rows).report(["per_class"], MAX_MATRIX_CLASSES + 1)
     with pytest.raises(UsageError, match="1000 classes at most, not 1001"):
-        contingency(rows).report(["confusion_matrix"], MOST + 1)
+        contingency(rows).report(["confusion_matrix"], MAX_MATRIX_CLASSES + 1)
 
 
 @given(ROWS)

@@ -35,7 +35,7 @@ def test_the_table_grows():
 
 
 def test_from_some_number_on_only_at_least_so_many_are_known(monkeypatch):
-    monkeypatch.setattr(data_report, "MOST", 1000)
+    monkeypatch.setattr(data_report, "MAX_DISTINCT_FEATURES", 1000)
     distinct = HashSet()
     distinct.add(np.arange(1, 200_000, dtype=np.uint32))
     assert distinct.full and 1000 <= len(distinct) < 200_000

@@ -17,7 +17,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.hashing import hash_name
-from vwlite.features.name_index import NameBook, book_from_arrays
+from vwlite.features.name_index import NameIndex, name_index_from_arrays
 
 
 def read(text, config, names=True):
@@ -196,7 +196,7 @@ def test_ignored_linear_terms_come_back_for_audits():
 
 def test_book_keeps_the_first_name_of_a_slot():
     batch, plan = read(b"|a x y\n\n'save\n|b p q r s t u\n", FeatureConfig(bits=1))
-    book = NameBook()
+    book = NameIndex()
     book.add(batch, plan)
     slots = np.frombuffer(expand_row(batch, plan, 0)[0], np.uint32).tolist()
     assert set(slots) == {0, 1}
@@ -206,7 +206,7 @@ def test_book_keeps_the_first_name_of_a_slot():
 
 def test_book_takes_the_rows_it_is_given():
     batch, plan = read(b"|a x\n|a y\n|c z\n", FeatureConfig(noconstant=True, ignore_linear=("c",)))
-    book = NameBook()
+    book = NameIndex()
     book.add(batch, plan, 1, 2)
     assert list(book.names.values()) == ["a^y"]
     book.add(batch, plan, 2)
@@ -217,30 +217,30 @@ def test_book_takes_the_rows_it_is_given():
 
 @given(st.dictionaries(st.integers(0, 2**32 - 1), st.text(max_size=5), max_size=5))
 def test_book_survives_as_arrays(names):
-    book = NameBook()
+    book = NameIndex()
     book.names = dict(names)
     arrays = book.arrays()
-    assert book_from_arrays(arrays, 32).names == names
+    assert name_index_from_arrays(arrays, 32).names == names
     assert arrays["name_slot"].tolist() == sorted(names)
 
 
 def test_book_goes_on_where_it_was_stored():
     batch, plan = read(b"|a x y\n", FeatureConfig(noconstant=True))
     slots = np.frombuffer(expand_row(batch, plan, 0)[0], np.uint32).tolist()
-    book = NameBook()
+    book = NameIndex()
     book.names = {slots[0]: "kept"}
-    book = book_from_arrays(book.arrays(), 18)
+    book = name_index_from_arrays(book.arrays(), 18)
     book.add(batch, plan)
     assert book.names == {slots[0]: "kept", slots[1]: "a^y"}
 
 
 @pytest.mark.parametrize("change", [{"name_end": [2, 9]}, {"name_end": [3, 2]}, {"name_end": [2]}])
 def test_damaged_names_are_refused(change):
-    book = NameBook()
+    book = NameIndex()
     book.names = {1: "ab", 2: "c"}
     arrays = book.arrays() | {name: np.array(value) for name, value in change.items()}
     with pytest.raises(ModelError, match="names"):
-        book_from_arrays(arrays, 18)
+        name_index_from_arrays(arrays, 18)
 
 
 def test_sorted_features_keep_their_names():

@@ -10,7 +10,7 @@ import pytest
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.name_index import NameBook
+from vwlite.features.name_index import NameIndex
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
@@ -153,7 +153,7 @@ def trained(text, features, config, step=None, passes=1):
     learner = Gd(config, features.bits, strict=False)
     counters = Counters(ProgressRule(additive=True, step=step) if step else None)
     batch = parse_text(text, text_format(features, strict=False, names=True))
-    plan, results, book = Plan(features), Results(), NameBook()
+    plan, results, book = Plan(features), Results(), NameIndex()
     results.make_room(len(batch))
     plan.see(plan.redefine[batch.namespace_char].tolist())
     book.add(batch, plan)

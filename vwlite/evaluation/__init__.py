@@ -1,1 +1,1 @@
-"""What a model is worth, and what is in it."""
+"""Metrics of predictions, reports on models and on data, the search for options."""

@@ -8,33 +8,33 @@ from typing import Any
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.evaluation.metric_table import FEW
+from vwlite.evaluation.metric_table import MAX_UNASKED_CLASSES
 
-MOST = 1000  # classes of a matrix
+MAX_MATRIX_CLASSES = 1000
 TABLES = ("per_class", "confusion_matrix")
 
 
 class Contingency:
-    """Of labels and answers, numbers[n] of classes, and weights, float64[n]: what each class has of them.
+    """Weights by label and by answer, from numbers[n] of labels and answers and float64[n] weights.
 
-    ``shown`` tells a class's name. The classes are those that labels or answers name. A mean over them counts 0 where
-    a class has no answers, or no labels, as scikit-learn does.
+    ``display_name`` gives a class's name. The classes are those that are a label or an answer. As in scikit-learn, a
+    class without answers, or without labels, counts as 0 in a mean over the classes.
     """
 
     def __init__(
-        self, label: np.ndarray, answer: np.ndarray, weight: np.ndarray, shown: Callable[[int], str] = str
+        self, label: np.ndarray, answer: np.ndarray, weight: np.ndarray, display_name: Callable[[int], str] = str
     ) -> None:
-        numbers, place = np.unique(np.concatenate([label, answer]), return_inverse=True)
-        self.names = list(map(shown, numbers.astype(np.int64).tolist()))
-        self.weight, self.true, self.said = weight, place[: len(label)], place[len(label) :]
+        numbers, index = np.unique(np.concatenate([label, answer]), return_inverse=True)
+        self.names = list(map(display_name, numbers.astype(np.int64).tolist()))
+        self.weight, self.true, self.said = weight, index[: len(label)], index[len(label) :]
         right, size = self.true == self.said, len(numbers)
         self.meant, self.named = np.bincount(self.true, weight, size), np.bincount(self.said, weight, size)
         self.hits = np.bincount(self.true[right], weight[right], size)
 
     def report(self, names: Iterable[str] | None, count: int) -> dict[str, Any]:
-        """The means, and the tables that are among ``names``; None: both, if there are few classes."""
+        """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
         report: dict[str, Any] = means(self.hits, self.named, self.meant)
-        wanted = names if names is not None else TABLES if count <= FEW else ()
+        wanted = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
         tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
         return {**report, **{name: table() for name, table in tables if name in wanted}}
 
@@ -53,8 +53,9 @@ class Contingency:
     def matrix(self) -> dict[str, Any]:
         """Raises UsageError where there are too many classes for one."""
         size = len(self.names)
-        if size > MOST:
-            raise UsageError(f"--metric confusion_matrix takes {MOST} classes at most, not {size}: see per_class")
+        if size > MAX_MATRIX_CLASSES:
+            limit = f"takes {MAX_MATRIX_CLASSES} classes at most, not {size}"
+            raise UsageError(f"--metric confusion_matrix {limit}: see per_class")
         weight = np.bincount(self.true * size + self.said, self.weight, size * size).reshape(size, size)
         return {"classes": self.names, "weight": weight.tolist()}
 

@@ -1,4 +1,4 @@
-"""What is in a text: counts of examples, labels, namespaces, features, and how they would share a table's slots."""
+"""The report of ``vwlite check``: examples, labels, namespaces, features, and how many would share a slot."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from vwlite._native.hash_set import insert
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.evaluation.label_report import Numbers
 
-SHOWN_LABELS = 20  # different labels that are counted one by one
-SHOWN_SPACES = 1000  # namespaces that are counted one by one
-MOST = 1 << 26  # different features that are told apart
-SHARED = 0.1  # of the features may share a slot
-SMALLEST, LARGEST = 18, 30  # bits to choose from
+MAX_COUNTED_LABELS = 20  # different labels, up to which each is counted
+MAX_COUNTED_NAMESPACES = 1000
+MAX_DISTINCT_FEATURES = 1 << 26  # further ones are not counted
+MAX_COLLISION_SHARE = 0.1  # of features that share a slot, at the number of bits advised
+MIN_BITS, MAX_BITS = 18, 30  # numbers of bits that are compared
 
 
 class HashSet:
-    """The different hashes among many, exactly up to ``MOST``; four to eight bytes each."""
+    """The different hashes among many, exactly up to ``MAX_DISTINCT_FEATURES``; four to eight bytes each."""
 
     def __init__(self) -> None:
         self.table = np.zeros(1 << 16, np.uint32)
@@ -38,7 +38,7 @@ class HashSet:
                 self.grow()
 
     def grow(self) -> None:
-        self.full = self.count >= MOST
+        self.full = self.count >= MAX_DISTINCT_FEATURES
         if not self.full:
             old = self.hashes()
             self.table = np.zeros(2 * len(self.table), np.uint32)
@@ -56,7 +56,7 @@ class HashSet:
         order = reversed_bits(hashes)
         order.sort()  # now features of one slot are neighbours, whatever the number of bits
         shares = {}
-        for bits in range(SMALLEST, LARGEST + 1):
+        for bits in range(MIN_BITS, MAX_BITS + 1):
             slots = order >> np.uint32(32 - bits)
             first = np.append(True, slots[1:] != slots[:-1])
             alone = first & np.append(first[1:], True)
@@ -87,7 +87,7 @@ class DataReport:
         self.values = RunningStats()
         self.ones = 0
         self.spaces: dict[int, dict[str, Any]] = {}
-        self.other_spaces = 0  # namespaces, or namespace_report of them, beyond the first SHOWN_SPACES
+        self.other_spaces = 0  # occurrences of namespaces beyond the first MAX_COUNTED_NAMESPACES
         self.distinct = HashSet()
 
     def add(self, batch: Batch) -> None:
@@ -115,9 +115,9 @@ class DataReport:
             return
         self.label_sum += float(known.sum(dtype=np.float64))
         self.lowest, self.highest = min(self.lowest, float(known.min())), max(self.highest, float(known.max()))
-        if len(self.labels) <= SHOWN_LABELS:
+        if len(self.labels) <= MAX_COUNTED_LABELS:
             values, counts = np.unique(known, return_counts=True)
-            for value, count in zip(values[: SHOWN_LABELS + 1].tolist(), counts.tolist(), strict=False):
+            for value, count in zip(values[: MAX_COUNTED_LABELS + 1].tolist(), counts.tolist(), strict=False):
                 self.labels[value] += count
 
     def add_spaces(self, batch: Batch) -> None:
@@ -137,7 +137,7 @@ class DataReport:
 
     def space(self, hash: int, batch: Batch, segment: int) -> dict[str, Any] | None:
         if hash not in self.spaces:
-            if len(self.spaces) >= SHOWN_SPACES:
+            if len(self.spaces) >= MAX_COUNTED_NAMESPACES:
                 return None
             self.spaces[hash] = {"name": name_of(batch, segment), "lines": 0, "features": 0}
         return self.spaces[hash]
@@ -146,7 +146,7 @@ class DataReport:
         labelled = self.examples - self.unlabelled
         counts = self.reader.counts
         numbers = counts is None and labelled > 0
-        few = len(self.labels if counts is None else counts) <= SHOWN_LABELS
+        few = len(self.labels if counts is None else counts) <= MAX_COUNTED_LABELS
         if counts is None:
             shown = {f"{label:g}": self.labels[label] for label in sorted(self.labels)}
         else:
@@ -172,7 +172,7 @@ class DataReport:
             "distinct_features": len(self.distinct),
             "distinct_features_is_a_lower_bound": self.distinct.full,
             "share_of_features_that_share_a_slot": {str(bits): share for bits, share in shared.items()},
-            "bits": next((bits for bits, share in shared.items() if share <= SHARED), LARGEST),
+            "bits": next((bits for bits, share in shared.items() if share <= MAX_COLLISION_SHARE), MAX_BITS),
         }
 
     def losses(self, few: bool) -> list[str]:

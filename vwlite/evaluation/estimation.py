@@ -6,7 +6,7 @@ from typing import Any
 from vwlite.errors import ExtraMissing
 from vwlite.evaluation.tuning import Dimension, Trial, better_when_larger
 
-PORTION = 4  # points asked for together, whatever the number of jobs, so that these change nothing
+BATCH_SIZE = 4  # trials asked for at once, independent of the number of jobs so that results are too
 
 
 def estimated(dimensions: Sequence[Dimension], count: int, seed: int, metric: str) -> Iterator[list[Trial]]:
@@ -36,12 +36,12 @@ def distribution(optuna: Any, dimension: Dimension) -> Any:
 def _portions(study: Any, space: dict[str, Any], dimensions: Sequence[Dimension], count: int) -> Iterator[list[Trial]]:
     made = 0
     while made < count:
-        asked = [study.ask(space) for _ in range(min(PORTION, count - made))]
+        asked = [study.ask(space) for _ in range(min(BATCH_SIZE, count - made))]
         trials = []
-        for place, one in enumerate(asked):
+        for index, one in enumerate(asked):
             values = [one.params[name] for name in space]
             words = [word for d, value in zip(dimensions, values, strict=True) for word in d.words(value)]
-            trials.append(Trial(made + place + 1, words))
+            trials.append(Trial(made + index + 1, words))
         yield trials
         for one, trial in zip(asked, trials, strict=True):
             score = next(iter(trial.scores.values()), None)

@@ -1,4 +1,4 @@
-"""What can be read in a model: its header, its strongest weights, their names."""
+"""The contents of a model: facts from its header, its largest weights, their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.features.name_index import book_from_arrays
+from vwlite.features.name_index import name_index_from_arrays
 from vwlite.learners.base import plain
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig
@@ -87,8 +87,8 @@ def inspect(path: str) -> Inspection:
     restored = restore(path, learning=True, strict=True, learner_changes={}, feature_changes={})
     if not restored.header["names"]:
         return Inspection(path, restored, {})
-    book = book_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, restored.features.bits)
-    return Inspection(path, restored, book.names)
+    index = name_index_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, restored.features.bits)
+    return Inspection(path, restored, index.names)
 
 
 def require_names(inspection: Inspection) -> None:
@@ -98,6 +98,6 @@ def require_names(inspection: Inspection) -> None:
 
 
 def average_loss(counters: dict[str, Any]) -> float | str | None:
-    """As a model's counters tell it, in which numbers that are not finite are text or, NaN, None."""
+    """From a model's counters, in which infinite numbers are text and NaN is None."""
     loss, weight = counters["sum_loss"], counters["labeled_weight"]
     return plain(float(loss) / float(weight)) if weight and loss is not None else None

@@ -1,4 +1,4 @@
-"""Readers of labels for 'vwlite check': what labels there are and which are wrong, without an end at the first one."""
+"""Readers of labels for 'vwlite check': they count labels and collect wrong ones instead of raising errors."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.numerals import is_count
 
-ANY = Classes(MAX_CLASS)  # nobody has said which there are
-LONGEST = 60  # characters of names in an advice
+ANY = Classes(MAX_CLASS)  # the number of classes is unknown
+MAX_NAMES_CHARACTERS = 60  # longer lists of names are not repeated in advice
 
 
 class Numbers:
@@ -214,4 +214,4 @@ def many(counts: Counter[str], from_zero: bool) -> int:
 def names_of(counts: Counter[str]) -> str:
     """The option for them, as far as a line may be long."""
     names = ",".join(counts)
-    return f" --named_labels {escaped(names) if len(names) <= LONGEST else 'NAME,...'}"
+    return f" --named_labels {escaped(names) if len(names) <= MAX_NAMES_CHARACTERS else 'NAME,...'}"

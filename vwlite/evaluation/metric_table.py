@@ -26,7 +26,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     SEQUENCES: "sequences",
     QUERIES: "queries",
 }
-FEW = 10  # classes whose tables are shown unasked
+MAX_UNASKED_CLASSES = 10  # tables of classes are reported unasked up to so many
 
 
 class Metric(NamedTuple):
@@ -40,6 +40,7 @@ class Metric(NamedTuple):
 
 
 EVERY_CLASS = (CLASSES, NAMES, SEQUENCES)
+UNASKED = f"unasked up to {MAX_UNASKED_CLASSES} classes"
 TABLE = (
     Metric(
         "loss",
@@ -81,8 +82,8 @@ TABLE = (
     Metric("mean_prediction", (NUMBERS,), "mean prediction"),
     Metric("calibration", (PROBABILITIES,), "mean prediction / base rate; above 1 predicts too much"),
     Metric("calibration_bins", (PROBABILITIES,), "mean prediction and observed rate in 10 bins of equal weight"),
-    Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; unasked up to {FEW} classes"),
-    Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; unasked up to {FEW} classes"),
+    Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
+    Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
     Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),
     Metric("map", (QUERIES,), "mean average precision of queries; labels above 0 are relevant", larger=True),
     Metric("ndcg", (QUERIES,), "NDCG of queries, mean over all positions; the gain is 2^label - 1", larger=True),

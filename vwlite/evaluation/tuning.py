@@ -1,6 +1,6 @@
-"""Searching options: random points of a space, the better third of which is tried with three times as many passes.
+"""A search for options: random points; the best third of them is tried again with three times as many passes.
 
-What no option is varied of, the defaults, is tried with all numbers of passes. The answer is the best of all trials.
+The defaults are tried with every number of passes as well. The result is the best of all trials.
 """
 
 import math
@@ -15,7 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import TABLE, row_of
 from vwlite.numerals import DECIMAL, WHOLE
 
-KEPT = 3  # one in so many goes on, with so many times the passes
+REDUCTION = 3  # one trial in so many goes on, with so many times the passes
 
 
 def better_when_larger(metric: str) -> bool:
@@ -123,8 +123,8 @@ def draw(dimensions: Sequence[Dimension], count: int, seed: int) -> list[Trial]:
 def rungs(trials: int, passes: int) -> list[int]:
     """Passes of each rung: the last has all, the first few enough to begin with."""
     steps = [passes]
-    while steps[0] >= KEPT and trials >= KEPT ** len(steps):
-        steps.insert(0, steps[0] // KEPT)
+    while steps[0] >= REDUCTION and trials >= REDUCTION ** len(steps):
+        steps.insert(0, steps[0] // REDUCTION)
     return steps
 
 
@@ -200,7 +200,7 @@ class Search:
         if failed:
             line += f"; {len(failed)} failed, the first: {failed[0].failures[passes]}"
         self.say(line)
-        return alive[: max(len(alive) // KEPT, 1)]
+        return alive[: max(len(alive) // REDUCTION, 1)]
 
     def tell(self, best: Trial, passes: int) -> None:
         scores, failure = sorted(self.defaults.scores.items()), self.defaults.failure

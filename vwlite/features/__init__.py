@@ -1,1 +1,1 @@
-"""What is made of an example's features: interactions, filters, names."""
+"""The expansion of an example's features: interactions, filters, names."""

@@ -132,7 +132,7 @@ def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[
 def patterns(
     offsets: tuple[int, ...], missing: int, skips: int, size: int, skipped: int = 0
 ) -> Iterator[tuple[int, ...]]:
-    """Places of an n-gram's members among ``size`` features, first without a further skip, then with one more."""
+    """Offsets of an n-gram's members among ``size`` features, first without another skip, then with one more."""
     if offsets[-1] + missing + skipped >= size:
         return
     if missing == 0:
@@ -144,7 +144,7 @@ def patterns(
 
 
 def limited(features: list[Feature], limit: int) -> list[Feature]:
-    """The first ``limit`` distinct slots, of each the feature with the smallest value."""
+    """The features of the ``limit`` smallest slots; of several in one slot the one with the smallest value."""
     kept: dict[int, Feature] = {}
     for feature in sorted(features, key=lambda feature: (feature.hash, feature.value)):
         kept.setdefault(feature.hash, feature)

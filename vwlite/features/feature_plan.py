@@ -1,4 +1,4 @@
-"""From options to the plan of what is made of an example's features (the kernels read it as plain arrays)."""
+"""The plan by which kernels expand an example's features into terms, as plain arrays made from the options."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def numbered_table(values: Iterable[str], option: str, dtype: type[np.integer], 
 
 
 def read_redefine(values: Iterable[str]) -> np.ndarray:
-    """uint8[256], the character each namespace is filed under. Anonymous and made-up namespaces keep theirs."""
+    """uint8[256]: the character that replaces each namespace's. That of anonymous and generated namespaces stays."""
     table = np.arange(256, dtype=np.uint8)
     for value in values:
         raw = decode_letters(value)
@@ -125,12 +125,12 @@ def letters_of(pairs: Iterable[tuple[int, ...]]) -> set[int]:
 
 
 class Plan:
-    """The arrays a kernel expands examples by (shapes in ``cython_ext/features/plan.pxd``).
+    """The arrays by which a kernel expands examples (shapes in ``cython_ext/features/plan.pxd``).
 
-    Wildcards stand for the namespaces met so far, so the plan changes when ``see`` is told of a new one.
+    Wildcards stand for the namespaces met so far; ``see`` adds new ones to the plan.
     """
 
-    stop = STOP  # what kernels look at while they work
+    stop = STOP  # kernels read it between two examples
 
     def __init__(self, config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> None:
         """``drop_pairs``: the namespaces of dot products have no linear terms."""
@@ -173,20 +173,20 @@ class Plan:
         self.letters = np.array(list(chain.from_iterable(self.interactions)), np.int32)
         self.pair_run = np.array(_pair_runs(self.interactions), np.int32)
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
-        self.known = bytes(compress(range(256), known))  # as they stand in lines: ``see`` need not be told of them
+        self.known = bytes(compress(range(256), known))  # characters in the text for which ``see`` changes nothing
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
 
     def matching(self) -> list[tuple[int, ...]]:
-        """The interactions whose namespaces some row had together."""
+        """The interactions all of whose namespaces some row had."""
         return list(compress(self.interactions, self.matched.tolist()))
 
     @property
     def flat(self) -> bool:
-        """Whether an example's terms are its features as they stand."""
+        """Whether an example's terms are its features, unchanged."""
         return self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
 
     def see(self, characters: Iterable[int]) -> None:
-        """Tell the plan of namespace characters (as filed) that hold features."""
+        """Add namespaces that have features, by their characters after ``redefine``."""
         new = set(characters) - self.seen
         if new:
             self.seen |= new
@@ -194,7 +194,7 @@ class Plan:
 
 
 def _pair_runs(interactions: list[tuple[int, ...]]) -> list[int]:
-    """For each how many pairs, from it on, begin with the same letter; 0 where it is no pair."""
+    """For each interaction, how many pairs from it on have the same first letter; 0 for one that is not a pair."""
     found: list[int] = []
     for one, following in zip(reversed(interactions), [None, *reversed(interactions)], strict=False):
         more = found[-1] if found and following and following[0] == one[0] else 0
@@ -203,9 +203,9 @@ def _pair_runs(interactions: list[tuple[int, ...]]) -> list[int]:
 
 
 def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:
-    """Row -> the namespaces it is the first to have."""
+    """For each row with new namespaces, those that no earlier row had, by their characters after ``redefine``."""
     met = batch.namespace_char[: batch.row_namespace[-1]].tobytes()
-    firsts: dict[int, int] = {}  # segments, by their character as filed
+    firsts: dict[int, int] = {}  # first segment of each, by its character after ``redefine``
     for character in set(met.translate(None, plan.known)):
         filed = int(plan.redefine[character])
         firsts[filed] = min(met.find(character), firsts.get(filed, len(met)))

@@ -11,8 +11,8 @@ from vwlite.features.hashing import hash_name
 
 LETTERS = 256  # groups below are namespace characters, from here on full names
 MAX_NAMES, MAX_ORDER = 64, 64
-MOST = 1 << 18  # interactions that wildcards may stand for
-PRINTABLE = range(32, 127)  # namespaces that they stand for
+MAX_INTERACTIONS = 1 << 18  # that wildcards may stand for
+PRINTABLE = range(32, 127)  # the namespaces that wildcards stand for
 WILDCARD = ord(":")
 Interaction = tuple[int, ...]
 
@@ -70,20 +70,20 @@ def canonical(interactions: Iterable[Interaction], keep_duplicates: bool) -> lis
 
 def fill_wildcards(interaction: Interaction, seen: Sequence[int], keep_duplicates: bool) -> list[Interaction]:
     """Every interaction a wildcard stands for, given the namespaces seen so far (ascending)."""
-    places = [place for place, letter in enumerate(interaction) if letter == WILDCARD]
-    if not places:
+    positions = [position for position, letter in enumerate(interaction) if letter == WILDCARD]
+    if not positions:
         return [interaction]
     if keep_duplicates:
-        choices: Iterable[tuple[int, ...]] = itertools.product(seen, repeat=len(places))
-    elif len(places) == 2:
+        choices: Iterable[tuple[int, ...]] = itertools.product(seen, repeat=len(positions))
+    elif len(positions) == 2:
         choices = itertools.combinations_with_replacement(seen, 2)
     else:
-        choices = itertools.combinations_with_replacement(sorted(seen, reverse=True), len(places))
+        choices = itertools.combinations_with_replacement(sorted(seen, reverse=True), len(positions))
     filled = []
     for choice in choices:
         letters = list(interaction)
-        for place, letter in zip(places, choice, strict=True):
-            letters[place] = letter
+        for position, letter in zip(positions, choice, strict=True):
+            letters[position] = letter
         filled.append(tuple(letters))
     return filled
 
@@ -111,10 +111,10 @@ def resolve(interactions: Sequence[Interaction], seen: Collection[int], keep_dup
         return list(interactions)
     known = sorted(letter for letter in seen if letter in PRINTABLE)
     count = sum(count_filled(one, len(known), keep_duplicates) for one in interactions)
-    if count > MOST:
+    if count > MAX_INTERACTIONS:
         raise UsageError(
             f"the wildcards stand for {count:,} interactions of the {len(known)} namespaces met so far, more than "
-            f"{MOST:,}: name the namespaces that are to be crossed"
+            f"{MAX_INTERACTIONS:,}: name the namespaces that are to be crossed"
         )
     filled = itertools.chain.from_iterable(fill_wildcards(one, known, keep_duplicates) for one in interactions)
     return canonical(filled, keep_duplicates)

@@ -1,4 +1,4 @@
-"""Which name belongs to which slot of the weight table, as far as the text has shown."""
+"""The names of the features met so far, by their slot in the weight table."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import terms_of_row
 from vwlite.storage.array_check import numbers
 
-MOST_BITS = 26  # of a slot's number, for which a mark per slot is kept
+MAX_MASK_BITS = 26  # larger tables have no mask of known slots, which takes a byte per slot
 
 
-class NameBook:
-    """The first name seen of every slot: ``names``, by slot; those of a class but the first end in its number."""
+class NameIndex:
+    """``names``: the first name met for every slot. Names for classes after the first end with the class's number."""
 
     def __init__(self, layout: tuple[int, int] = (0, 1), names: dict[int, str] | None = None) -> None:
-        """``layout``: as a ``Learner``'s; ``names`` that are known."""
+        """``layout``: that of the ``Learner``; ``names``: those already known."""
         self.names = {} if names is None else names
         self.shift, self.classes = layout
-        self.known = np.zeros(0, bool)  # by slot, once there is one; none for tables that large
+        self.known = np.zeros(0, bool)  # bool[slots], whether a slot has a name; empty for very large tables
 
     def add(self, batch: Batch, plan: Plan, begin: int = 0, end: int | None = None) -> None:
-        """Enter the names of the rows ``begin`` to ``end``; those read from a cache have none.
+        """Add the names of the rows ``begin`` to ``end``; rows from a cache have no names.
 
         ``plan`` must have seen the namespaces of these rows. Raises MemoryError.
         """
         if batch.names is None:
             return
-        if not len(self.known) and plan.bits <= MOST_BITS:
+        if not len(self.known) and plan.bits <= MAX_MASK_BITS:
             self.known = np.zeros(1 << plan.bits, bool)
             self.known[list(self.names)] = True
         plan = with_all_linear(plan)
@@ -43,12 +43,12 @@ class NameBook:
         for row in rows.tolist():
             whole, at = with_shared(batch, row)
             slots = first_slots(whole, plan, at, self.shift)
-            places = np.flatnonzero(self.unknown(slots))
-            if len(places):
-                self.enter(slots, places, term_names(whole, plan, at))
+            positions = np.flatnonzero(self.unknown(slots))
+            if len(positions):
+                self.enter(slots, positions, term_names(whole, plan, at))
 
     def add_ahead(self, batch: Batch, plan: Plan) -> None:
-        """The same for all rows of a batch whose namespaces the plan may not have seen, and is not told of."""
+        """Add the names of all rows of a batch that is not learned yet, without changing the plan."""
         if plan.wild:
             plan = copy.copy(plan)
             plan.seen = set(plan.seen)
@@ -61,11 +61,11 @@ class NameBook:
             return ~self.known[slots]
         return np.array([slot not in self.names for slot in slots.tolist()], bool)
 
-    def enter(self, slots: np.ndarray, places: np.ndarray, names: list[str]) -> None:
-        for place, slot in zip(places.tolist(), slots[places].tolist(), strict=True):
-            self.names.setdefault(slot, names[place])
+    def enter(self, slots: np.ndarray, positions: np.ndarray, names: list[str]) -> None:
+        for position, slot in zip(positions.tolist(), slots[positions].tolist(), strict=True):
+            self.names.setdefault(slot, names[position])
             for number in range(1, self.classes):
-                self.names.setdefault(slot + number, f"{names[place]}[{number}]")
+                self.names.setdefault(slot + number, f"{names[position]}[{number}]")
         if len(self.known):
             self.known[slots] = True
 
@@ -84,13 +84,13 @@ class NameBook:
 
 
 def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
-    """uint32[terms]: each term's slot or, where it has several, its first."""
+    """uint32[terms]: the slot of each term; the first of them where a term has several."""
     slots = np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32)
     return slots << np.uint32(shift) & np.uint32((1 << plan.bits) - 1) if shift else slots
 
 
-def book_from_arrays(arrays: Mapping[str, np.ndarray], bits: int) -> NameBook:
-    """What ``NameBook.arrays`` gave. Raises ModelError when the arrays do not fit together, or 2^bits slots."""
+def name_index_from_arrays(arrays: Mapping[str, np.ndarray], bits: int) -> NameIndex:
+    """The index from ``NameIndex.arrays``. Raises ModelError for damaged arrays and slots beyond 2^bits."""
     try:
         slots = numbers(arrays, "name_slot", np.uint32, (-1,))
         edges = [0, *numbers(arrays, "name_end", np.int64, (len(slots),)).tolist()]
@@ -99,7 +99,7 @@ def book_from_arrays(arrays: Mapping[str, np.ndarray], bits: int) -> NameBook:
             raise ValueError("slots and ends of names")
     except (KeyError, ValueError) as error:
         raise ModelError(f"the names in the model are damaged ({error})") from error
-    book = NameBook()
+    index = NameIndex()
     for slot, (start, end) in zip(slots.tolist(), pairwise(edges), strict=True):
-        book.names[slot] = text[start:end].decode("utf-8", "surrogateescape")
-    return book
+        index.names[slot] = text[start:end].decode("utf-8", "surrogateescape")
+    return index

@@ -48,7 +48,7 @@ class Queries:
         return numbers
 
     def check(self) -> None:
-        """After the last batch. Raises DataError when what was to tell queries apart was never met."""
+        """Call after the last batch. Raises DataError when no row had the tag or namespace that names its query."""
         if self.by == "tag" and not self.tagged:
             raise DataError("no example has a tag, which --qid tag needs (--qid none makes all examples one query)")
         if self.by not in (None, "tag", "none") and not self.named:

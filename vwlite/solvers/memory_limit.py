@@ -1,4 +1,4 @@
-"""What a method will need of memory, checked before it is taken."""
+"""Checks the memory that a method needs before it is allocated."""
 
 from vwlite.errors import UsageError
 

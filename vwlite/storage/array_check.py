@@ -1,4 +1,4 @@
-"""Do arrays read from a file have the shape and type that they must have?"""
+"""Checks of type, shape and finiteness of arrays read from a file."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | 
     """What collects the names of features where the run keeps them, beside those of the model it goes on from."""
     if not (config.output.invert_hash or config.output.names):
         return None
-    from vwlite.features.name_index import NameBook
+    from vwlite.features.name_index import NameIndex
     from vwlite.training.name_collector import NameCollector
 
     known = model.names.names if model and model.names else None
-    return NameCollector(NameBook(learner.layout, known), plan)
+    return NameCollector(NameIndex(learner.layout, known), plan)

@@ -14,7 +14,7 @@ from vwlite.training.model_header import of_the_model, stored
 from vwlite.training.option_agreement import SHAPE, check, check_features, check_learner, check_loss, check_shape
 
 if TYPE_CHECKING:
-    from vwlite.features.name_index import NameBook
+    from vwlite.features.name_index import NameIndex
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -28,7 +28,7 @@ class Restored:
     negative_label: float | None
     passes: int
     header: dict[str, Any]
-    names: "NameBook | None" = None  # those in the model, where it is to go on learning
+    names: "NameIndex | None" = None  # those in the model, where it is to go on learning
 
 
 def restore(
@@ -116,11 +116,11 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any],
     return replace(features, **changes)
 
 
-def read_names(arrays: dict[str, Any], bits: int) -> "NameBook | None":
+def read_names(arrays: dict[str, Any], bits: int) -> "NameIndex | None":
     """The names in a model's arrays, where these have been loaded."""
     if "name_slot" not in arrays:
         return None
-    from vwlite.features.name_index import book_from_arrays
+    from vwlite.features.name_index import name_index_from_arrays
 
-    return book_from_arrays(arrays, bits)
+    return name_index_from_arrays(arrays, bits)
 

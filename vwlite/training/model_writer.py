@@ -23,7 +23,7 @@ from vwlite.training.ledger import model_digest
 from vwlite.training.listener import Listener
 
 if TYPE_CHECKING:
-    from vwlite.features.name_index import NameBook
+    from vwlite.features.name_index import NameIndex
     from vwlite.training.ledger import Ledger
     from vwlite.training.model_loader import Restored
 
@@ -54,7 +54,7 @@ class ModelWriter(Listener):
         plan: Plan,
         counters: Counters,
         *,
-        names: NameBook | None = None,
+        names: NameIndex | None = None,
         labels: Labels | None = None,
         ledger: Ledger | None = None,
         model: Restored | None = None,

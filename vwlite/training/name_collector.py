@@ -2,7 +2,7 @@
 
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import NameBook
+from vwlite.features.name_index import NameIndex
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 
@@ -10,7 +10,7 @@ from vwlite.training.listener import Listener
 class NameCollector(Listener):
     """Enters them in ``book``."""
 
-    def __init__(self, book: NameBook, plan: Plan) -> None:
+    def __init__(self, book: NameIndex, plan: Plan) -> None:
         self.book, self.plan = book, plan
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:

@@ -23,7 +23,7 @@ from vwlite.training.run_report import Header, ProgressTable, Summary, vw_consta
 from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from vwlite.features.name_index import NameBook
+    from vwlite.features.name_index import NameIndex
 
 
 class VwProgressTable(ProgressTable):
@@ -39,7 +39,7 @@ class VwModelWriter(ModelWriter):
 
     finite = False
 
-    def __init__(self, *state: Any, names: NameBook | None, passes: int, display: Display) -> None:
+    def __init__(self, *state: Any, names: NameIndex | None, passes: int, display: Display) -> None:
         """``passes``, those before this run's, count on in the model."""
         super().__init__(*state, names=names)
         self.passes, self.display = passes, display

@@ -14,7 +14,7 @@ from vwlite.data.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NU
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.data_report import LARGEST, SMALLEST, DataReport
+from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
 from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
 from vwlite.evaluation.label_traps import Traps
 from vwlite.features.config import FeatureConfig
@@ -36,8 +36,8 @@ OF_FORMS: dict[str, Callable[[], Numbers]] = {
 
 def run(arguments: dict[str, Any]) -> int:
     bits = arguments["bits"]
-    if not SMALLEST <= bits <= LARGEST:
-        raise UsageError(f"-b takes {SMALLEST} to {LARGEST} bits here, not {bits}")
+    if not MIN_BITS <= bits <= MAX_BITS:
+        raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
     features = FeatureConfig(**build.feature_changes(build.typed()))
     text = text_format(features, strict=True, names=True)

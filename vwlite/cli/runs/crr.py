@@ -11,7 +11,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.name_index import NameBook
+from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries, QueryConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.dataset import TrainingSet
@@ -33,7 +33,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     plan = Plan(features)
     labels = GradedLabels(config.loss)
-    names = NameBook() if arguments["names"] else None
+    names = NameIndex() if arguments["names"] else None
     data = TrainingSet(labels, Queries(config.queries, features), plan, input.kind, names)
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
     policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)

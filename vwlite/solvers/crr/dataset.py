@@ -1,4 +1,4 @@
-"""A whole training set at random access: the cache unpacked, or a sample of a pipe; labels, queries."""
+"""A training set in memory with random access to its rows: the whole cache, or a sample of a pipe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.shuffle import Rows
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan, new_namespaces
-from vwlite.features.name_index import NameBook
+from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.pair_sampling import PairIndex, pair_index
@@ -24,11 +24,11 @@ class TrainingSet:
     """Labelled rows of some importance, with their queries.
 
     ``rows`` gives access to the batches; columns per row: ``label`` float32, ``importance`` float64, ``query`` uint64,
-    ``batch`` and ``row`` int64 (where it stands).
+    ``batch`` and ``row`` uint32 (number of its batch, and of the row in it).
     """
 
     def __init__(
-        self, labels: GradedLabels, queries: Queries, plan: Plan, kind: str, names: NameBook | None = None
+        self, labels: GradedLabels, queries: Queries, plan: Plan, kind: str, names: NameIndex | None = None
     ) -> None:
         """``names`` of features are collected in there."""
         self.labels, self.by, self.plan, self.kind, self.names = labels, queries, plan, kind, names
@@ -39,7 +39,7 @@ class TrainingSet:
         self.queries = 0
 
     def read(self, inputs: Inputs, policy: BadLines) -> None:
-        """Fill the cache, unless it is there, and look through it."""
+        """Write the cache, unless there is one, and read all rows from it."""
         if inputs.cache is None:
             for part in inputs.texts():
                 batch = policy.examine(part)
@@ -96,7 +96,7 @@ class TrainingSet:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def pair_index(self, sampling: str, wants_pairs: bool) -> PairIndex:
-        """To be called once. Raises DataError when there is no example, or no pair although one is wanted."""
+        """Call it once. Raises DataError when there is no example, or no pair although pairs are wanted."""
         label, importance, query = self.column("label"), self.column("importance"), self.column("query")
         if not len(label):
             raise DataError("there is no labelled example to learn from")
@@ -105,13 +105,13 @@ class TrainingSet:
         self.queries = len(np.unique(query))
         self.counters.example_number = len(label)
         self.rows = Rows(self.batches)
-        people = pair_index(query, label, importance, (self.column("batch"), self.column("row")), sampling)
-        if wants_pairs and not len(people.query_start):
+        pairs = pair_index(query, label, importance, (self.column("batch"), self.column("row")), sampling)
+        if wants_pairs and not len(pairs.query_start):
             raise DataError(
                 f"no query has two different labels ({self.queries} queries, {len(label)} examples): "
                 "--qid says what the queries are, --qid none makes all examples one query, --alpha 1 needs no pairs"
             )
-        return people
+        return pairs
 
 
 def usable(batch: Batch) -> np.ndarray:

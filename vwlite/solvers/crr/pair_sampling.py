@@ -1,4 +1,4 @@
-"""The candidate pairs of a training set, ready to be drawn from; they are never enumerated."""
+"""Draws random candidate pairs of a training set without enumerating them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite._native.alias_table import alias, draw
 
-BOTH = ("pairs", "query")  # what is uniform: pairs over all pairs, or first the query, then its pairs
+SAMPLING = ("pairs", "query")  # every pair is equally likely, or every query and then each of its pairs
 
 
 @dataclass(slots=True)
@@ -28,22 +28,26 @@ class PairIndex:
     candidates: float  # pairs in all, each counted once
 
     def draw(self, seed: int, first: int, count: int) -> np.ndarray:
-        """int64[count, 2]: places of the pairs that steps from ``first`` on would take."""
+        """int64[count, 2]: positions, in the sorted rows, of the pairs of ``count`` steps from ``first`` on."""
         out = np.empty((count, 2), np.int64)
         draw(self, seed, first, out)
         return out
 
 
 def pair_index(
-    queries: np.ndarray, labels: np.ndarray, importance: np.ndarray, place: tuple[np.ndarray, np.ndarray], sampling: str
+    queries: np.ndarray,
+    labels: np.ndarray,
+    importance: np.ndarray,
+    location: tuple[np.ndarray, np.ndarray],
+    sampling: str,
 ) -> PairIndex:
-    """From uint64[n] queries, float32[n] labels, float64[n] importance and ``place``, batch and row of each.
+    """From uint64[n] queries, float32[n] labels, float64[n] importance and ``location``, batch and row of each.
 
     Importance 2 means the same as the row given twice, in examples and in pairs.
     """
     order = np.lexsort((labels, queries))
     queries, labels, importance = queries[order], labels[order], importance[order]
-    batch, row = (column[order].astype(np.uint32) for column in place)
+    batch, row = (column[order].astype(np.uint32) for column in location)
     new_query = np.concatenate(([True], queries[1:] != queries[:-1]))
     new_group = new_query | np.concatenate(([True], labels[1:] != labels[:-1]))
     group_start = np.append(np.flatnonzero(new_group), len(labels)).astype(np.int64)

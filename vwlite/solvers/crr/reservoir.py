@@ -7,14 +7,14 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.shuffle import PASS_SEED, Rows
 
-LEAST = 1 << 16  # rows that wait before the sample is drawn anew
+MIN_NEW_ROWS = 1 << 16  # rows collected before the sample is reduced again
 
 
 class PairBuffer:
-    """Keeps ``size`` rows of each (query, label), each row as likely as any other of its kind.
+    """Keeps ``size`` rows of each (query, label), every row with the same probability.
 
-    Every row gets a random number of its own; those of the smallest numbers stay. In the end the rows kept stand for
-    all that were seen: their importance adds up to that of all.
+    Every row gets a random key; the rows with the smallest keys are kept. In the end their importance is scaled so that
+    it adds up to that of all rows that were read.
     """
 
     def __init__(self, size: int, seed: int) -> None:
@@ -22,7 +22,7 @@ class PairBuffer:
         self.batches: list[Batch] = []
         self.columns: list[tuple[np.ndarray, ...]] = []  # query, label, random key, importance, rest
         self.rows = self.kept = 0
-        self.seen: dict[tuple[int, float], float] = {}  # importance of all rows of a kind
+        self.totals: dict[tuple[int, float], float] = {}  # importance of all rows by query and label
 
     def add(self, batch: Batch, query: np.ndarray, usable: np.ndarray) -> None:
         """Take in the usable rows of a batch, whose arrays may change afterwards."""
@@ -30,21 +30,21 @@ class PairBuffer:
         keys = keys_of(self.taken, len(rows), self.seed)
         self.taken += len(rows)
         copied = Rows([batch]).take(rows.astype(np.int64)).copy()
-        self.note(query[rows], copied.label, copied.importance.astype(np.float64))
+        self.count(query[rows], copied.label, copied.importance.astype(np.float64))
         self.batches.append(copied)
         self.columns.append((query[rows], copied.label, keys))
         self.rows += len(rows)
-        if self.rows >= 2 * self.kept + LEAST:
+        if self.rows >= 2 * self.kept + MIN_NEW_ROWS:
             self.compact()
 
-    def note(self, query: np.ndarray, label: np.ndarray, importance: np.ndarray) -> None:
+    def count(self, query: np.ndarray, label: np.ndarray, importance: np.ndarray) -> None:
         order = np.lexsort((label, query))
         query, label, importance = query[order], label[order], importance[order]
         new = np.flatnonzero(np.concatenate(([True], (query[1:] != query[:-1]) | (label[1:] != label[:-1]))))
         if len(query):
             sums = np.add.reduceat(importance, new)
-            for kind in zip(query[new].tolist(), label[new].tolist(), sums.tolist(), strict=True):
-                self.seen[kind[:2]] = self.seen.get(kind[:2], 0.0) + kind[2]
+            for group in zip(query[new].tolist(), label[new].tolist(), sums.tolist(), strict=True):
+                self.totals[group[:2]] = self.totals.get(group[:2], 0.0) + group[2]
 
     def compact(self) -> None:
         """Leave the rows of the smallest keys, in the order they came in."""
@@ -64,11 +64,11 @@ class PairBuffer:
         self.compact()
         batch, (query, label, _) = self.batches[0], self.columns[0]
         importance = batch.importance.astype(np.float64)
-        kinds = list(zip(query.tolist(), label.tolist(), strict=True))
-        held: dict[tuple[int, float], float] = {}
-        for kind, weight in zip(kinds, importance.tolist(), strict=True):
-            held[kind] = held.get(kind, 0.0) + weight
-        share = np.array([self.seen[kind] / held[kind] for kind in kinds])
+        groups = list(zip(query.tolist(), label.tolist(), strict=True))
+        kept: dict[tuple[int, float], float] = {}
+        for group, weight in zip(groups, importance.tolist(), strict=True):
+            kept[group] = kept.get(group, 0.0) + weight
+        share = np.array([self.totals[group] / kept[group] for group in groups])
         return batch, query, importance * np.where(np.isclose(share, 1), 1, share)
 
 

@@ -18,7 +18,7 @@ from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.features.query_ids import QueryConfig
-from vwlite.features.row_terms import ADVICE, MOST
+from vwlite.features.row_terms import ADVICE, MAX_TERMS
 from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
@@ -26,7 +26,7 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.pair_sampling import BOTH
+from vwlite.solvers.crr.pair_sampling import SAMPLING
 from vwlite.storage import model_file
 
 LOSS_NAMES = ("squared", "logistic", "hinge")
@@ -59,8 +59,8 @@ class CrrConfig:
             raise UsageError(f"--lambda takes a number of 0 or more, not {self.penalty:g}")
         if self.steps < 1 or self.pair_buffer < 0:
             raise UsageError("--steps and --pair-buffer take positive numbers")
-        if self.rate not in RATES or self.sampling not in BOTH:
-            raise UsageError(f"--rate is one of {', '.join(RATES)}, --pair-sampling one of {', '.join(BOTH)}")
+        if self.rate not in RATES or self.sampling not in SAMPLING:
+            raise UsageError(f"--rate is one of {', '.join(RATES)}, --pair-sampling one of {', '.join(SAMPLING)}")
         if self.penalty == 0 and (self.rate == "inverse" or self.project):
             raise UsageError("--lambda 0 needs --rate constant or invsqrt, and goes without --project")
         if self.rate == "inverse" and self.learning_rate is not None:
@@ -97,7 +97,7 @@ def train(
 
     ``say`` gets the progress table. Raises DataError when there is nothing to learn from, Diverged, MemoryError.
     """
-    people = data.pair_index(config.sampling, wants_pairs=config.alpha < 1)
+    pairs = data.pair_index(config.sampling, wants_pairs=config.alpha < 1)
     loss = data.labels.loss
     learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
     weights = Weights(config, learner.weights, *data.labels.ends)
@@ -105,7 +105,7 @@ def train(
     done = 0
     while done < config.steps:
         last = min(done + CHUNK, progress.due, config.steps)
-        status, after = kernel.take_steps(weights, people, data.rows.address, plan, done + 1, last)
+        status, after = kernel.take_steps(weights, pairs, data.rows.address, plan, done + 1, last)
         obey()
         check(status, after)
         done = last
@@ -117,7 +117,7 @@ def train(
     learner.set(time=float(config.steps))
     if loss.name != "logistic":
         learner.set(min_label=-FLOAT32_MAX, max_label=FLOAT32_MAX)  # to clip predictions would undo rankings
-    return learner, {**facts(config), "examples": len(people.row), "queries": data.queries, "pairs": people.candidates}
+    return learner, {**facts(config), "examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
 
 
 def check(status: int, after: int) -> None:
@@ -126,19 +126,20 @@ def check(status: int, after: int) -> None:
             f"the prediction of step {after} is not a finite number; try a larger --lambda or scale the features"
         )
     if status == TOO_MANY:
-        raise DataError(f"an example makes more than {MOST:,} features with its interactions and n-grams: {ADVICE}")
+        made = f"{MAX_TERMS:,} features with its interactions and n-grams"
+        raise DataError(f"an example makes more than {made}: {ADVICE}")
     if status == NO_MEMORY:
         raise MemoryError("an example's interactions need more memory than there is")
 
 
 def facts(config: CrrConfig) -> dict[str, Any]:
-    """What the model says of its training, as JSON data."""
-    told = {name: value for name, value in asdict(config).items() if name not in ("loss", "queries", "penalty")}
-    return {**told, "lambda": config.penalty, "qid": config.queries.by}
+    """The training options that the model records, as JSON data."""
+    options = {name: value for name, value in asdict(config).items() if name not in ("loss", "queries", "penalty")}
+    return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 
 class Progress:
-    """Rows at doubling numbers of steps: losses since the row before, steps a second."""
+    """Prints a row at doubling numbers of steps: losses since the last row, steps per second."""
 
     HEADER = f"{'steps':>12} {'regression':>12} {'pairwise':>12} {'steps/s':>10}\n{'':>12} {'loss':>12} {'loss':>12}"
 

@@ -44,16 +44,16 @@ class Lines:
 
 def terms_of(batch: Batch, plan: Plan) -> Csr:
     """A row for each line. Raises DataError for a line that makes too many, Interrupted, MemoryError."""
-    indptr, room = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
+    indptr, capacity = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
     while True:
-        indices, values = np.empty(room, np.uint32), np.empty(room, np.float32)
+        indices, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
         status, terms = flatten(batch, plan, indptr, indices, values)
         obey()
         if status == TOO_MANY:
             raise too_many(batch, terms)
         if status != FULL:
             break
-        room = 2 * max(room, terms)
+        capacity = 2 * max(capacity, terms)
     if status:
         raise MemoryError("an example's interactions need more memory than there is")
     return Csr(indptr, indices[:terms].copy(), values[:terms].copy())
@@ -81,7 +81,7 @@ class Collector:
     book: LabelVocabulary | None = None
 
     def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
-        """With ``with_gaps`` malformed lines have a place, and tags are kept."""
+        """The batch's lines; ``with_gaps`` includes malformed lines as BAD ones, and tags."""
         if self.plan.wild:
             for characters in new_namespaces(batch, self.plan).values():
                 self.plan.see(characters)

@@ -1,4 +1,4 @@
-"""Features by number, the labels each goes with, and the places of their weights."""
+"""Features by number, the labels that each has weights for, and the positions of these weights."""
 
 from dataclasses import dataclass, replace
 
@@ -6,30 +6,30 @@ import numpy as np
 
 from vwlite.data.csr import Csr
 
-OFTEN = 16  # a feature in so many places stands before rarer ones
+FREQUENT = 16  # features with so many occurrences are numbered before rarer ones
 
 
 def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    """int64[n]: the places of hashes among ``features``, uint32[features] in any order; -1 where there is none."""
+    """int64[n]: the index of each hash in ``features``, uint32[features] in any order; -1 where it is missing."""
     if not len(features):
         return np.full(len(hashes), -1, np.int64)
     sorter = np.argsort(features, kind="stable")
     ascending = features[sorter]
-    place = np.searchsorted(ascending, hashes)
-    place[place == len(features)] = 0
-    return np.where(ascending[place] == hashes, sorter[place], -1)
+    index = np.searchsorted(ascending, hashes)
+    index[index == len(features)] = 0
+    return np.where(ascending[index] == hashes, sorter[index], -1)
 
 
 def numbered(features: np.ndarray, terms: Csr) -> Csr:
     """The terms among ``features``, whose numbers are the columns; those of ``terms`` are hashes."""
-    place = find(features, terms.indices)
-    return replace(terms, indices=place.astype(np.uint32)).keep(place >= 0)
+    index = find(features, terms.indices)
+    return replace(terms, indices=index.astype(np.uint32)).keep(index >= 0)
 
 
 def in_order(hashes: np.ndarray) -> np.ndarray:
     """uint32[features]: frequent ones first, then the others as they come: those of one sequence lie close together."""
     features, first, count = np.unique(hashes, return_index=True, return_counts=True)
-    return features[np.lexsort((first, np.where(count >= OFTEN, -count, 0)))]
+    return features[np.lexsort((first, np.where(count >= FREQUENT, -count, 0)))]
 
 
 @dataclass(slots=True)
@@ -57,15 +57,15 @@ class FeatureLabelIndex:
 
 
 def family(terms: Csr, label: np.ndarray, labels: int, dense: bool = False) -> FeatureLabelIndex:
-    """What the lines show; lines whose label is below 0 show nothing. ``labels``: how many there can be."""
+    """The pairs that occur in the lines; lines with a label below 0 are ignored. ``labels``: the number of labels."""
     own = np.repeat(label, terms.sizes).astype(np.int64)
-    shown = own >= 0
-    hashes = terms.indices[shown]
+    labelled = own >= 0
+    hashes = terms.indices[labelled]
     features = in_order(hashes)
     if dense:
         feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)
         return FeatureLabelIndex(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
-    return from_keys(features, np.unique(find(features, hashes) * labels + own[shown]), labels)
+    return from_keys(features, np.unique(find(features, hashes) * labels + own[labelled]), labels)
 
 
 def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> FeatureLabelIndex:
@@ -77,7 +77,7 @@ def empty_family() -> FeatureLabelIndex:
 
 
 def union(one: FeatureLabelIndex, other: FeatureLabelIndex, labels: int) -> FeatureLabelIndex:
-    """The pairs of both; the features of ``one`` keep their places."""
+    """The pairs of both; the features of ``one`` keep their numbers."""
     new = other.features[find(one.features, other.features) < 0]
     features = np.concatenate((one.features, new))
     return from_keys(features, np.union1d(one.keys(features, labels), other.keys(features, labels)), labels)
@@ -117,7 +117,7 @@ class Pairs:
     def weights(self) -> int:
         return self.first_transition + (self.labels**2 if self.transitions else 0)
 
-    def places_in(self, wider: "Pairs") -> np.ndarray:
+    def positions_in(self, wider: "Pairs") -> np.ndarray:
         """int64[weights]: where these weights stand among those of ``wider``, which has all of them."""
         labels, own = wider.labels, self.labels
         features = wider.state.features

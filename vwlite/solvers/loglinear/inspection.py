@@ -48,20 +48,20 @@ def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
     starts = np.searchsorted(label[order], np.arange(pairs.labels + 1))
     found = []
     for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        for place in order[start : min(end, start + count)].tolist():
-            entry = {"label": pairs.names[int(label[place])], "weight": float(weights[place])}
-            found.append({**entry, **described(model, place)})
+        for position in order[start : min(end, start + count)].tolist():
+            entry = {"label": pairs.names[int(label[position])], "weight": float(weights[position])}
+            found.append({**entry, **described(model, position)})
     return found
 
 
-def described(model: LoadedModel, place: int) -> dict[str, Any]:
+def described(model: LoadedModel, position: int) -> dict[str, Any]:
     pairs = model.pairs
-    if place >= pairs.first_transition:
-        return {"slot": None, "name": f"after {pairs.names[(place - pairs.first_transition) // pairs.labels]}"}
-    if place < pairs.first_edge:
-        return named(model, pairs.state, place)
-    edge = named(model, pairs.edges, place - pairs.first_edge)
-    before = pairs.names[int(pairs.edges.label[place - pairs.first_edge]) // pairs.labels]
+    if position >= pairs.first_transition:
+        return {"slot": None, "name": f"after {pairs.names[(position - pairs.first_transition) // pairs.labels]}"}
+    if position < pairs.first_edge:
+        return named(model, pairs.state, position)
+    edge = named(model, pairs.edges, position - pairs.first_edge)
+    before = pairs.names[int(pairs.edges.label[position - pairs.first_edge]) // pairs.labels]
     return {**edge, "name": f"{edge['name'] or edge['slot']} after {before}"}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.config_check import built, check_types, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.features.name_index import NameBook, book_from_arrays
+from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
@@ -50,7 +50,7 @@ class LoadedModel:
     pairs: Pairs | None
     slots: np.ndarray | None
     table: np.ndarray  # float64[2, weights]
-    names: NameBook | None
+    names: NameIndex | None
 
     @property
     def weights(self) -> np.ndarray:
@@ -67,7 +67,7 @@ class ModelContext:
     kind: str
     examples: int
     negative_label: float | None = None
-    names: NameBook | None = None
+    names: NameIndex | None = None
 
 
 def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def save_chain(path: str, about: ModelContext, trained: Trained, pairs: Pairs) -
     write(path, header, arrays, about.names)
 
 
-def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: NameBook | None) -> None:
+def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: NameIndex | None) -> None:
     model_file.save(path, header, arrays | names.arrays() if names is not None else arrays)
 
 
@@ -125,7 +125,7 @@ def load(path: str) -> LoadedModel:
         Counters().restore(header["counters"])
         options = {k: v for k, v in header["l1"].items() if k not in ("due", "objective", "active")}
         config, features, past = built(L1Config, options), built(FeatureConfig, header["features"]), record_of(header)
-        names = book_from_arrays(arrays, features.bits) if header["names"] else None
+        names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
         if config.model == "binary":
             slots = numbers(arrays, "l1_slot", np.uint32, (-1,))
             table = numbers(arrays, "l1_table", np.float64, (2, len(slots)))

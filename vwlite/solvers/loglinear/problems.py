@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def obeyed(result: T) -> T:
-    """What a kernel answers. Raises Interrupted where a signal has stopped it."""
+    """The result of a kernel. Raises Interrupted if a request to stop made it return early."""
     obey()
     return result
 
@@ -83,10 +83,10 @@ def examples_of(lines: Lines, features: np.ndarray) -> Examples:
     return Examples(features, numbered(features, lines.state), lines.label.astype(np.float64), lines.weight)
 
 
-def room_of(tokens: int, pairs: Pairs) -> float:
-    """Bytes that the kernel takes at most for a sequence of so many: arrays of ``Field`` in label_chain.pxd."""
-    most, labels = float(max(2 * tokens, 64)), float(pairs.labels)
-    return 8 * (most * (3 * labels + 1) + labels**2 * ((most if len(pairs.edges) else 1) + 3))
+def sequence_bytes(tokens: int, pairs: Pairs) -> float:
+    """Most bytes that the kernel allocates for a sequence of so many tokens: arrays of ``Field`` in label_chain.pxd."""
+    capacity, labels = float(max(2 * tokens, 64)), float(pairs.labels)
+    return 8 * (capacity * (3 * labels + 1) + labels**2 * ((capacity if len(pairs.edges) else 1) + 3))
 
 
 @dataclass(slots=True)
@@ -115,9 +115,9 @@ class Chains:
         return int(np.diff(self.sequence).max(initial=0))
 
     @property
-    def room(self) -> float:
-        """Bytes that the kernel takes for the longest sequence."""
-        return room_of(self.longest, self.pairs)
+    def sequence_bytes(self) -> float:
+        """Most bytes that the kernel allocates for the longest sequence."""
+        return sequence_bytes(self.longest, self.pairs)
 
     @property
     def labelled(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Solver, progress, early stopping."""
+"""The passes of a solver, with the progress table and early stopping."""
 
 import time
 from collections.abc import Callable

@@ -17,7 +17,7 @@ from vwlite.features.feature_plan import text_format
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans
 from vwlite.solvers.loglinear.model_file import LoadedModel
-from vwlite.solvers.loglinear.problems import Chains, chains_of, room_of
+from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
 from vwlite.solvers.memory_limit import GIB, USUAL
 
 PIECE = 1 << 21  # probabilities at a time
@@ -73,7 +73,7 @@ class Tagger:
 
     def check_length(self, lines: int) -> None:
         """Raises DataError for a sequence that has so many and still goes on."""
-        need = room_of(lines, self.pairs)
+        need = sequence_bytes(lines, self.pairs)
         if need > USUAL:
             raise DataError(
                 f"a sequence of more than {lines:,} lines, with {self.pairs.labels:,} labels, needs more than "
@@ -89,8 +89,8 @@ class Tagger:
                 ends = np.append(np.flatnonzero(lines.kind[:-1] == EMPTY) + 1, len(lines))
             begin = 0
             while begin < len(lines):
-                place = max(np.searchsorted(ends, begin + most, "right") - 1, np.searchsorted(ends, begin, "right"))
-                end = int(ends[place])
+                position = max(np.searchsorted(ends, begin + most, "right") - 1, np.searchsorted(ends, begin, "right"))
+                end = int(ends[position])
                 yield lines.select(np.arange(begin, end)) if (begin, end) != (0, len(lines)) else lines
                 begin = end
 
@@ -114,8 +114,8 @@ def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
                 " ".join((word, *(f"{name}:{chance:.6g}" for name, chance in zip(names, row, strict=True))))
                 for word, row in zip(words, rows, strict=True)
             ]
-        shown = iter(words)
-        out = [next(shown) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
+        answers = iter(words)
+        out = [next(answers) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
         if part.lines.tag is not None:
             tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag.tolist())
             out = [f"{line} {tag}" if tag else line for line, tag in zip(out, tags, strict=True)]
@@ -173,7 +173,7 @@ class Score:
             "log_loss": -self.log / self.total_weight if self.total_weight else float("nan"),
         }
         columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
-        found |= Contingency(*columns, shown=texts.__getitem__).report(names, len(self.tagger.pairs.names))
+        found |= Contingency(*columns, display_name=texts.__getitem__).report(names, len(self.tagger.pairs.names))
         report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
         for name in names or names_of(SEQUENCES if crf else NAMES):
             if name == "conll":

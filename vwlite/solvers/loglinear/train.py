@@ -13,7 +13,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.name_index import NameBook
+from vwlite.features.name_index import NameIndex
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.loglinear import model_file, owlqn
@@ -30,7 +30,7 @@ from vwlite.solvers.memory_limit import USUAL, check_memory
 
 @dataclass(slots=True)
 class TrainJob:
-    """What is to be trained on what. ``initial`` is the model to go on from; ``say`` None: nobody listens."""
+    """A training run. ``initial``: the model to continue from; ``say`` prints messages, None: none are printed."""
 
     config: L1Config
     features: FeatureConfig
@@ -66,7 +66,7 @@ class TrainResult:
 
 
 class Texts:
-    """Reads the lines of files, all of them, in the same manner."""
+    """Reads the lines of the training file and of the held-out file with the same options and labels."""
 
     def __init__(self, job: TrainJob) -> None:
         self.job, initial = job, job.initial
@@ -78,7 +78,7 @@ class Texts:
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
         self.policy = BadLines(self.labels, job.say, **tolerance)
-        self.names = initial.names if initial and initial.names else NameBook() if job.names else None
+        self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
     def read(self, input: InputConfig) -> Lines:
         """Raises the errors of reading, DataError among them."""
@@ -110,7 +110,7 @@ class Texts:
 
 
 def fit(job: TrainJob, progress: Callable[[str], None]) -> TrainResult:
-    """Read, learn, tell ``progress`` of it. Raises the errors of ``vwlite.errors``."""
+    """Read and learn; ``progress`` prints the lines of the table. Raises the errors of ``vwlite.errors``."""
     texts = Texts(job)
     with texts.policy.keeping(job.bad_lines.keep):
         lines = texts.read(job.input)
@@ -121,7 +121,7 @@ def fit(job: TrainJob, progress: Callable[[str], None]) -> TrainResult:
     if not len(train.rows):
         raise DataError("there is no labelled example to learn from")
     config, initial = job.config, job.initial
-    check_room(job, train, out)
+    check_memory_needed(job, train, out)
     sgd = Sgd(config, start_table(train, initial))
     if initial:
         sgd.cumulative_penalty, sgd.passes = initial.past.cumulative_penalty, initial.past.passes
@@ -146,26 +146,26 @@ def parts_of(job: TrainJob, lines: Lines, held: Lines | None, names: list[str]) 
     return binary_parts(lines, held, period, initial.slots if initial else np.zeros(0, np.uint32))
 
 
-def check_room(job: TrainJob, train: Part, out: Part | None) -> None:
+def check_memory_needed(job: TrainJob, train: Part, out: Part | None) -> None:
     """Raises UsageError where weights and sequences need more memory than they may take."""
     problem, columns = train.problem, 2 + 2 * owlqn.MEMORY if job.config.solver == "owlqn" else 2
     need = 8.0 * columns * problem.weights * (2 if out else 1)
     what, advice = f"{problem.weights:,} weights", "fewer features, or --max-memory"
     if isinstance(problem, Chains):
-        need += max(part.problem.room for part in (train, out) if part)
+        need += max(part.problem.sequence_bytes for part in (train, out) if part)
         what = f"{what} of {problem.pairs.labels:,} labels, and the longest sequence, of {problem.longest:,} lines"
         advice = "are the labels those that were meant, and do empty lines end the sequences?"
     check_memory(need, job.memory, what, advice)
 
 
 def start_table(train: Part, initial: model_file.LoadedModel | None) -> np.ndarray:
-    """float64[2, weights] of zeros, or what the model had come to."""
+    """float64[2, weights]: the state of the initial model's weights, zeros for others."""
     problem = train.problem
     table = np.zeros((2, problem.weights))
     if initial is None:
         return table
     if initial.pairs is not None:
-        table[:, initial.pairs.places_in(problem.pairs)] = initial.table
+        table[:, initial.pairs.positions_in(problem.pairs)] = initial.table
     else:
         table[:, : len(initial.slots)] = initial.table
     return table
