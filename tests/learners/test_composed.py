@@ -45,7 +45,9 @@ def learner_of(case, strict):
 def scores_of_twin(case, strict):
     lower, lines, options, held = case
     inner, (make, alpha, beta) = replace(options, bits=options.bits - 2), TWINS[lower]
-    twin, seen, scores = OneAgainstAllOver(COUNT, inner, lambda: make(inner, alpha, beta, strict)), set(), []
+    twin, seen, scores = OneAgainstAllOver(COUNT, inner, lambda: make(inner, alpha, beta, False)), set(), []
+    for one in twin.twins:  # labels are clipped as in vw in both cases
+        one.strict = strict or lower == "ftrl"
     for number, line in enumerate(lines):
         example = parse_line(line, inner)
         label = label_of("oaa", line, example)
