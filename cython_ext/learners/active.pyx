@@ -86,6 +86,23 @@ cdef inline int learn_labeled(Active *a, Scratch *s, float p, float y, float wei
     return status
 
 
+cdef inline float moved_by_update(const Active *a, const Scratch *s, float p, float y, float weight) noexcept nogil:
+    """How far an update towards ``y`` would move the prediction, per unit of importance and of slope. Changes nothing."""
+    cdef float sum = 0, rate
+    cdef const float *slot
+    cdef size_t i
+    if not a.m.ftrl:
+        return sensitivity(&a.m, s, p, y, weight)
+    for i in range(s.terms):
+        slot = a.m.table + a.m.stride * s.index[i]
+        rate = 1 / ((a.m.ftrl_beta + sqrtf(slot[2])) / a.m.ftrl_alpha + <float>a.m.l2)
+        if a.m.strict:                 # within l1 of 0 a weight does not move
+            sum += rate * s.value[i] * s.value[i] if fabsf(slot[1]) >= <float>a.m.l1 or a.m.l1 == 0 else 0
+        else:                          # vw takes the sign of the input in place of its square
+            sum += rate if s.value[i] > 0 else -rate
+    return sum
+
+
 cdef inline float answer_loss(const Active *a, float p, float y, float weight) noexcept nogil:
     if not a.binary:
         return a.m.loss.value(&a.m.params, p, y) * weight
@@ -126,7 +143,7 @@ cdef int process_simulated(void *learner, const Rows *rows, size_t row, Scratch 
     cdef float p = predicted(a, rows, row, s, out, learn)
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
     if learn and weight > 0 and not (a.m.strict and status != OK):
-        importance = ask(a, fabsf(p) / sensitivity(&a.m, s, p, y, weight), <float>a.m.scalars[TIME])
+        importance = ask(a, fabsf(p) / moved_by_update(a, s, p, y, weight), <float>a.m.scalars[TIME])
         if importance > 0:
             a.m.scalars[QUERIES] += 1
             weight *= importance
@@ -150,7 +167,7 @@ cdef int process_asking(void *learner, const Rows *rows, size_t row, Scratch *s,
     if isnan(y):
         middle = (a.m.params.max_label + a.m.params.min_label) * HALF
         opposite = <float>a.m.scalars[LEAST_LABEL if p >= middle else GREATEST_LABEL]
-        flip = fabsf(p - middle) / sensitivity(&a.m, s, p, opposite, weight)
+        flip = fabsf(p - middle) / moved_by_update(a, s, p, opposite, weight)
     else:
         a.m.scalars[LEAST_LABEL] = min(a.m.scalars[LEAST_LABEL], y)
         a.m.scalars[GREATEST_LABEL] = max(a.m.scalars[GREATEST_LABEL], y)
@@ -175,11 +192,11 @@ cdef int process_confident(void *learner, const Rows *rows, size_t row, Scratch 
         known = 0 if not a.after and not isnan(y) else p
         other = FLT_MAX if a.after and isnan(y) else other
     if not a.after:
-        moved = sensitivity(&a.m, s, known, other, weight)
+        moved = moved_by_update(a, s, known, other, weight)
     if learn and weight > 0 and not (a.m.strict and status != OK):
         status |= learn_labeled(a, s, p, y, weight)
     if a.after:
-        moved = sensitivity(&a.m, s, known, other, weight)
+        moved = moved_by_update(a, s, known, other, weight)
     a.told[row] = fabsf(p) / moved
     book(a, out, row, p, y, weight)
     return status

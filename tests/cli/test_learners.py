@@ -7,7 +7,7 @@ import pytest
 LINES = [f"{(n * 7 % 5) / 2 + n % 2} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(60)]
 BETTING = ["--coin", "--pistol", "--coin --ftrl_alpha 2", "--pistol --ftrl_beta 0.9"]
 QUERYING = ["--active --simulation --mellowness 0.1", "--active -l 0.3", "--confidence --sgd -l 0.1"]
-KINDS = [*BETTING, *QUERYING, "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
+KINDS = [*BETTING, *QUERYING, "--confidence --ftrl", "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
 
 
 @pytest.mark.parametrize("options", KINDS)
@@ -65,7 +65,8 @@ def test_each_option_learns_something_else(vwlite, write, weights):
         ("--lrq ui3 -b 2", "needs more than the 4 slots"),
         ("--lrq ui3 --binary", "--lrq does not go with"),
         ("--active --confidence", "--active and --confidence do not go together"),
-        ("--active --ftrl", "--active and --confidence do not go with --ftrl"),
+        ("--active --coin", "--coin and --active do not go together; with --active"),
+        ("--confidence --bfgs", "with --bfgs one set of weights is fitted"),
         ("--active --oaa 3", "do not go together"),
         ("--confidence --dotproduct ui", "--confidence and --dotproduct do not go together"),
         ("--active --mellowness -1", "--mellowness takes a number of 0 or more"),

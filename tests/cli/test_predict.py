@@ -161,7 +161,7 @@ def test_active_says_what_would_flip_each_prediction(vwlite):
     assert all(float(row[1]) > 0 for row in rows)
 
 
-@pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--active --simulation", "--loss_function logistic"])
+@pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--ftrl", "--active --simulation", "--loss_function logistic"])
 def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write):
     write("labelled", "1 |a x y:2\n-1 |a y z\n" * 4), write("plain", "|a x y:2\n|a y z\n" * 4)
     vwlite("train", "labelled", "-f", "m", "--quiet", *options.split())
@@ -171,7 +171,7 @@ def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write)
     assert all(0 < float(line.split()[1]) < 1e6 for line in told)
 
 
-@pytest.mark.parametrize("options", ["--predict_only_model", "--ftrl", "--coin"])
+@pytest.mark.parametrize("options", ["--predict_only_model", "--coin", "--lrq ui2"])
 def test_not_every_model_knows_how_sure_it_is(options, vwlite):
     vwlite("train", "data.vw", "-f", "m", "--quiet", *options.split())
     assert "--confidence needs a model" in vwlite("predict", "-i", "m", "data.vw", "--confidence", status=2).stderr

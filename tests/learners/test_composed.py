@@ -122,3 +122,29 @@ def test_numbers_are_vws(command, upper, lower, tmp_path, run_cli):
     for one, other in zip(found if raw else (), raw.split(), strict=True):
         (number, value), (wanted_number, wanted) = one.split(":"), other.split(":")
         assert number == wanted_number and float(value) == pytest.approx(float(wanted), abs=2e-6)
+
+
+FTRL_OF_VW = [
+    *(0, 0, 0.4, 4, 0.666667, 0.919314, 0.773083, 1.558679),
+    *(0.556237, 2.020959, -0.794016, 15.518065, 0.442076, 1.898221, -0.638695, 3.191035),
+]
+
+
+def test_confidence_over_ftrl_is_vws(tmp_path, run_cli):
+    lines = 2 * ["1 |a x:2 y\n", "-1 |a x y:-1\n", "1 |a y z\n", "-1 |a x:0.5 z:3\n"]
+    run_cli("vw", "-", "--confidence", "--ftrl", "--quiet", "-p", tmp_path / "p", stdin="".join(lines))
+    found = [float(word) for line in (tmp_path / "p").read_text().splitlines() for word in line.split()]
+    np.testing.assert_allclose(found, FTRL_OF_VW, atol=2e-6)
+
+
+def test_a_small_importance_moves_ftrl_as_far_as_its_confidence_says(tmp_path, run_cli):
+    lines = ["1 |a x:2 y\n", "-1 |a x y:-1\n", "1 |a y z\n", "-1 |a x:0.5 z:3\n"]
+    (tmp_path / "data").write_text("".join(5 * lines))
+    small, asked = 1e-3, "|a x:0.7 z:2\n"
+    run_cli("train", "data", "--ftrl", "-f", "m", "--quiet")
+    before, flip = map(float, run_cli("predict", "-i", "m", "--confidence", stdin=asked).stdout.split())
+    label = -1 if before > 0 else 1
+    run_cli("train", "-i", "m", "-f", "n", "--quiet", stdin=f"{label} {small} {asked}")
+    moved = float(run_cli("predict", "-i", "n", stdin=asked).stdout) - before
+    slope = 2 * (before - label)  # of the squared loss
+    assert moved == pytest.approx(-slope * small * abs(before) / flip, rel=0.02)

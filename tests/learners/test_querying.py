@@ -115,7 +115,6 @@ def test_chunks_change_nothing(case, chunk):
         ({"active": True, "confidence_after_training": True}, "--confidence_after_training needs --confidence"),
         ({"confidence": True, "simulation": True}, "--simulation needs --active"),
         ({"active": True, "mellowness": -1.0}, "--mellowness takes a number of 0 or more"),
-        ({"active": True, "ftrl": True}, "--active and --confidence do not go with --ftrl"),
     ],
 )
 def test_what_is_refused(options, message):

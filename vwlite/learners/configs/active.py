@@ -35,6 +35,7 @@ class ActiveConfig(GdConfig):
 
     learner: ClassVar[str] = "active"
     asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
+    alone: ClassVar[str] = "it must be known how far an update moves the one prediction there is: by gradients, or FTRL"
     continues: ClassVar[tuple[str, ...]] = ("gd",)
     forgotten_by_vw: ClassVar[dict[str, Any]] = {"simulation": False, "confidence_after_training": False}
 
@@ -46,5 +47,3 @@ class ActiveConfig(GdConfig):
             raise UsageError("--confidence_after_training needs --confidence")
         if self.simulation and not self.active:
             raise UsageError("--simulation needs --active")
-        if self.ftrl:
-            raise UsageError("--active and --confidence do not go with --ftrl")

@@ -74,6 +74,7 @@ class GdConfig(LearnerConfig):
 
     learner: ClassVar[str] = "gd"
     in_vw: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.check_ftrl()
@@ -87,10 +88,6 @@ class GdConfig(LearnerConfig):
 
     def to_show(self, what: str) -> dict[str, Any]:
         return show_number(self, what)
-
-    @property
-    def has_sensitivity(self) -> bool:
-        return not self.ftrl
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:
