@@ -35,6 +35,8 @@ class Option(NamedTuple):
     shape: bool = False  # another value beside -i is always refused: the weights would mean nothing
     needed: bool = False  # the field's default is no value: it only stands for one that is not given
     vw_only: bool = False
+    vw_shown: str | None = None  # vw's default in words, where it is another
+    in_vw_models: str = "kept"  # or forgotten; resumable: kept where learning can go on; added: to what is typed
     hidden: bool = False
     # of the field
     name: str = ""

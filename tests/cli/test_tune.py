@@ -253,7 +253,7 @@ def test_data_and_what_is_no_option_are_not_handed_on(vwlite, write):
     common = ("tune", "d", "--test", "d", "--vary", "-l 1|2", "--with")
     for words in ("d", "-d d", "--l2 1e-9 --data=d"):
         assert "d is no option: name data as FILE of tune" in vwlite(*common, words, status=2).stderr
-    assert "--with: no such option '--l2o'" in vwlite(*common, "--l2o 3", status=2).stderr
+    assert "--with: no such option --l2o (did you mean --l2?)" in vwlite(*common, "--l2o 3", status=2).stderr
 
 
 def test_a_model_of_margins_is_handed_on():

@@ -21,7 +21,6 @@ def test_a_line_of_the_registry_names_learner_and_options(name):
     learner, config = learner_class(name), config_class(name)
     assert learner.name == config.learner == name
     assert issubclass(config, LearnerConfig)
-    assert {*config.forgotten_by_vw} <= {*config.__dataclass_fields__}
 
 
 def test_an_option_asks_for_one_learner():

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import click
+
 from vwlite.errors import UsageError
 from vwlite.learners.losses import LOSSES, OF_CLASSES
 
@@ -22,23 +24,12 @@ NEEDS = {  # option: any of these must be typed as well
     "holdout_period": ("passes",),
 }
 AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
-SPELLED = {
-    "learning_rate": "-l",
-    "constant": "-C",
-    "cache": "-c",
-    "cache_file": "--cache_file",
-    "kill_cache": "-k",
-    "model": "-f",
-    "quadratic": "-q",
-    "initial": "-i",
-    "kind": "--format",
-    "metrics": "--metric",
-    "shuffle_first": "--shuffle-first",
-}
 
 
 def spelled(name: str) -> str:
-    return SPELLED.get(name, f"--{name}")
+    """An option of the current command as it is typed."""
+    params = click.get_current_context().command.params
+    return next((param.opts[0] for param in params if param.name == name), f"--{name}")
 
 
 def check_effects(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:

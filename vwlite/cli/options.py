@@ -102,8 +102,8 @@ def options_in(config: type, section: str, **changes: Mapping[str, Any]) -> Deco
     return family("", *(declared(one) for one in found if one.section == section))
 
 
-def options_of_learners(function: Callable[..., Any]) -> Callable[..., Any]:
-    """All options of learners and losses. One that several learners have stands in --help with all its defaults."""
+def options_of_learners(vw: bool = False) -> Decorator:
+    """All options of learners and losses, with all the defaults of one that several learners have, or vw's."""
     found: dict[str, tuple[Option, list[str]]] = {}
     for config in (LossConfig, *config_classes()):
         asked_by = getattr(config, "asked_by", ())
@@ -113,9 +113,12 @@ def options_of_learners(function: Callable[..., Any]) -> Callable[..., Any]:
             if one.default_text != defaults[0]:
                 text = f"--{asked_by[0]}: {one.default_text}" if len(asked_by) == 1 else one.default_text
                 defaults += [text] if text not in defaults else []
-    for one, defaults in reversed(found.values()):
-        function = declared(one, "; ".join(filter(None, defaults)))(function)
-    return function
+    shown = [(one, (vw and one.vw_shown) or "; ".join(filter(None, defaults))) for one, defaults in found.values()]
+    return family("", *(declared(one, text) for one, text in shown))
+
+
+def options_of_vw_alone(config: type) -> Decorator:
+    return family("", *(declared(one) for one in options_of(config).values() if one.vw_only))
 
 
 def json_option(help: str) -> Decorator:

@@ -222,11 +222,24 @@ def repeated(order: list[click.Parameter]) -> list[click.Option]:
     return [option for option in dict.fromkeys(singles) if singles.count(option) > 1]
 
 
+def alike(error: click.NoSuchOption) -> str:
+    """The options of the command that begin as the unknown one does, or are spelled much like it; empty for none."""
+    from difflib import get_close_matches
+
+    params = error.ctx.command.params if error.ctx else []
+    names = [name for one in params if isinstance(one, click.Option) and not one.hidden for name in one.opts]
+    known = {name.replace("-", "_"): name for name in names if name.startswith("--")}
+    typed = error.option_name.replace("-", "_")
+    found = [name for name in known if name.startswith(typed)] or get_close_matches(typed, known, n=1)
+    *others, last = [known[name] for name in found[:5]] or [""]
+    return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)" if last else ""
+
+
 def sentence(error: click.ClickException) -> str:
     """What click says, in the house's style: no capital, no full stop."""
     text = error.format_message().strip()
-    if isinstance(error, click.NoSuchOption) and (instead := what_instead(error.option_name)):
-        text = f"no such option {error.option_name}{instead}"
+    if isinstance(error, click.NoSuchOption):
+        text = f"no such option {error.option_name}{what_instead(error.option_name) or alike(error)}"
     text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].split()[0].strip(chr(39))}: ", text)
     text = text[:1].lower() + text[1:] if text[1:2].islower() else text
     return text.removesuffix(".")

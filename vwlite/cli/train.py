@@ -24,7 +24,7 @@ from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 @options.cache_options
 @options.pass_options
 @options.curriculum_options
-@options.options_of_learners
+@options.options_of_learners()
 @options.class_weights
 @options.table_options
 @options.feature_options

@@ -9,7 +9,7 @@ from vwlite.cli.files import Predictions, Reads, Writes
 from vwlite.cli.parser import VwCommand, Whole
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import FeatureConfig
-from vwlite.options import options_of
+from vwlite.training.config import RunConfig
 from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
@@ -38,7 +38,8 @@ run_options = options.family(
     click.option("--random_weights", "uniform_weights", is_flag=True, help="Begin with uniform random weights."),
     click.option("--normal_weights", is_flag=True, help="Begin with normal ones."),
     click.option("--truncated_normal_weights", is_flag=True, help="Begin with normal ones below two deviations."),
-    options.declared(options_of(FeatureConfig)["sort_features"]),
+    options.options_of_vw_alone(FeatureConfig),
+    options.options_of_vw_alone(RunConfig),
     click.option("--dont_output_best_constant", is_flag=True, help="No best constant in the summary."),
     click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),
     click.option("--no_stdin", is_flag=True, help="Do not read standard input when there is no -d."),
@@ -48,10 +49,6 @@ run_options = options.family(
     click.option("--log_level", type=click.Choice(LOG_LEVELS), help="Least important message that is logged."),
     click.option("--limit_output", type=Whole(), metavar="N", help="Log N messages at most."),
     click.option("--hexfloat_weights", is_flag=True, help="Weights in hexadecimal in models as text."),
-    click.option(
-        "--initial_pass_length", type=Whole(), default=-1,
-        help="Lines of a pass, of which there are twice as many. [default: all]",
-    ),
     click.option("--dry_run", is_flag=True, help="Only look at the options."),
     click.option("--id", "model_id", metavar="TEXT", help="A name for the readable model's header."),
 )
@@ -79,7 +76,7 @@ without_effect = options.family(
 @options.data_options
 @options.cache_options
 @options.pass_options
-@options.options_of_learners
+@options.options_of_learners(vw=True)
 @options.class_weights
 @options.table_options
 @options.feature_options

@@ -35,23 +35,32 @@ class FeatureConfig(Config):
     )
     cubic: tuple[str, ...] = feature((), "Cross three namespaces.", metavar="ABC")
     interactions: tuple[str, ...] = feature((), "Cross two or more namespaces.", metavar="ABC...")
-    permutations: bool = feature(False, "Cross a namespace with itself in every order.")
-    leave_duplicate_interactions: bool = feature(False, "Keep interactions that differ only in order.")
-    ignore: tuple[str, ...] = feature((), "Drop namespaces beginning with these letters.", metavar="ABC")
-    keep: tuple[str, ...] = feature((), "Drop all others.", metavar="ABC")
-    ignore_linear: tuple[str, ...] = feature((), "Use them only within interactions.", metavar="ABC")
-    redefine: tuple[str, ...] = feature((), "File namespaces S under letter N.", metavar="N:=S")
-    ngram: tuple[str, ...] = feature((), "Add n-grams, of namespace A or of all.", metavar="[A]N")
-    skips: tuple[str, ...] = feature((), "Let n-grams skip up to N features.", metavar="[A]N")
-    feature_limit: tuple[str, ...] = feature((), "Keep N features of namespace A or of each.", metavar="[A]N")
+    permutations: bool = feature(False, "Cross a namespace with itself in every order.", in_vw_models="forgotten")
+    leave_duplicate_interactions: bool = feature(
+        False, "Keep interactions that differ only in order.", in_vw_models="forgotten",
+    )
+    ignore: tuple[str, ...] = feature(
+        (), "Drop namespaces beginning with these letters.", metavar="ABC", in_vw_models="added",
+    )
+    keep: tuple[str, ...] = feature((), "Drop all others.", metavar="ABC", in_vw_models="added")
+    ignore_linear: tuple[str, ...] = feature(
+        (), "Use them only within interactions.", metavar="ABC", in_vw_models="added",
+    )
+    redefine: tuple[str, ...] = feature((), "File namespaces S under letter N.", metavar="N:=S", in_vw_models="added")
+    ngram: tuple[str, ...] = feature((), "Add n-grams, of namespace A or of all.", metavar="[A]N", in_vw_models="added")
+    skips: tuple[str, ...] = feature((), "Let n-grams skip up to N features.", metavar="[A]N", in_vw_models="added")
+    feature_limit: tuple[str, ...] = feature(
+        (), "Keep N features of namespace A or of each.", metavar="[A]N", in_vw_models="forgotten",
+    )
     affix: str = feature(
         "", "Add prefixes (+) and suffixes (-) of length N of names, like +2a,-3b.", metavar="SPEC"
     )
     spelling: tuple[str, ...] = feature(
-        (), "Add the spelling classes of names; _ is the anonymous namespace.", metavar="A"
+        (), "Add the spelling classes of names; _ is the anonymous namespace.", metavar="A", in_vw_models="added",
     )
     sort_features: bool = feature(
-        False, "Sort a namespace's features and drop repeated ones.", section="", vw_only=True
+        False, "Sort a namespace's features and drop repeated ones.", section="", vw_only=True,
+        in_vw_models="forgotten",
     )
     dotproduct: tuple[str, ...] = feature(
         (), "Add the dot product of two namespaces' latent vectors.", section="Dot products of latent vectors",

@@ -90,7 +90,9 @@ class RunConfig(Config):
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     passes: int = option(1, "Passes over the data.", section="Passes", low=1)
-    initial_pass_length: int = -1  # lines
+    initial_pass_length: int = option(
+        -1, "Lines of a pass, of which there are twice as many; -1 for all.", vw_only=True
+    )
     learning: bool = True  # False: test only (-t)
     strict: bool = True  # False: as ``vwlite vw``
 

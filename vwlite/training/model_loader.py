@@ -9,9 +9,10 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.prediction_limits import with_free_bound
+from vwlite.options import options_of
 from vwlite.storage import model_file
 from vwlite.training.model_header import of_the_model, stored
-from vwlite.training.option_agreement import SHAPE, check, check_features, check_learner, check_loss, check_shape
+from vwlite.training.option_agreement import check, check_features, check_learner, check_loss, check_shape
 
 if TYPE_CHECKING:
     from vwlite.features.name_index import NameIndex
@@ -64,8 +65,7 @@ def restore(
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
-        if not learner_changes.keys().isdisjoint(SHAPE):
-            check_shape(path, config, learner_changes)
+        check_shape(path, config, learner_changes)
         if strict and learning:
             check_features(path, features, feature_changes)
             check_loss(path, config, loss_changes or {})
@@ -107,12 +107,11 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any],
 
     Without ``strict`` only against what was typed for the model, as ``vw`` does.
     """
-    default = FeatureConfig()
     for name, value in changes.items():
-        old = getattr(features, name)
-        kept = strict or name in ("bits", "dotproduct") or old != getattr(default, name)
-        if name in ("bits", "hash", "hash_seed", "dotproduct") and kept:
-            check(path, name, value, old)
+        one, old = options_of(FeatureConfig)[name], getattr(features, name)
+        kept = strict or name in ("bits", "dotproduct") or old != one.default
+        if one.shape and kept:
+            check(path, one, value, old)
     return replace(features, **changes)
 
 

@@ -18,6 +18,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
+from vwlite.options import Option, options_of
 from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
@@ -26,20 +27,7 @@ from vwlite.training.start import begin_learner
 from vwlite.training.vw_run import run_like_vw
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
-NOT_KEPT = (
-    *("decay_learning_rate", "l1", "l2", "sparse_l2", "min_prediction", "max_prediction"),
-    *("random_weights", "weights_seed", "initial_t", "initial_weight", "constant", "ftrl_alpha", "ftrl_beta"),
-)
 OF_MODELS = ("ldf_override", "csoaa_rank", "probabilities", "scores")  # may be typed for a model that has them
-KEPT_IF_RESUMABLE = ("learning_rate", "power_t", "sgd", "adaptive", "normalized", "invariant")
-NOT_KEPT_FEATURES = {
-    "permutations": False,
-    "leave_duplicate_interactions": False,
-    "sort_features": False,
-    "feature_limit": (),
-}
-# What is typed is added to what the model keeps of these.
-ADDED_TO = ("ngram", "skips", "ignore", "ignore_linear", "keep", "redefine", "spelling")
 PRESERVED = (
     *("example_number", "total_features", "labeled_weight", "old_labeled_weight", "unlabeled_weight"),
     *("weighted_labels", "sum_loss", "sum_loss_since_dump", "dump_interval"),
@@ -230,17 +218,18 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         typed_changes = learners.learner_changes(typed), build.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
-    default, given = GdConfig(), config.learner
-    changes = {name: getattr(given, name) for name in NOT_KEPT}
-    changes |= {name: getattr(given, name, usual) for name, usual in made.config.forgotten_by_vw.items()}
+    given, kind = config.learner, type(made.config)
+    changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
+    changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
     changes |= learners.learner_changes(typed)
     for name in ("csoaa_rank", "scores"):  # vw takes them with any model
         if made.config.only_answers or not hasattr(made.config, name):
             changes.pop(name, None)
     if not made.config.own_loss:
         changes["loss"] = LossConfig(**build.loss_changes(typed))
-    features = {**NOT_KEPT_FEATURES, **build.feature_changes(typed)}
-    for name in ADDED_TO:
+    features = {name: one.default for name, one in in_vw_models(FeatureConfig, "forgotten")}
+    features |= build.feature_changes(typed)
+    for name, _ in in_vw_models(FeatureConfig, "added"):
         if name in features:
             features[name] = (*features[name], *getattr(made.features, name))
     lines = [(name, kept["config"].get(name, "")) for name in ("csoaa_ldf", "wap_ldf")]
@@ -260,7 +249,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         learner_name=given.learner if kept["learner"] in given.continues else None,
         learner_changes=changes,
         feature_changes=features,
-        dropped={name: getattr(default, name) for name in KEPT_IF_RESUMABLE if name not in typed},
+        dropped={name: one.default for name, one in in_vw_models(GdConfig, "resumable") if name not in typed},
         state_changes=outstanding(typed),
     )
     model.learner.set_weights()
@@ -273,6 +262,11 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     if "initial" not in typed:
         model = replace(model, features=replace(config.features, bits=model.features.bits))
     return replace(model, plan=Plan(model.features))
+
+
+def in_vw_models(config: type, how: str) -> list[tuple[str, Option]]:
+    """The options of a configuration that models treat so, by name, as vw has it."""
+    return [(name, one) for name, one in options_of(config).items() if one.in_vw_models == how]
 
 
 def outstanding(typed: dict[str, Any]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
@@ -20,7 +20,8 @@ class ActiveConfig(GdConfig):
         section="Active learning",
     )
     simulation: bool = option(
-        False, "Of --active: ask for labels of the data, and learn no others.", section="Active learning"
+        False, "Of --active: ask for labels of the data, and learn no others.", section="Active learning",
+        in_vw_models="forgotten",
     )
     mellowness: float = option(
         8.0, "Of --active: the larger, the more labels are asked for.", section="Active learning", low=0
@@ -29,7 +30,7 @@ class ActiveConfig(GdConfig):
         False, "Beside predictions (-p), the importance that would flip their sign.", section="Active learning"
     )
     confidence_after_training: bool = option(
-        False, "The same once the example has been learned.", section="Active learning"
+        False, "The same once the example has been learned.", section="Active learning", in_vw_models="forgotten",
     )
     random_seed: int = random_seed()  # of the choice of labels
 
@@ -37,7 +38,6 @@ class ActiveConfig(GdConfig):
     asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
     alone: ClassVar[str] = "it must be known how far an update moves the one prediction there is: by gradients, or FTRL"
     continues: ClassVar[tuple[str, ...]] = ("gd",)
-    forgotten_by_vw: ClassVar[dict[str, Any]] = {"simulation": False, "confidence_after_training": False}
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

@@ -19,7 +19,6 @@ class LearnerConfig(Config):
     default_loss: ClassVar[str] = "squared"
     written_as_text: ClassVar[bool] = True  # vw's text of a model has a place for it
     in_vw: ClassVar[bool] = False  # vw has this learner, so ``vwlite vw`` forgets the options that vw's models forget
-    forgotten_by_vw: ClassVar[dict[str, Any]] = {}  # options of its own among these, and what they are then
     continues: ClassVar[tuple[str, ...]] = ()  # learners of whose models it makes its own: they have the same table
     own_loss: ClassVar[bool] = False  # one that a model keeps whatever --loss_function is typed
     whole_passes: ClassVar[bool] = False  # it needs the same examples in every pass, and a stopped run begins anew

@@ -26,50 +26,65 @@ class GdConfig(LearnerConfig):
     loss: LossConfig = field(default_factory=LossConfig)
     link: str = option(
         "identity", "Scale of predictions.", section="Loss", choices=tuple(LINKS), shown="as the loss has it",
+        vw_shown="identity",
         settled=True,
     )
-    sgd: bool = option(False, "Plain stochastic gradient descent.", section="Update", settled=True)
-    adaptive: bool = option(False, "Per-feature rates (AdaGrad).", section="Update", settled=True)
+    sgd: bool = option(
+        False, "Plain stochastic gradient descent.", section="Update", settled=True, in_vw_models="resumable",
+    )
+    adaptive: bool = option(
+        False, "Per-feature rates (AdaGrad).", section="Update", settled=True, in_vw_models="resumable",
+    )
     normalized: bool = option(
-        False, "Rates that do not depend on the features' scale.", section="Update", settled=True
+        False, "Rates that do not depend on the features' scale.", section="Update", settled=True,
+        in_vw_models="resumable",
     )
     invariant: bool = option(
-        False, "Importance-aware updates. [default: all three]", section="Update", settled=True
+        False, "Importance-aware updates. [default: all three]", section="Update", settled=True,
+        in_vw_models="resumable",
     )
     learning_rate: float | None = option(
         None, "Learning rate.", section="Update", spelled=("-l", "--learning_rate"), low=0,
-        shown="0.5, or 10 unless adaptive and normalized",
+        shown="0.5, or 10 unless adaptive and normalized", in_vw_models="resumable",
     )
-    power_t: float = option(0.5, "Power of the rates' decay.", section="Update")
+    power_t: float = option(0.5, "Power of the rates' decay.", section="Update", in_vw_models="resumable")
     initial_t: float | None = option(
         None, "Start value of t and of the adaptive sums.", section="Update", low=0, shown="0; 1 with plain --sgd",
-        settled=True,
+        settled=True, in_vw_models="forgotten",
     )
-    decay_learning_rate: float = option(1.0, "Multiply the rate by this after every pass.", section="Update", low=0)
+    decay_learning_rate: float = option(
+        1.0, "Multiply the rate by this after every pass.", section="Update", low=0, in_vw_models="forgotten",
+    )
     l1: float = option(
-        0.0, "L1 regularisation (truncated gradient, as vw's; 'vwlite l1' has another).", section="Update", low=0
+        0.0, "L1 regularisation (truncated gradient, as vw's; 'vwlite l1' has another).", section="Update", low=0,
+        in_vw_models="forgotten",
     )
-    l2: float = option(0.0, "L2 regularisation.", section="Update", low=0)
+    l2: float = option(0.0, "L2 regularisation.", section="Update", low=0, in_vw_models="forgotten")
     sparse_l2: float = option(
-        0.0, "L2 regularisation of the example's features only.", section="Update", low=0, settled=True
+        0.0, "L2 regularisation of the example's features only.", section="Update", low=0, settled=True,
+        in_vw_models="forgotten",
     )
-    min_prediction: float | None = option(None, "Smallest prediction.", section="Update")
-    max_prediction: float | None = option(None, "Largest prediction.", section="Update")
-    initial_weight: float = option(0.0, "Start value of every weight.", section="Update", settled=True)
+    min_prediction: float | None = option(None, "Smallest prediction.", section="Update", in_vw_models="forgotten")
+    max_prediction: float | None = option(None, "Largest prediction.", section="Update", in_vw_models="forgotten")
+    initial_weight: float = option(
+        0.0, "Start value of every weight.", section="Update", settled=True, in_vw_models="forgotten",
+    )
     random_weights: str | None = None  # or their distribution: uniform, normal, truncated
     weights_seed: int = 0
     constant: float = option(
-        0.0, "Start value of the constant's weight.", section="Update", spelled=("-C", "--constant"), settled=True
+        0.0, "Start value of the constant's weight.", section="Update", spelled=("-C", "--constant"), settled=True,
+        in_vw_models="forgotten",
     )
     binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
     ftrl: bool = option(
         False, "FTRL-proximal updates instead, with --l1 and --l2 as it has them.", section="Update", settled=True
     )
     ftrl_alpha: float | None = option(
-        None, "Its learning rate.", section="Update", above=0, shown="0.5", settled=True
+        None, "Its learning rate.", section="Update", above=0, shown="0.5", settled=True, in_vw_models="forgotten",
     )
     ftrl_beta: float | None = option(
-        None, "Added to the root of the squared gradients' sum.", section="Update", low=0, shown="1", settled=True
+        None, "Added to the root of the squared gradients' sum.", section="Update", low=0, shown="1", settled=True,
+        in_vw_models="forgotten",
     )
 
     learner: ClassVar[str] = "gd"

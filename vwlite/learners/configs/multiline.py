@@ -12,8 +12,9 @@ from vwlite.options import again, config, option
 REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
 
 
-def way(help: str) -> Any:
-    return option("", help, section="Groups of lines", choices=("m", "mc", "multiline", "multiline-classifier"))
+def way(help: str, **declared: Any) -> Any:
+    choices = (*REGRESSION, *CLASSIFIER)
+    return option("", help, section="Groups of lines", choices=choices, **declared)
 
 
 @config
@@ -25,7 +26,7 @@ class LdfConfig(GdConfig):
         "one costs least (mc). A group's first line 'shared | features' adds to all of them."
     )
     wap_ldf: str = way("The same from differences of two lines.")
-    ldf_override: str = way("In place of what these two say.")
+    ldf_override: str = way("In place of what these two say.", in_vw_models="forgotten")
     csoaa_rank: bool = option(
         False, "Predict all classes of a group, the cheapest first, with their scores.", section="Groups of lines"
     )
@@ -36,7 +37,6 @@ class LdfConfig(GdConfig):
     alone: ClassVar[str] = "an example is a group of lines, whose costs are its label"
     multiline: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
-    forgotten_by_vw: ClassVar[dict[str, Any]] = {"ldf_override": "", "probabilities": False}
     label_words: ClassVar[bool] = True
     kind: ClassVar[str] = "ldf"
     count: ClassVar[int] = 1  # of sets of weights

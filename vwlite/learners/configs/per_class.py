@@ -35,25 +35,27 @@ class ManyConfig(GdConfig):
         None, "Number of the first class, 0 or 1.", section="Classes", low=0, high=1, shown="as the data tell"
     )
     probabilities: bool = option(
-        False, "Predict the probability of every class (with --loss_function logistic).", section="Classes"
+        False, "Predict the probability of every class (with --loss_function logistic).", section="Classes",
+        in_vw_models="forgotten",
     )
-    scores: bool = option(False, "Predict the score of every class.", section="Classes")
+    scores: bool = option(False, "Predict the score of every class.", section="Classes", in_vw_models="forgotten")
     oaa_subsample: int = option(
-        0, "Teach the label's class and N others each time, not all.", section="Classes", shown=""
+        0, "Teach the label's class and N others each time, not all.", section="Classes", shown="",
+        in_vw_models="forgotten",
     )
     random_seed: int = random_seed()  # which others
     sequential: bool = option(
         False, "Of --multilabel_oaa: learn a label only while all before it were right.", section="Classes"
     )
     cs_absolute_loss: bool = option(
-        False, "Loss of --csoaa: the answer's cost, not what it costs more than the best.", section="Classes"
+        False, "Loss of --csoaa: the answer's cost, not what it costs more than the best.", section="Classes",
+        in_vw_models="forgotten",
     )
 
     learner: ClassVar[str] = "many"
     asked_by: ClassVar[tuple[str, ...]] = KINDS
     goes_over_bases: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
-    forgotten_by_vw: ClassVar[dict[str, Any]] = {**CLASS_SCORES_OFF, "cs_absolute_loss": False, "oaa_subsample": 0}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,7 +13,6 @@ class TreeConfig(ManyConfig):
     """Labels are those of ``oaa``; there are neither scores nor probabilities of all classes."""
 
     only_answers: ClassVar[bool] = True
-    forgotten_by_vw: ClassVar[dict[str, Any]] = {}
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:

@@ -1,0 +1,25 @@
+"""What is proposed in place of an unknown option or choice."""
+
+import pytest
+
+
+def test_an_unknown_choice_is_answered_with_the_one_that_is_spelled_most_like_it(vwlite):
+    done = vwlite("train", "data.vw", "--loss_function", "logstic", status=2)
+    assert "--loss_function: 'logstic' is not one of squared, " in done.stderr
+    assert " (did you mean logistic?)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "proposed"),
+    [
+        ("--pass", " (did you mean --passes?)"),
+        ("--los", " (did you mean --loss_function or --loss_scale?)"),
+        ("--dot-in", " (did you mean --dot-init or --dot-init-kind?)"),
+        ("--lerning_rate", " (did you mean --learning_rate?)"),
+        ("--xyz", ""),
+    ],
+)
+def test_an_unknown_option_is_answered_with_those_that_begin_like_it(typed, proposed, vwlite):
+    said = vwlite("train", "data.vw", typed, "3", status=2).stderr
+    name = f"--{typed[2:].replace('-', '_')}"
+    assert said == f"vwlite: no such option {name}{proposed} ('vwlite train --help' lists what there is)\n"
