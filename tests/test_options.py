@@ -6,24 +6,32 @@ from dataclasses import FrozenInstanceError, asdict, fields, replace
 
 import pytest
 
+from vwlite.cli.crr import command as crr
+from vwlite.cli.l1 import command as l1
 from vwlite.cli.train import command as train
 from vwlite.cli.vw import command as vw
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
+from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.loglinear.config import L1Config
 from vwlite.training.config import CurriculumConfig, RunConfig
 
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
-    *(CurriculumConfig, RunConfig),
+    *(CurriculumConfig, RunConfig, QueryConfig, CrrConfig, L1Config),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
-PARAMS = {param.name: param for param in (*vw.params, *train.params)}
+COMMANDS = {QueryConfig: [crr], CrrConfig: [crr], L1Config: [l1]}  # of other configurations vw and train
+
+
+def param_of(config, one):
+    return {param.name: param for command in COMMANDS.get(config, [vw, train]) for param in command.params}[one.key]
 
 
 def named(pair):
@@ -32,14 +40,14 @@ def named(pair):
 
 @pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
 def test_an_option_is_declared_whole(config, one):
-    assert one.help.endswith((".", "]")) and (one.section or one.vw_only)
+    assert one.help.endswith((".", "]")) and (one.section or one.vw_only or config in COMMANDS)
     assert one.type in ("bool", "int", "float", "str", "tuple[str, ...]") or one.read_as
     assert all(spelling.startswith("-") for spelling in one.spelled)
 
 
 @pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
 def test_the_command_line_has_it_with_the_default_that_the_learner_has(config, one):
-    param = PARAMS[one.key]
+    param = param_of(config, one)
     assert {name for names in one.spelled for name in names.split("/")} <= {*param.opts, *param.secondary_opts}
     assert one.help in param.help
     assert one.default_text in param.help
@@ -91,7 +99,7 @@ def test_bounds_in_words(declared, text):
 
 def test_a_learner_is_asked_for_by_options_that_there_are():
     asked = [name for config in config_classes() for name in config.asked_by]
-    assert len(asked) == len(set(asked)) and set(asked) <= set(PARAMS)
+    assert len(asked) == len(set(asked)) and set(asked) <= {param.name for param in train.params}
     assert {config.learner for config in config_classes() if not config.asked_by} == {"gd"}
 
 

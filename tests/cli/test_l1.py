@@ -300,7 +300,7 @@ def test_lock(vwlite):
         ("--l1 -1", "--l1"),
         ("-l 0", "-l"),
         ("--passes 0", "--passes"),
-        ("--decay_learning_rate 1", "between 0 and 1"),
+        ("--decay_learning_rate 1", "above 0 and below 1"),
         ("--names -c", "--names"),
         ("--penalty clipped", "penalty"),
     ],

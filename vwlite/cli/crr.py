@@ -8,41 +8,23 @@ from vwlite.cli import options
 from vwlite.cli.files import Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-
-LOSSES = ["squared", "logistic", "hinge"]
+from vwlite.features.config import QueryConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
 
 
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
 @options.data_files
 @options.file(Writes("model"), "-f", "--final_regressor", "model", help="Write the model there.")
-@options.number("--alpha", help="Share of regression, 1 for it alone, 0 for ranking. [default: 0.5]", default=0.5)
-@options.number("--lambda", "penalty", help="L2 penalty; sets the step sizes too. [default: 0.001]", default=0.001)
-@options.count("--steps", help="Random examples or pairs to learn from.", default=1_000_000, show_default=True)
-@click.option(
-    "--loss_function", type=click.Choice(LOSSES), default="squared", show_default=True, help="Of examples and pairs."
+@options.options_in(CrrConfig)
+@options.options_in(
+    LossConfig, "Loss",
+    name={"help": "Of examples and pairs.", "choices": LOSS_NAMES},
+    logistic_min={"help": "Label that means 'never'.", "shown": "-1 or 0, as the labels are"},
+    logistic_max={"help": "Label that means 'always'."},
+    only=("name", "logistic_min", "logistic_max"),
 )
-@options.number("--logistic_min", help="Label that means 'never'. [default: -1 or 0, as the labels are]")
-@options.number("--logistic_max", help="Label that means 'always'. [default: 1]")
-@options.text("--qid", help="What tells queries apart: tag, none, or a namespace. [default: tags]", metavar="NS")
-@click.option(
-    "--pair-sampling",
-    "sampling",
-    type=click.Choice(["pairs", "query"]),
-    default="pairs",
-    show_default=True,
-    help="All pairs are as likely; or all queries, and all pairs of a query.",
-)
-@options.count("--pair-buffer", help="Keep N examples of each label of a query instead of a cache.", default=0)
-@click.option(
-    "--rate",
-    type=click.Choice(["inverse", "invsqrt", "constant"]),
-    default="inverse",
-    show_default=True,
-    help="Step sizes: 1/(lambda i), X/sqrt(i) or X.",
-)
-@options.number("-l", "--learning_rate", help="X of invsqrt and constant. [default: 0.02]")
-@click.option("--project", is_flag=True, help="Keep the weights in the ball of radius 1/sqrt(lambda), as Pegasos does.")
-@options.count("--random_seed", "--seed", "seed", help="Seed of the draws.", default=0)
+@options.options_in(QueryConfig)
 @options.data_options
 @options.cache_options
 @options.table_options

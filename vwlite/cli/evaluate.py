@@ -9,6 +9,7 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.evaluation.metric_table import sections
+from vwlite.features.config import QueryConfig
 
 
 class WithMetrics(Command):
@@ -24,7 +25,7 @@ class WithMetrics(Command):
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
 @click.option("--metric", "metrics", metavar="A,B,...", help="Only these, named below. [default: all that apply]")
-@click.option("--qid", metavar="NS", help="What tells queries apart: tag, none, or a namespace. [default: tags]")
+@options.options_in(QueryConfig)
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
 @options.bad_line_options

@@ -9,6 +9,7 @@ from vwlite.cli.files import Held, Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
+from vwlite.solvers.loglinear.config import L1Config
 from vwlite.storage.output_checks import LOCK
 
 
@@ -16,27 +17,7 @@ from vwlite.storage.output_checks import LOCK
 @options.data_files
 @options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", help="Write the model there.")
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
-@click.option(
-    "--model", "kind_of_model", type=options.L1_MODELS, default="binary", show_default=True,
-    help="Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
-)
-@options.number("--l1", help="C of the objective: sum of log p(y|x) - C |w|. [default: 1]", default=1.0)
-@click.option(
-    "--solver", type=click.Choice(["sgd", "owlqn"]), default="sgd", show_default=True,
-    help="Stochastic gradient steps, or batch quasi-Newton (OWL-QN).",
-)
-@click.option(
-    "--penalty", type=click.Choice(["naive", "clipping", "cumulative"]), default="cumulative", show_default=True,
-    help="On all weights at each step; or on the example's, what is due, never across zero; or what is due in all.",
-)
-@click.option(
-    "--rate", type=click.Choice(["harmonic", "exponential"]), default="exponential", show_default=True,
-    help="Step sizes after t passes: X/(1+t) or X*A^t.",
-)
-@options.number("-l", "--learning_rate", help="X of the rate. [default: 0.05, multinomial 0.1, crf 0.2]")
-@options.number("--decay_learning_rate", "decay", help="A of the exponential rate.", default=0.85, show_default=True)
-@options.count("--passes", help="Passes or iterations at most. [default: 30, owlqn: 1000]")
-@options.number("--tolerance", help="owlqn stops when an iteration gains less. [default: 1e-7, relative]", default=1e-7)
+@options.options_in(L1Config)
 @options.file(
     Held(), "--holdout",
     help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
@@ -46,10 +27,6 @@ from vwlite.storage.output_checks import LOCK
     help="What a better pass is. [default: f1 of phrases, accuracy of other names, else log_loss]",
 )
 @options.count("--early_terminate", help="Stop after N passes without gain.", default=8, show_default=True)
-@click.option("--dense-pairs", is_flag=True, help="Pair every feature with every label, not only those seen together.")
-@options.listed("--edge", help="Namespaces (letters) that transitions are conditioned on.", metavar="ABC")
-@click.option("--shuffle/--no-shuffle", default=None, help="Random order in every pass. [default: yes]")
-@options.count("--random_seed", "--seed", "seed", help="Seed of these orders.", default=0)
 @options.max_memory
 @options.data_options
 @options.cache_options

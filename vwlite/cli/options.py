@@ -1,6 +1,6 @@
 """Options, in families: a command takes the families it needs, and no option is spelled twice."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import click
@@ -96,10 +96,13 @@ def repeatable(one: Option) -> bool:
     return one.type == "tuple[str, ...]" and not one.read_as
 
 
-def options_in(config: type, section: str, **changes: Mapping[str, Any]) -> Decorator:
+def options_in(
+    config: type, section: str = "", only: Collection[str] = (), **changes: Mapping[str, Any]
+) -> Decorator:
     """The options of a configuration that stand in this section, some declared otherwise for a command."""
-    found = [one._replace(**changes.get(one.name, {})) for one in options_of(config).values() if not one.vw_only]
-    return family("", *(declared(one) for one in found if one.section == section))
+    found = [one for one in options_of(config).values() if one.section == section and not one.vw_only]
+    chosen = [one._replace(**changes.get(one.name, {})) for one in found if not only or one.name in only]
+    return family("", *map(declared, chosen))
 
 
 def options_of_learners(vw: bool = False) -> Decorator:

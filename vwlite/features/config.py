@@ -72,3 +72,17 @@ class FeatureConfig(Config):
             raise UsageError("--ngram goes by the order of features: drop --sort_features")
         if self.skips and not self.ngram:
             raise UsageError("--skips needs --ngram")
+
+
+@config
+class QueryConfig(Config):
+    """``by`` is ``"tag"``, ``"none"`` (all rows are one query), a namespace's name, or None: tags if there are any."""
+
+    by: str | None = option(
+        None, "What tells queries apart: tag, none, or a namespace.", spelled=("--qid",), key="qid", metavar="NS",
+        shown="tags",
+    )
+
+    def __post_init__(self) -> None:
+        if self.by == "":
+            raise UsageError("--qid takes tag, none or the name of a namespace")

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from vwlite._native.query_ids import namespace_numbers, tag_numbers
 from vwlite.data.batch import TAGGED, Batch
-from vwlite.errors import DataError, UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.errors import DataError
+from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.hashing import hash_name
-
-
-@dataclass(frozen=True, slots=True)
-class QueryConfig:
-    """``by`` is ``"tag"``, ``"none"`` (all rows are one query), a namespace's name, or None: tags if there are any."""
-
-    by: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.by == "":
-            raise UsageError("--qid takes tag, none or the name of a namespace")
 
 
 class Queries:

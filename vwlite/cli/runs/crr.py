@@ -9,16 +9,15 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.name_index import NameIndex
-from vwlite.features.query_ids import Queries, QueryConfig
+from vwlite.features.query_ids import Queries
 from vwlite.learners.losses import LossConfig
+from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import CrrConfig, save, train
-
-SAME = ("alpha", "penalty", "steps", "rate", "learning_rate", "project", "sampling", "pair_buffer", "seed")
+from vwlite.solvers.crr.train import save, train
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -59,7 +58,7 @@ def crr_config(arguments: dict[str, Any], typed: dict[str, Any]) -> CrrConfig:
     return CrrConfig(
         loss=LossConfig(arguments["loss_function"], **limits, limited=bool(limits)),
         queries=QueryConfig(arguments["qid"]),
-        **{name: arguments[name] for name in SAME},
+        **build.chosen(CrrConfig, arguments),
     )
 
 

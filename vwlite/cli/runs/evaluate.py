@@ -12,7 +12,8 @@ from vwlite.evaluation import metrics, ranking_metrics
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.evaluation.metric_table import ORDER, chosen, names_of
-from vwlite.features.query_ids import Queries, QueryConfig
+from vwlite.features.config import QueryConfig
+from vwlite.features.query_ids import Queries
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
 

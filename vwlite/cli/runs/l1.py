@@ -1,13 +1,13 @@
 """What ``vwlite l1`` does."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
 from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
-from vwlite.data.config import BadLinesConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear import model_file
@@ -16,13 +16,8 @@ from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
+from vwlite.training.option_agreement import check_features, check_learner
 
-OPTIONS = {  # as typed -> field of L1Config
-    "kind_of_model": "model",
-    **{name: name for name in ("l1", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance")},
-    **{name: name for name in ("dense_pairs", "edge", "shuffle", "seed")},
-}
-SETTLED = ("model", "dense_pairs", "edge")
 ONLY = {  # option: what it needs
     "penalty": ("solver", "sgd"),
     "rate": ("solver", "sgd"),
@@ -63,7 +58,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
         config=config,
         features=features_of(typed, config, initial),
         input=input,
-        bad_lines=BadLinesConfig(arguments["max_bad_ratio"], arguments["strict"], arguments["bad_lines"]),
+        bad_lines=build.bad_lines_config(arguments),
         holdout=read_holdout(arguments["holdout"], arguments["holdout_metric"]),
         patience=arguments["early_terminate"],
         names=arguments["names"],
@@ -75,15 +70,12 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
 
 def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) -> L1Config:
     """Typed options over the model's, if there is one. Raises UsageError for those that would do nothing."""
-    changes = {OPTIONS[name]: value for name, value in typed.items() if name in OPTIONS}
-    fields = {name: getattr(initial.config, name) for name in OPTIONS.values()} if initial else {}
+    changes = build.chosen(L1Config, typed)
     if initial:
-        for name in SETTLED:
-            if name in changes and changes[name] != fields[name]:
-                raise UsageError(f"--{name} contradicts {initial.path}, which was made with {fields[name]}")
-    config = L1Config(**{**fields, **changes})
+        check_learner(initial.path, initial.config, changes)
+    config = replace(initial.config, **changes) if initial else L1Config(**changes)
     for name, (other, needed) in ONLY.items():
-        if name in changes and name in typed and getattr(config, other) != needed:
+        if name in changes and getattr(config, other) != needed:
             raise UsageError(f"--{name} does nothing without --{other} {needed}")
     return config
 
@@ -92,8 +84,6 @@ def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.Loa
     changes = build.feature_changes(typed)
     if not initial:
         return FeatureConfig(**{"bits": BITS[config.model], **changes})
-    from vwlite.training.option_agreement import check_features
-
     check_features(initial.path, initial.features, changes)
     return initial.features
 

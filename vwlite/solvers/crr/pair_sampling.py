@@ -8,8 +8,6 @@ import numpy as np
 
 from vwlite._native.alias_table import alias, draw
 
-SAMPLING = ("pairs", "query")  # every pair is equally likely, or every query and then each of its pairs
-
 
 @dataclass(slots=True)
 class PairIndex:

@@ -8,69 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from vwlite._native import crr as kernel
-from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.errors import DataError, Diverged
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
-from vwlite.features.query_ids import QueryConfig
 from vwlite.features.row_terms import ADVICE, MAX_TERMS
 from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
-from vwlite.learners.losses import LOSSES, LossConfig
+from vwlite.learners.losses import LOSSES
 from vwlite.numerals import FLOAT32_MAX
+from vwlite.solvers.crr.config import RATES, CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.pair_sampling import SAMPLING
 from vwlite.storage import model_file
 
-LOSS_NAMES = ("squared", "logistic", "hinge")
-RATES = ("inverse", "invsqrt", "constant")
 CHUNK = 1 << 17  # steps between looks at signals
-
-
-@dataclass(frozen=True, slots=True)
-class CrrConfig:
-    """Options of the training. ``learning_rate`` belongs to the rates ``invsqrt`` and ``constant`` (0.02 when None)."""
-
-    loss: LossConfig = field(default_factory=LossConfig)
-    alpha: float = 0.5
-    penalty: float = 0.001  # lambda
-    steps: int = 1_000_000
-    rate: str = "inverse"
-    learning_rate: float | None = None
-    project: bool = False
-    sampling: str = "pairs"
-    pair_buffer: int = 0
-    queries: QueryConfig = field(default_factory=QueryConfig)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.loss.name not in LOSS_NAMES:
-            raise UsageError(f"combined regression and ranking knows {', '.join(LOSS_NAMES)}, not {self.loss.name}")
-        if not 0 <= self.alpha <= 1:
-            raise UsageError(f"--alpha takes a number from 0 to 1, not {self.alpha:g}")
-        if not 0 <= self.penalty < float("inf"):
-            raise UsageError(f"--lambda takes a number of 0 or more, not {self.penalty:g}")
-        if self.steps < 1 or self.pair_buffer < 0:
-            raise UsageError("--steps and --pair-buffer take positive numbers")
-        if self.rate not in RATES or self.sampling not in SAMPLING:
-            raise UsageError(f"--rate is one of {', '.join(RATES)}, --pair-sampling one of {', '.join(SAMPLING)}")
-        if self.penalty == 0 and (self.rate == "inverse" or self.project):
-            raise UsageError("--lambda 0 needs --rate constant or invsqrt, and goes without --project")
-        if self.rate == "inverse" and self.learning_rate is not None:
-            raise UsageError("-l goes with --rate constant or invsqrt; the rate of step i is 1 / (lambda i) otherwise")
-        if self.rate != "inverse" and not 0 < self.initial_learning_rate * max(self.penalty, 1e-300) < 1:
-            raise UsageError("the learning rate must be above 0, and below 1 / lambda")
-
-    @property
-    def initial_learning_rate(self) -> float:
-        return 0.02 if self.learning_rate is None else self.learning_rate
 
 
 class Weights:

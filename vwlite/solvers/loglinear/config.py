@@ -1,8 +1,9 @@
 """Options of ``vwlite l1``, validated once."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
 from vwlite.errors import UsageError
+from vwlite.options import Config, config, option
 
 MODELS = ("binary", "multinomial", "crf")
 PENALTIES = ("naive", "clipping", "cumulative")  # in the order of solvers/l1_penalties.pxd
@@ -13,43 +14,51 @@ STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.2}  # learning rates wh
 BITS = {"binary": 18, "multinomial": 32, "crf": 32}
 
 
-@dataclass(frozen=True, slots=True)
-class L1Config:
+def by_name(defaults: dict[str, float]) -> str:
+    """Defaults for --help: the first as it is, the others with their names."""
+    first, *others = (f"{value:g}" for value in defaults.values())
+    return ", ".join([first, *(f"{name} {text}" for name, text in zip([*defaults][1:], others, strict=True))])
+
+
+@config
+class L1Config(Config):
     """What is learned, and how. ``learning_rate`` None depends on the model, ``passes`` None on the solver."""
 
-    model: str = "binary"
-    l1: float = 1.0  # C
-    solver: str = "sgd"
-    penalty: str = "cumulative"
-    rate: str = "exponential"
-    learning_rate: float | None = None  # eta_0
-    decay: float = 0.85  # alpha, by pass
-    passes: int | None = None
-    tolerance: float = 1e-7  # of OWL-QN
-    dense_pairs: bool = False
-    edge: tuple[str, ...] = ()
-    shuffle: bool = True
-    seed: int = 0
+    model: str = option(
+        "binary", "Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).", key="kind_of_model",
+        choices=MODELS, settled=True,
+    )
+    l1: float = option(1.0, "C of the objective: sum of log p(y|x) - C |w|.", low=0)
+    solver: str = option(
+        "sgd", "Stochastic gradient steps, or batch quasi-Newton (OWL-QN).", choices=SOLVERS
+    )
+    penalty: str = option(
+        "cumulative",
+        "On all weights at each step; or on the example's, what is due, never across zero; or what is due in all.",
+        choices=PENALTIES,
+    )
+    rate: str = option("exponential", "Step sizes after t passes: X/(1+t) or X*A^t.", choices=RATES)
+    learning_rate: float | None = option(
+        None, "X of the rate.", spelled=("-l", "--learning_rate"), above=0, shown=by_name(STEEPEST)
+    )
+    decay: float = option(
+        0.85, "A of the exponential rate.", spelled=("--decay_learning_rate",), key="decay", above=0, below=1
+    )
+    passes: int | None = option(None, "Passes or iterations at most.", low=1, shown=by_name(PASSES))
+    tolerance: float = option(
+        1e-7, "owlqn stops when an iteration gains less.", above=0, below=1, shown="1e-7, relative"
+    )
+    dense_pairs: bool = option(
+        False, "Pair every feature with every label, not only those seen together.", spelled=("--dense-pairs",),
+        settled=True,
+    )
+    edge: tuple[str, ...] = option(
+        (), "Namespaces (letters) that transitions are conditioned on.", metavar="ABC", settled=True
+    )
+    shuffle: bool = option(True, "Random order in every pass.", spelled=("--shuffle/--no-shuffle",), shown="yes")
+    seed: int = option(0, "Seed of these orders.", spelled=("--random_seed", "--seed"))
 
     def __post_init__(self) -> None:
-        for option, value, known in (
-            ("--model", self.model, MODELS),
-            ("--solver", self.solver, SOLVERS),
-            ("--penalty", self.penalty, PENALTIES),
-            ("--rate", self.rate, RATES),
-        ):
-            if value not in known:
-                raise UsageError(f"{option} is one of {', '.join(known)}, not {value!r}")
-        if not 0 <= self.l1 < float("inf"):
-            raise UsageError(f"--l1 takes a number of 0 or more, not {self.l1:g}")
-        if not 0 < self.initial_learning_rate < float("inf"):
-            raise UsageError(f"-l takes a number above 0, not {self.initial_learning_rate:g}")
-        if not 0 < self.decay < 1:
-            raise UsageError(f"--decay_learning_rate takes a number between 0 and 1, not {self.decay:g}")
-        if self.most_passes < 1:
-            raise UsageError(f"--passes takes 1 or more, not {self.passes}")
-        if not 0 < self.tolerance < 1:
-            raise UsageError(f"--tolerance takes a number between 0 and 1, not {self.tolerance:g}")
         if self.edge and self.model != "crf":
             raise UsageError("--edge conditions transitions between labels: it needs --model crf")
         if self.dense_pairs and self.model == "binary":

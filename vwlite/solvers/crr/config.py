@@ -1,0 +1,56 @@
+"""Options of combined regression and ranking: plain data, so that ``--help`` shows them without NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from vwlite.errors import UsageError
+from vwlite.features.config import QueryConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.options import Config, config, option
+
+LOSS_NAMES = ("squared", "logistic", "hinge")
+RATES = ("inverse", "invsqrt", "constant")
+SAMPLING = ("pairs", "query")  # every pair is equally likely, or every query and then each of its pairs
+
+
+@config
+class CrrConfig(Config):
+    """Options of the training. ``learning_rate`` belongs to the rates ``invsqrt`` and ``constant`` (0.02 when None)."""
+
+    loss: LossConfig = field(default_factory=LossConfig)
+    alpha: float = option(0.5, "Share of regression, 1 for it alone, 0 for ranking.", low=0, high=1)
+    penalty: float = option(
+        0.001, "L2 penalty; sets the step sizes too.", spelled=("--lambda",), key="penalty", low=0
+    )
+    steps: int = option(1_000_000, "Random examples or pairs to learn from.", low=1, shown="1000000")
+    rate: str = option("inverse", "Step sizes: 1/(lambda i), X/sqrt(i) or X.", choices=RATES)
+    learning_rate: float | None = option(
+        None, "X of invsqrt and constant.", spelled=("-l", "--learning_rate"), shown="0.02"
+    )
+    project: bool = option(
+        False, "Keep the weights in the ball of radius 1/sqrt(lambda), as Pegasos does."
+    )
+    sampling: str = option(
+        "pairs", "All pairs are as likely; or all queries, and all pairs of a query.", spelled=("--pair-sampling",),
+        key="sampling", choices=SAMPLING,
+    )
+    pair_buffer: int = option(
+        0, "Keep N examples of each label of a query instead of a cache.", spelled=("--pair-buffer",), low=0, shown=""
+    )
+    queries: QueryConfig = field(default_factory=QueryConfig)
+    seed: int = option(0, "Seed of the draws.", spelled=("--random_seed", "--seed"))
+
+    def __post_init__(self) -> None:
+        if self.loss.name not in LOSS_NAMES:
+            raise UsageError(f"combined regression and ranking knows {', '.join(LOSS_NAMES)}, not {self.loss.name}")
+        if self.penalty == 0 and (self.rate == "inverse" or self.project):
+            raise UsageError("--lambda 0 needs --rate constant or invsqrt, and goes without --project")
+        if self.rate == "inverse" and self.learning_rate is not None:
+            raise UsageError("-l goes with --rate constant or invsqrt; the rate of step i is 1 / (lambda i) otherwise")
+        if self.rate != "inverse" and not 0 < self.initial_learning_rate * max(self.penalty, 1e-300) < 1:
+            raise UsageError("the learning rate must be above 0, and below 1 / lambda")
+
+    @property
+    def initial_learning_rate(self) -> float:
+        return 0.02 if self.learning_rate is None else self.learning_rate
