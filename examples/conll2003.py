@@ -13,10 +13,10 @@ from pathlib import Path
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.classifier import train
+from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.sgd import SolverConfig
-from vwlite.solvers.aso.train import GIB, LearnConfig, learn
+from vwlite.solvers.aso.train import GIB, learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conll2003_to_vw import iob2, lines, reuters, sentences

@@ -15,12 +15,12 @@ import numpy as np
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.classifier import TargetConfig, labels_of, train
+from vwlite.solvers.aso.classifier import labels_of, train
+from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.sgd import SolverConfig
 from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.aso.topics import as_text, topics
-from vwlite.solvers.aso.train import LearnConfig, learn
+from vwlite.solvers.aso.train import learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from newsgroups_to_vw import documents, line

@@ -6,6 +6,8 @@ from dataclasses import FrozenInstanceError, asdict, fields, replace
 
 import pytest
 
+from vwlite._native import one_vs_rest_sgd
+from vwlite.cli.aso import command as aso
 from vwlite.cli.crr import command as crr
 from vwlite.cli.l1 import command as l1
 from vwlite.cli.train import command as train
@@ -18,6 +20,7 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
+from vwlite.solvers.aso.config import LOSSES, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.training.config import CurriculumConfig, RunConfig
@@ -25,9 +28,17 @@ from vwlite.training.config import CurriculumConfig, RunConfig
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, QueryConfig, CrrConfig, L1Config),
+    *(SolverConfig, TargetConfig, LearnConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
-COMMANDS = {QueryConfig: [crr], CrrConfig: [crr], L1Config: [l1]}  # of other configurations vw and train
+COMMANDS = {  # of other configurations vw and train
+    QueryConfig: [crr],
+    CrrConfig: [crr],
+    L1Config: [l1],
+    SolverConfig: [aso.commands["learn"]],
+    LearnConfig: [aso.commands["learn"]],
+    TargetConfig: [aso.commands["train"]],
+}
 
 
 def param_of(config, one):
@@ -125,3 +136,7 @@ def test_a_configuration_is_a_frozen_record():
         config.l1 = 1.0
     with pytest.raises(TypeError, match="no field 'l3'"):
         GdConfig(l3=1)
+
+
+def test_losses_are_numbered_as_in_the_kernel():
+    assert LOSSES == one_vs_rest_sgd.LOSSES

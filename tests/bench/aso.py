@@ -13,8 +13,9 @@ import numpy as np
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.solvers.aso.auxiliary import most_frequent, read_aux, views
+from vwlite.solvers.aso.config import SolverConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.sgd import SolverConfig, solve, zero_weights
+from vwlite.solvers.aso.sgd import solve, zero_weights
 
 SAMPLE, ROUNDS = 25, 3
 

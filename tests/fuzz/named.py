@@ -8,10 +8,10 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.classifier import train
+from vwlite.solvers.aso.config import LearnConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.topics import as_text, topics
-from vwlite.solvers.aso.train import LearnConfig
 from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
 from vwlite.solvers.loglinear.config import L1Config

@@ -8,22 +8,9 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.storage.output_checks import LOCK
 
-LOSSES = ["modified_huber", "logistic", "hinge", "squared"]
-
-data = options.family(
-    "Input",
-    options.count("--threads", help="Threads; the result does not depend on it. [default: all cores]"),
-)
-solver = options.family(
-    "Update",
-    click.option("--loss_function", type=click.Choice(LOSSES), default=LOSSES[0], show_default=True, help="Loss."),
-    options.number("--lambda", "penalty", help="L2 regularisation of w.", default=1e-4, show_default=True),
-    options.number("-l", "--learning_rate", help="Learning rate.", default=0.5, show_default=True),
-    options.count("--random_seed", "--seed", "seed", help="Seed of orders and views.", default=0),
-    click.option("--unit/--no-unit", default=True, help="Scale what is seen of an example to length 1. [default: yes]"),
-)
 output = options.family(
     "Output",
     options.json_option("Write the facts of the training as JSON; - is stdout."),
@@ -52,14 +39,12 @@ def command() -> None:
 @click.option("--multilabel", is_flag=True, help="Their labels are lists: a,b,c.")
 @options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
 @options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
-@options.count("--max-problems", "most", help="Problems kept of each set.", default=1000, show_default=True)
-@options.count("--min-count", "least", help="Examples that must hold a feature.", default=2, show_default=True)
-@options.count("--iterations", help="Rounds of learning and decomposing.", default=1, show_default=True)
-@click.option("--positive/--no-positive", default=True, help="Decompose positive weights only. [default: yes]")
-@options.count("--passes", help="Passes over the data.", default=5, show_default=True)
+@options.options_in(LearnConfig)
+@options.options_in(SolverConfig)
 @options.max_memory
-@solver
-@data
+@options.options_in(SolverConfig, "Update")
+@options.options_in(TargetConfig, "Update")
+@options.options_in(SolverConfig, "Input")
 @options.bad_line_options
 @output
 def learn(**arguments: Any) -> int:
@@ -87,11 +72,12 @@ def learn(**arguments: Any) -> int:
 @options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", required=True, help="Write the model there.")
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none, plain one-versus-rest]")
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
-@options.number("--theta-scale", help="Length of each group's shared features. [default: 7/sqrt(labelled), 0.1 to 1]")
-@options.count("--passes", help="Passes over the data.", default=20, show_default=True)
+@options.options_in(TargetConfig)
+@options.options_in(SolverConfig, passes={"default": TargetConfig().solver.passes})
 @options.max_memory
-@solver
-@data
+@options.options_in(SolverConfig, "Update")
+@options.options_in(TargetConfig, "Update")
+@options.options_in(SolverConfig, "Input")
 @options.bad_line_options
 @output
 def train(**arguments: Any) -> int:

@@ -9,8 +9,9 @@ from oracle.multi import passes
 from vwlite._native import shuffle as gather
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged, UsageError
+from vwlite.solvers.aso.config import LOSSES, SolverConfig
 from vwlite.solvers.aso.rows import Rows, targets
-from vwlite.solvers.aso.sgd import LOSSES, SolverConfig, objective, solve, zero_weights
+from vwlite.solvers.aso.sgd import objective, solve, zero_weights
 
 FEATURES, PROBLEMS, SHARED = 12, 40, 3
 

@@ -10,11 +10,11 @@ from vwlite.errors import UsageError
 from vwlite.numerals import is_count
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
-from vwlite.solvers.aso.classifier import TargetConfig, train
+from vwlite.solvers.aso.classifier import train
+from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.sgd import SolverConfig
 from vwlite.solvers.aso.topics import as_text, topics
-from vwlite.solvers.aso.train import LearnConfig, learn
+from vwlite.solvers.aso.train import learn
 from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
 
@@ -55,7 +55,6 @@ def learn_config(arguments: dict[str, Any]) -> LearnConfig:
             dims.append((name, int(number)))
         else:
             dim = int(number)
-    same = {name: arguments[name] for name in ("most", "least", "iterations", "positive", "unit")}
     target = solver_config({**arguments, "passes": TargetConfig().solver.passes})
     return LearnConfig(
         aux=tuple(map(read_aux, arguments["aux"])),
@@ -66,19 +65,12 @@ def learn_config(arguments: dict[str, Any]) -> LearnConfig:
         memory=arguments["memory"] * GIB,
         solver=solver_config(arguments),
         target=target,
-        **same,
+        **build.chosen(LearnConfig, arguments),
     )
 
 
 def solver_config(arguments: dict[str, Any]) -> SolverConfig:
-    if arguments["threads"] is not None and arguments["threads"] < 1:
-        raise UsageError(f"--threads takes 1 or more, not {arguments['threads']}")
-    return SolverConfig(
-        loss=arguments["loss_function"],
-        rate=arguments["learning_rate"],
-        threads=arguments["threads"] or build.available_cores(),
-        **{name: arguments[name] for name in ("penalty", "passes", "seed")},
-    )
+    return SolverConfig(**{"threads": build.available_cores(), **build.chosen(SolverConfig, arguments)})
 
 
 def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
@@ -95,10 +87,9 @@ def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = F
 
 
 def run_train(arguments: dict[str, Any]) -> int:
-    scale = arguments["theta_scale"]
-    if scale is not None and not arguments["theta"]:
+    if arguments["theta_scale"] is not None and not arguments["theta"]:
         raise UsageError("--theta-scale does nothing without --theta")
-    config = TargetConfig(solver_config(arguments), scale, arguments["unit"])
+    config = TargetConfig(solver_config(arguments), **build.chosen(TargetConfig, arguments))
     theta = model_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))

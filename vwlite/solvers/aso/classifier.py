@@ -1,27 +1,17 @@
 """The target problem: classes by one-versus-rest over rows and the features that Theta makes of them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError
+from vwlite.solvers.aso.config import SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, targets
-from vwlite.solvers.aso.sgd import SolverConfig, Weights, solve, zero_weights
+from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.memory_limit import USUAL, check_memory
-
-
-@dataclass(frozen=True, slots=True)
-class TargetConfig:
-    """``theta_scale``: length of each group's shared features, None: ``scale_for`` the number of labelled examples;
-    ``unit``: are rows scaled to length 1?
-    """
-
-    solver: SolverConfig = field(default_factory=lambda: SolverConfig(passes=20))
-    theta_scale: float | None = None
-    unit: bool = True
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ import numpy as np
 from vwlite.config_check import built, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import ModelError, UsageError
-from vwlite.solvers.aso.classifier import Target, TargetConfig
+from vwlite.solvers.aso.classifier import Target
+from vwlite.solvers.aso.config import TargetConfig
 from vwlite.solvers.aso.corpus import Vocabulary
 from vwlite.solvers.aso.sgd import Weights
 from vwlite.solvers.aso.theta import Theta
@@ -119,7 +120,7 @@ def load_target(path: str) -> Target:
         )
         if theta and config.theta_scale is None:
             raise ValueError("the scale of Theta")
-        if not count or len(classes.place) < count:
+        if not count or len(classes.index) < count:
             raise ValueError("the names of its classes")
         return Target(classes, words, weights, theta, config)
     except (KeyError, ValueError, UsageError) as error:

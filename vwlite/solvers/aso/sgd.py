@@ -9,36 +9,12 @@ import numpy as np
 
 from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite._native import shuffle as gather
-from vwlite.errors import Diverged, UsageError
+from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, obey
+from vwlite.solvers.aso.config import LOSSES, SolverConfig
 from vwlite.solvers.aso.rows import Rows, Targets
 
-LOSSES = kernel.LOSSES
 CHUNK = 4096  # rows scored at once
-
-
-@dataclass(frozen=True, slots=True)
-class SolverConfig:
-    """How problems are solved: ``passes`` of steps eta_0 / (1 + 2 lambda eta_0 t) over shuffled rows."""
-
-    loss: str = "modified_huber"
-    penalty: float = 1e-4  # lambda, of lambda |w|^2 + mean loss
-    rate: float = 0.5  # eta_0
-    bias_rate: float = 0.1  # factor on the rate of the bias, which is not regularised
-    shared_rate: float = 1.0  # factor on the rate of v; 0 fixes v
-    passes: int = 5
-    seed: int = 0
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise UsageError(f"--loss_function is one of {', '.join(LOSSES)} here, not {self.loss}")
-        if not (0 <= self.penalty < np.inf and 0 < self.rate < np.inf and self.bias_rate >= 0):
-            raise UsageError("--lambda takes a number of 0 or more, -l one above 0")
-        if 2 * self.rate * self.penalty >= 1:
-            raise UsageError("-l times twice --lambda must be below 1")
-        if self.passes < 1:
-            raise UsageError(f"--passes takes 1 or more, not {self.passes}")
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """SVD-ASO: Theta out of auxiliary problems (Ando and Zhang 2005, figure 3, and section 5.3 for feature groups)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,37 +20,13 @@ from vwlite.solvers.aso.auxiliary import (
     present,
     views,
 )
-from vwlite.solvers.aso.classifier import TargetConfig, classes_in, fit, labels_of
+from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
+from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, side_by_side
-from vwlite.solvers.aso.sgd import SolverConfig, Weights, objective, solve, zero_weights
+from vwlite.solvers.aso.sgd import Weights, objective, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta, leading, shared_features
-from vwlite.solvers.memory_limit import GIB, USUAL, check_memory
-
-
-@dataclass(frozen=True, slots=True)
-class LearnConfig:
-    """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
-
-    aux: tuple[Aux, ...]
-    groups: tuple[tuple[str, ...], ...] = ()  # namespaces of each group; empty: one per namespace
-    dim: int = 50
-    dims: tuple[tuple[str, int], ...] = ()
-    most: int = 1000  # problems per set
-    least: int = 2  # rows that must hold a feature
-    iterations: int = 1
-    positive: bool = True
-    unit: bool = True
-    several: bool = False  # labels of the labelled examples are lists
-    memory: float = USUAL  # bytes of weights at most
-    solver: SolverConfig = field(default_factory=SolverConfig)
-    target: SolverConfig = field(default_factory=lambda: TargetConfig().solver)
-
-    def __post_init__(self) -> None:
-        if not self.aux:
-            raise UsageError("aso learn needs --aux: freq, mask:NS, top-k:K, multi-k:K, confidence or labels")
-        if min(self.dim, self.most, self.least, self.iterations, *(h for _, h in self.dims)) < 1:
-            raise UsageError("--dim, --max-problems, --min-count and --iterations take numbers of 1 or more")
+from vwlite.solvers.memory_limit import GIB, check_memory
 
 
 @dataclass(slots=True)

@@ -1,0 +1,91 @@
+"""Options of alternating structure optimization: plain data, so that ``--help`` shows them without NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from vwlite.errors import UsageError
+from vwlite.options import Config, config, option
+from vwlite.solvers.memory_limit import USUAL
+
+if TYPE_CHECKING:
+    from vwlite.solvers.aso.auxiliary import Aux
+
+LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
+
+
+def unit() -> Any:
+    return option(
+        True, "Scale what is seen of an example to length 1.", section="Update", spelled=("--unit/--no-unit",),
+        shown="yes",
+    )
+
+
+@config
+class SolverConfig(Config):
+    """How problems are solved: ``passes`` of steps eta_0 / (1 + 2 lambda eta_0 t) over shuffled rows."""
+
+    loss: str = option(
+        "modified_huber", "Loss.", section="Update", spelled=("--loss_function",), key="loss_function", choices=LOSSES
+    )
+    penalty: float = option(
+        1e-4, "L2 regularisation of w.", section="Update", spelled=("--lambda",), key="penalty", low=0
+    )
+    rate: float = option(
+        0.5, "Learning rate.", section="Update", spelled=("-l", "--learning_rate"), key="learning_rate", above=0
+    )
+    bias_rate: float = 0.1  # factor on the rate of the bias, which is not regularised
+    shared_rate: float = 1.0  # factor on the rate of v; 0 fixes v
+    passes: int = option(5, "Passes over the data.", low=1)
+    seed: int = option(0, "Seed of orders and views.", section="Update", spelled=("--random_seed", "--seed"))
+    threads: int = option(
+        1, "Threads; the result does not depend on it.", section="Input", low=1, shown="all cores"
+    )
+
+    def __post_init__(self) -> None:
+        if 2 * self.rate * self.penalty >= 1:
+            raise UsageError("-l times twice --lambda must be below 1")
+        if not self.bias_rate >= 0:
+            raise UsageError(f"bias_rate is a number of 0 or more, not {self.bias_rate:g}")
+
+
+@config
+class TargetConfig(Config):
+    """``theta_scale``: length of each group's shared features, None: ``scale_for`` the number of labelled examples;
+    ``unit``: are rows scaled to length 1?
+    """
+
+    solver: SolverConfig = field(default_factory=lambda: SolverConfig(passes=20))
+    theta_scale: float | None = option(
+        None, "Length of each group's shared features.", spelled=("--theta-scale",),
+        shown="7/sqrt(labelled), 0.1 to 1",
+    )
+    unit: bool = unit()
+
+
+@config
+class LearnConfig(Config):
+    """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
+
+    aux: tuple[Aux, ...]
+    groups: tuple[tuple[str, ...], ...] = ()  # namespaces of each group; empty: one per namespace
+    dim: int = 50
+    dims: tuple[tuple[str, int], ...] = ()
+    most: int = option(1000, "Problems kept of each set.", spelled=("--max-problems",), key="most", low=1)
+    least: int = option(2, "Examples that must hold a feature.", spelled=("--min-count",), key="least", low=1)
+    iterations: int = option(1, "Rounds of learning and decomposing.", low=1)
+    positive: bool = option(
+        True, "Decompose positive weights only.", spelled=("--positive/--no-positive",), shown="yes"
+    )
+    unit: bool = unit()
+    several: bool = False  # labels of the labelled examples are lists
+    memory: float = USUAL  # bytes of weights at most
+    solver: SolverConfig = field(default_factory=SolverConfig)
+    target: SolverConfig = field(default_factory=lambda: TargetConfig().solver)
+
+    def __post_init__(self) -> None:
+        if not self.aux:
+            raise UsageError("aso learn needs --aux: freq, mask:NS, top-k:K, multi-k:K, confidence or labels")
+        if min(self.dim, *(h for _, h in self.dims), 1) < 1:
+            raise UsageError("--dim takes numbers of 1 or more")
