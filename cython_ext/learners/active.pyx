@@ -1,7 +1,8 @@
-"""Gradient descent that knows how sure it is: active learning and confidences, as Vowpal Wabbit's.
+"""Active learning and confidences on top of gradient descent, as in Vowpal Wabbit.
 
-A label is asked for by importance-weighted active learning (Beygelzimer, Hsu, Langford and Zhang, 2010): with a probability
-that falls with the importance which would flip the prediction's sign, and with one over that probability as its weight.
+Labels are queried by importance-weighted active learning (Beygelzimer, Hsu, Langford and Zhang, 2010): the probability of a query
+decreases with the importance that an update would need to change the prediction's sign, and a label that is queried gets one over
+that probability as its weight.
 """
 
 from libc.float cimport FLT_MAX
@@ -27,9 +28,9 @@ cdef extern from *:
     const float TINY "0.0001f"
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/active.py
-    LABELED_WEIGHT = SCALARS      # importance of what was learned
-    SUM_LOSS = SCALARS + 1        # its loss
-    QUERIES = SCALARS + 2         # labels asked for
+    LABELED_WEIGHT = SCALARS      # importance of the examples learned
+    SUM_LOSS = SCALARS + 1        # their loss
+    QUERIES = SCALARS + 2         # number of labels queried
     LEAST_LABEL = SCALARS + 3
     GREATEST_LABEL = SCALARS + 4
     ALL_SCALARS = SCALARS + 5
@@ -38,24 +39,26 @@ cdef enum:                 # positions in the scalars, named in vwlite/learners/
 cdef struct Active:
     Learner m
     float mellowness
-    bint after             # the confidence is that of the weights after the update
-    bint binary            # predictions are -1 or 1, right or wrong
-    float middle           # between these two
-    uint64_t *chance       # state of the random numbers
-    float *label           # of each row as it counts: NaN where it was not asked for
-    float *weight          # of each row as it counts
-    float *told            # of each row, what is told beside its prediction
+    bint after              # the confidence is that of the weights after the update
+    bint binary             # predictions are -1 or 1, right or wrong
+    float middle            # threshold between these two
+    uint64_t *random_state  # (1,) state of the random number generator
+    float *label            # (rows,) the label as used: NaN where it was not queried
+    float *weight           # (rows,) the importance as used
+    float *extra_output     # (rows,) query importance or confidence, written beside the prediction
 
 
-cdef inline float share(float x) noexcept nogil:
+cdef inline float clip_to_unit(float x) noexcept nogil:
     return 0 if x < 0 else (1 if x > 1 else x)
 
 
 cdef inline float query_probability(const Active *a, float seen, float flip) noexcept nogil:
-    """That a label is asked for after examples of importance ``seen``; ``flip`` is an importance as a share of that."""
+    """The probability of a query after examples of total importance ``seen``; ``flip`` is the importance needed, divided by
+    that.
+    """
     cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio, root
     cdef float loss = <float>a.m.scalars[SUM_LOSS] / seen
-    loss = share(loss + sqrtf((ONE + HALF * logf(seen)) / (<float>a.m.scalars[LABELED_WEIGHT] + TINY)))
+    loss = clip_to_unit(loss + sqrtf((ONE + HALF * logf(seen)) / (<float>a.m.scalars[LABELED_WEIGHT] + TINY)))
     root = sqrtf(loss) + sqrtf(loss + flip)
     if flip <= sqrtf(bound) * root + bound:
         return 1
@@ -64,20 +67,20 @@ cdef inline float query_probability(const Active *a, float seen, float flip) noe
 
 
 cdef inline float vw_probability(const Active *a, float seen, float flip) noexcept nogil:
-    """What vw makes of it: no probability, for it may be above 1, and grows again where a flip takes very much."""
+    """vw's formula for it, which is not a probability: it may exceed 1, and it increases again for large ``flip``."""
     cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio
-    if flip <= sqrtf(bound) * sqrtf(share(share(<float>a.m.scalars[SUM_LOSS] / seen) + flip)) + bound:
+    if flip <= sqrtf(bound) * sqrtf(clip_to_unit(clip_to_unit(<float>a.m.scalars[SUM_LOSS] / seen) + flip)) + bound:
         return 1
     ratio = (ONE + sqrtf(ONE + FOUR * flip)) / TWO * flip
     return bound * ratio * ratio
 
 
-cdef inline float ask(Active *a, float flip, float seen) noexcept nogil:
-    """The importance with which to ask for a label after examples of importance ``seen``; -1 not to ask."""
+cdef inline float query_importance(Active *a, float flip, float seen) noexcept nogil:
+    """The importance with which to query a label after examples of importance ``seen``; -1 for no query."""
     cdef float probability = 1
     if seen > 1:
         probability = query_probability(a, seen, flip / seen) if a.m.strict else vw_probability(a, seen, flip / seen)
-    return ONE / probability if random_next(a.chance) < probability else -1
+    return ONE / probability if random_next(a.random_state) < probability else -1
 
 
 cdef inline int learn_labeled(Active *a, Scratch *s, float p, float y, float weight) noexcept nogil:
@@ -109,8 +112,8 @@ cdef inline float answer_loss(const Active *a, float p, float y, float weight) n
     return weight if (1 if apply_link(a.m.link, p) > a.middle else -1) != y else 0
 
 
-cdef inline void book(Active *a, const Results *out, size_t row, float p, float y, float weight) noexcept nogil:
-    """Count a row by the label and the weight it ended up with."""
+cdef inline void record_row(Active *a, const Results *out, size_t row, float p, float y, float weight) noexcept nogil:
+    """Record a row with the label and weight that were used."""
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     out.loss[row] = a.m.loss.value(&a.m.params, p, y) * weight if labeled and weight > 0 else 0
     out.prediction[row] = apply_link(a.m.link, p)
@@ -122,8 +125,8 @@ cdef inline void book(Active *a, const Results *out, size_t row, float p, float 
             a.m.scalars[SUM_LOSS] += answer_loss(a, p, y, weight)
 
 
-cdef inline float predicted(Active *a, const Rows *rows, size_t row, const Scratch *s, Results *out,
-                            bint learn) noexcept nogil:
+cdef inline float predict_row(Active *a, const Rows *rows, size_t row, const Scratch *s, Results *out,
+                              bint learn) noexcept nogil:
     if learn and not a.m.frozen:
         widen_range(&a.m, rows.label[row])
     out.raw[row] = inner_product(&a.m, s, rows.base[row])
@@ -136,34 +139,34 @@ cdef inline bint is_learned(const Active *a, const Rows *rows, size_t row, const
 
 
 cdef int process_simulated(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    """Learn the row if its label is one that would have been asked for; else it counts as unlabelled, without weight."""
+    """Learn the row if its label would have been queried; otherwise treat it as unlabelled, with weight 0."""
     cdef Active *a = <Active *>learner
     cdef bint learn = is_learned(a, rows, row, out, learning)
     cdef float y = rows.label[row], weight = rows.importance[row], importance
-    cdef float p = predicted(a, rows, row, s, out, learn)
+    cdef float p = predict_row(a, rows, row, s, out, learn)
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
     if learn and weight > 0 and not (a.m.strict and status != OK):
-        importance = ask(a, fabsf(p) / moved_by_update(a, s, p, y, weight), <float>a.m.scalars[TIME])
+        importance = query_importance(a, fabsf(p) / moved_by_update(a, s, p, y, weight), <float>a.m.scalars[TIME])
         if importance > 0:
             a.m.scalars[QUERIES] += 1
             weight *= importance
             status |= learn_labeled(a, s, p, y, weight)
         else:
             y, weight = <float>NAN, 0
-    book(a, out, row, p, y, weight)
+    record_row(a, out, row, p, y, weight)
     return status
 
 
 cdef int process_asking(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    """Learn the row if it has a label; else tell with what importance to ask for it."""
+    """Learn the row if it has a label; otherwise report the importance with which to query it."""
     cdef Active *a = <Active *>learner
     cdef bint learn = is_learned(a, rows, row, out, learning)
     cdef float y = rows.label[row], weight = rows.importance[row], middle, opposite, flip = 0
-    cdef float p = predicted(a, rows, row, s, out, learn)
+    cdef float p = predict_row(a, rows, row, s, out, learn)
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
     if learn and weight > 0 and not (a.m.strict and status != OK):
         status |= learn_labeled(a, s, p, y, weight)
-    a.told[row] = -1
+    a.extra_output[row] = -1
     if isnan(y):
         middle = (a.m.params.max_label + a.m.params.min_label) * HALF
         opposite = <float>a.m.scalars[LEAST_LABEL if p >= middle else GREATEST_LABEL]
@@ -171,21 +174,21 @@ cdef int process_asking(void *learner, const Rows *rows, size_t row, Scratch *s,
     else:
         a.m.scalars[LEAST_LABEL] = min(a.m.scalars[LEAST_LABEL], y)
         a.m.scalars[GREATEST_LABEL] = max(a.m.scalars[GREATEST_LABEL], y)
-    book(a, out, row, p, y, weight)
+    record_row(a, out, row, p, y, weight)
     if isnan(y):
-        a.told[row] = ask(a, flip, <float>a.m.scalars[UNLABELED_WEIGHT])
+        a.extra_output[row] = query_importance(a, flip, <float>a.m.scalars[UNLABELED_WEIGHT])
     return status
 
 
 cdef int process_confident(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    """Tell the importance that would flip the prediction's sign, of a label against it where there is none.
+    """Report the importance that would change the prediction's sign, for the row's label or, without one, the opposite label.
 
-    vw has not predicted yet when it looks at a label, and looks for none at all after training.
+    vw measures this before it predicts, so with a prediction of 0, and after training ignores the label.
     """
     cdef Active *a = <Active *>learner
     cdef bint learn = is_learned(a, rows, row, out, learning)
     cdef float y = rows.label[row], weight = rows.importance[row], moved = 0
-    cdef float p = predicted(a, rows, row, s, out, learn)
+    cdef float p = predict_row(a, rows, row, s, out, learn)
     cdef float other = y if not isnan(y) else (-1 if p > 0 else 1), known = p
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
     if not a.m.strict:
@@ -197,8 +200,8 @@ cdef int process_confident(void *learner, const Rows *rows, size_t row, Scratch 
         status |= learn_labeled(a, s, p, y, weight)
     if a.after:
         moved = moved_by_update(a, s, known, other, weight)
-    a.told[row] = fabsf(p) / moved
-    book(a, out, row, p, y, weight)
+    a.extra_output[row] = fabsf(p) / moved
+    record_row(a, out, row, p, y, weight)
     return status
 
 
@@ -209,30 +212,35 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
-    Fills ``state.taken``, float32[2, n]: label and importance of each row as they count, and ``state.told``, float32[n].
+    Fills ``state.taken``, float32[2, n]: label and importance of each row as used, and ``state.told``, float32[n]: query
+    importance or confidence.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
-    cdef uint64_t[::1] chance = state.chance
+    cdef uint64_t[::1] random_state = state.chance
     cdef float[:, ::1] taken = state.taken
     cdef float[::1] told = state.told
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
-    cdef ProcessExample process_example = process_simulated if config.simulation else process_asking if config.active else process_confident
+    cdef ProcessExample process_example = process_confident
     cdef Active a
     cdef int status
+    if config.simulation:
+        process_example = process_simulated
+    elif config.active:
+        process_example = process_asking
     check_fit(state, &native_plan, &rows, end, learning)
     if state.scalars.shape[0] != ALL_SCALARS or taken.shape[0] != 2:
         raise ValueError("wrong number of scalars")
-    if <size_t>taken.shape[1] < end or <size_t>told.shape[0] < end or chance.shape[0] != 1:
-        raise ValueError("too little room for what is told of the rows")
+    if <size_t>taken.shape[1] < end or <size_t>told.shape[0] < end or random_state.shape[0] != 1:
+        raise ValueError("the arrays for labels and query importance are too short")
     if begin == end:
         return OK, begin
     a.m = open_learner(state, config)
     native_plan.flat = plan.flat and a.m.stride == 4
     a.mellowness, a.after, a.binary, a.middle = config.mellowness, config.after, config.binary, config.middle
-    a.label, a.weight, a.told, a.chance = &taken[0, 0], &taken[1, 0], &told[0], &chance[0]
+    a.label, a.weight, a.extra_output, a.random_state = &taken[0, 0], &taken[1, 0], &told[0], &random_state[0]
     with nogil:
         status = process_in_order(&a, prepare, process_example, a.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin

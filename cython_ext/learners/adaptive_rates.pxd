@@ -1,7 +1,8 @@
 """Gradient descent's per-coordinate rates: adaptive (AdaGrad) and normalised (NAG), as Vowpal Wabbit combines them.
 
-A slot of the table holds ``w, G, N, r``: the weight, the sum of squared gradients, the largest |x| seen, and scratch: the rate of
-the last process_example, or a row's tag (``learners/slot_cache.pxd``). See Duchi, Hazan and Singer (2011) and Ross, Mineiro and Langford (2013).
+A slot of the table holds ``w, G, N, r``: the weight, the sum of squared gradients, the largest |x| seen, and scratch: the rate
+computed by the last scan, or a row's tag (``learners/slot_cache.pxd``). See Duchi, Hazan and Singer (2011) and Ross, Mineiro
+and Langford (2013).
 """
 
 from libc.math cimport fabsf, isfinite, powf, sqrtf
@@ -12,7 +13,7 @@ from base.float32 cimport ONE
 
 cdef extern from *:
     """
-    /* sqrt(FLT_MIN) and its square: smaller inputs count as this much. */
+    /* sqrt(FLT_MIN) and its square: smaller inputs are raised to it. */
     #define VWL_X_MIN 1.084202e-19f
     #define VWL_X2_MIN (VWL_X_MIN * VWL_X_MIN)
     """
@@ -23,11 +24,11 @@ cdef extern from "learners/slot_prefetch.h" nogil:
     ctypedef struct Ahead "vwl_ahead":
         const uint32_t *index
         size_t left
-        bint far
-    void ask_ahead "vwl_ask_ahead"(Ahead *ahead, const float *table, size_t terms, size_t left) noexcept
+        bint into_l2
+    void prefetch_ahead "vwl_prefetch_ahead"(Ahead *ahead, const float *table, size_t terms, size_t left) noexcept
 
 cdef extern from "learners/adaptive_rates_avx2.h" nogil:
-    size_t scan_usual "vwl_scan_usual"(float *table, const uint32_t *index, const float *value, size_t n, int lanes,
+    size_t scan_usual "vwl_scan_usual"(float *table, const uint32_t *index, const float *value, size_t n, int simd_width,
                                        float square_grad, float *per_update, float *norm, Ahead *ahead) noexcept
 
 
@@ -41,32 +42,32 @@ cdef enum:
 cdef struct Rates:
     bint adaptive
     bint normalized
-    bint sqrt_mode       # power_t == 0.5 exactly: square roots instead of powers
-    int lanes            # terms at a time, at most
-    float minus_power    # -power_t
-    float norm_power     # power_t - 1
+    bint sqrt_mode     # power_t == 0.5 exactly: square roots instead of powers
+    int simd_width     # terms processed at a time, at most; below 4: one
+    float minus_power  # -power_t
+    float norm_power   # power_t - 1
 
 
 cdef struct Scan:
-    float per_update     # how far a unit update moves the prediction
-    double norm          # sum of squared inputs, each in units of its own scale
+    float per_update     # change of the prediction per unit of update
+    double norm          # sum of squared inputs, each divided by its own squared scale
 
 
 cdef enum:
-    SHORT = 256          # terms; two rows of so many lines fit into the first cache
-    WITHIN = 128         # terms of a longer row between the one at work and the one whose slot is asked for
+    SHORT_ROW = 256          # terms; the slots of two such rows fit into the first-level cache
+    PREFETCH_DISTANCE = 128  # terms between the prefetch of a slot of a longer row and its use
 
 
-cdef inline void ask_within(const float *table, const uint32_t *index, size_t i, size_t n) noexcept nogil:
-    """Ask for four slots of a long row while its ``i``-th and the following three are at work."""
+cdef inline void prefetch_within(const float *table, const uint32_t *index, size_t i, size_t n) noexcept nogil:
+    """Prefetch four slots of a long row, PREFETCH_DISTANCE terms after term ``i``."""
     cdef size_t j
-    for j in range(i + WITHIN, min(i + WITHIN + 4, n)):
+    for j in range(i + PREFETCH_DISTANCE, min(i + PREFETCH_DISTANCE + 4, n)):
         prefetch_l2(table + 4 * <size_t>index[j])
 
 
 cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,
                            bint sqrt_mode, Scan *scan, float *norm) noexcept nogil:
-    """Bring one slot's G, N and r up to date; a larger |x| than ever rescales the weight."""
+    """Update G, N and r of one slot. Where |x| is larger than any before, the weight is rescaled."""
     cdef float x2 = x * x, size, rescale, rate = 1, scale2
     if x2 < X2_MIN:
         x = X_MIN if x > 0 else -X_MIN
@@ -89,7 +90,7 @@ cdef inline void scan_term(float *slot, float x, float square_grad, const Rates 
                     slot[WEIGHT] *= powf(rescale * rescale, rates.norm_power)
             slot[NORMALIZED] = size
         scale2 = slot[NORMALIZED] * slot[NORMALIZED]
-        # the common case of an input at its largest spares two divisions with the same result
+        # where |x| equals its maximum, the common case, this saves two divisions and gives the same result
         norm[0] += ONE if x2 == scale2 or not isfinite(x2) else x2 / scale2
         if slot[NORMALIZED] != 1:
             if sqrt_mode:
@@ -109,8 +110,8 @@ cdef inline void scan_all(float *table, const uint32_t *index, const float *valu
     scan.per_update = 0
     while i < n:
         if adaptive and normalized and sqrt_mode:
-            i += scan_usual(table, index + i, value + i, n - i, rates.lanes, square_grad, &scan.per_update, &norm, ahead)
-        ask_ahead(ahead, table, 4, n - i)
+            i += scan_usual(table, index + i, value + i, n - i, rates.simd_width, square_grad, &scan.per_update, &norm, ahead)
+        prefetch_ahead(ahead, table, 4, n - i)
         end = min(i + 4, n)
         while i < end:
             scan_term(table + 4 * <size_t>index[i], value[i], square_grad, rates, adaptive, normalized, sqrt_mode, scan, &norm)
@@ -120,7 +121,7 @@ cdef inline void scan_all(float *table, const uint32_t *index, const float *valu
 
 cdef inline void scan_terms(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
                             const Rates *rates, Scan *scan, Ahead *ahead) noexcept nogil:
-    """``scan_all`` with the switches as constants, so that each combination is compiled by itself."""
+    """``scan_all`` with constant switches, so that each combination is compiled separately."""
     if rates.sqrt_mode:
         if rates.adaptive and rates.normalized:
             scan_all(table, index, value, n, square_grad, rates, True, True, True, scan, ahead)
@@ -138,7 +139,9 @@ cdef inline void scan_terms(float *table, const uint32_t *index, const float *va
 
 cdef inline void untouched_terms(const float *table, const uint8_t *mask, const uint32_t *index, const float *value, size_t n,
                                  float square_grad, const Rates *rates, Scan *scan) noexcept nogil:
-    """``scan_terms`` as if each slot were met for the first time, leaving all as they are. ``mask``: of a learner, or NULL."""
+    """``scan_terms`` on copies of the slots: the table is not changed, and a repeated slot is scanned each time from its stored
+    state. ``mask``: of the learner, or NULL.
+    """
     cdef float slot[4]
     cdef float norm = 0
     cdef const float *kept

@@ -1,7 +1,7 @@
-/* The scan of a row, by vwl_scan_four of rates_lanes.h and, where the processor has AVX2, with eight terms at a time; the same
- * results, bit by bit. */
-#ifndef VWLITE_RATES_WIDE_H
-#define VWLITE_RATES_WIDE_H
+/* The scan of a row's terms, eight at a time where the processor has AVX2, else four by vwl_scan_four of adaptive_rates_simd.h.
+ * Results are the same bit by bit. */
+#ifndef VWLITE_ADAPTIVE_RATES_AVX2_H
+#define VWLITE_ADAPTIVE_RATES_AVX2_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +12,11 @@
 #if VWL_HAS_SIMD && defined(__x86_64__)
 #include <immintrin.h>
 
-#define VWL_WIDE __attribute__((target("avx2")))
-#define VWL_WIDE_INLINE static inline __attribute__((always_inline)) VWL_WIDE
+#define VWL_AVX2 __attribute__((target("avx2")))
+#define VWL_AVX2_INLINE static inline __attribute__((always_inline)) VWL_AVX2
 
-/* w w G G of four times two slots: the first two and those four further, the next two likewise; then N N r r of the same. */
-VWL_WIDE_INLINE void vwl_read_eight(const float *table, const uint32_t *index, __m256 pair[4]) {
+/* Load eight slots and interleave them in pairs: w w G G of slots 0 1 and 4 5, of 2 3 and 6 7, then N N r r of the same. */
+VWL_AVX2_INLINE void vwl_read_eight(const float *table, const uint32_t *index, __m256 pair[4]) {
     __m256 slot[4];
     for (int k = 0; k < 4; k++) {
         slot[k] = _mm256_castps128_ps256(_mm_loadu_ps(table + 4 * (size_t)index[k]));
@@ -28,8 +28,8 @@ VWL_WIDE_INLINE void vwl_read_eight(const float *table, const uint32_t *index, _
     }
 }
 
-/* The weights as they were read, and new G, N and r. */
-VWL_WIDE_INLINE void vwl_write_eight(const __m256 pair[4], __m256 g, __m256 n, __m256 r, float *table, const uint32_t *index) {
+/* Store eight slots: the weights as loaded, and new G, N and r. */
+VWL_AVX2_INLINE void vwl_write_eight(const __m256 pair[4], __m256 g, __m256 n, __m256 r, float *table, const uint32_t *index) {
     const __m256 wg[2] = {_mm256_unpacklo_ps(pair[0], g), _mm256_unpacklo_ps(pair[1], _mm256_permute_ps(g, 0xee))};
     const __m256 nr[2] = {_mm256_unpacklo_ps(n, r), _mm256_unpackhi_ps(n, r)};
     for (int k = 0; k < 4; k++) {
@@ -39,19 +39,20 @@ VWL_WIDE_INLINE void vwl_write_eight(const __m256 pair[4], __m256 g, __m256 n, _
     }
 }
 
-/* Lanes set where one of eight terms shares a slot with one of the four after it, in a circle. */
-VWL_WIDE_INLINE __m256i vwl_shared_eight(const uint32_t *index) {
-    const __m256i place = _mm256_loadu_si256((const __m256i *)index), next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
-    __m256i turned = place, shared = _mm256_setzero_si256();
+/* A mask of the terms of eight that share a slot with one of the four terms after them, cyclically: 0 if all slots are
+ * distinct. */
+VWL_AVX2_INLINE __m256i vwl_shared_eight(const uint32_t *index) {
+    const __m256i slots = _mm256_loadu_si256((const __m256i *)index), next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+    __m256i rotated = slots, shared = _mm256_setzero_si256();
     for (int k = 0; k < 4; k++) {
-        turned = _mm256_permutevar8x32_epi32(turned, next);
-        shared = _mm256_or_si256(shared, _mm256_cmpeq_epi32(place, turned));
+        rotated = _mm256_permutevar8x32_epi32(rotated, next);
+        shared = _mm256_or_si256(shared, _mm256_cmpeq_epi32(slots, rotated));
     }
     return shared;
 }
 
-/* vwl_scan_four of eight terms. */
-VWL_WIDE_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const float *value, float gradient, float *reach,
+/* vwl_scan_four for eight terms. */
+VWL_AVX2_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const float *value, float gradient, float *reach,
                                    float *norm) {
     const __m256 one = _mm256_set1_ps(1), x = _mm256_loadu_ps(value), x2 = _mm256_mul_ps(x, x);
     const __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
@@ -63,7 +64,7 @@ VWL_WIDE_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const fl
     vwl_read_eight(table, index, pair);
     g = _mm256_shuffle_ps(pair[0], pair[1], 0xee);
     n = _mm256_shuffle_ps(pair[2], pair[3], 0x44);
-    n = _mm256_blendv_ps(n, size, _mm256_cmp_ps(n, _mm256_setzero_ps(), _CMP_EQ_OQ)); /* met for the first time */
+    n = _mm256_blendv_ps(n, size, _mm256_cmp_ps(n, _mm256_setzero_ps(), _CMP_EQ_OQ)); /* not seen before */
     if (_mm256_movemask_ps(_mm256_cmp_ps(size, n, _CMP_LE_OQ)) != 0xff) return 0;
     g = _mm256_add_ps(g, _mm256_mul_ps(_mm256_set1_ps(gradient), x2));
     r = _mm256_div_ps(one, _mm256_sqrt_ps(g));
@@ -79,15 +80,15 @@ VWL_WIDE_INLINE int vwl_scan_eight(float *table, const uint32_t *index, const fl
     return 1;
 }
 
-static VWL_WIDE size_t vwl_scan_avx2(float *table, const uint32_t *index, const float *value, size_t n, float gradient,
+static VWL_AVX2 size_t vwl_scan_avx2(float *table, const uint32_t *index, const float *value, size_t n, float gradient,
                                      float *reach, float *norm, vwl_ahead *ahead) {
-    float reached = *reach, normed = *norm; /* in registers: the table's floats might be these */
+    float reached = *reach, normed = *norm; /* locals stay in registers: the pointers might alias the table */
     size_t i = 0;
     for (;;) {
         for (; i + 8 <= n && vwl_scan_eight(table, index + i, value + i, gradient, &reached, &normed); i += 8)
-            vwl_ask_ahead(ahead, table, 8, n - i);
+            vwl_prefetch_ahead(ahead, table, 8, n - i);
         if (i + 4 > n || !vwl_scan_four(table, index + i, value + i, gradient, &reached, &normed)) break;
-        vwl_ask_ahead(ahead, table, 4, n - i);
+        vwl_prefetch_ahead(ahead, table, 4, n - i);
         i += 4;
     }
     *reach = reached;
@@ -96,16 +97,18 @@ static VWL_WIDE size_t vwl_scan_avx2(float *table, const uint32_t *index, const 
 }
 #endif
 
-/* How many terms have been worked on, which ends before an unusual one and where fewer than four are left; `lanes` at a time, at
- * most. */
-static inline size_t vwl_scan_usual(float *table, const uint32_t *index, const float *value, size_t n, int lanes, float gradient,
+/* Scan terms up to the first unusual one (see vwl_rate_four), or until fewer than four are left, at most `simd_width` at a time.
+ * Returns the number of terms scanned. */
+static inline size_t vwl_scan_usual(float *table, const uint32_t *index, const float *value, size_t n, int simd_width,
+                                    float gradient,
                                     float *reach, float *norm, vwl_ahead *ahead) {
     size_t i = 0;
 #if VWL_HAS_SIMD && defined(__x86_64__)
-    if (lanes >= 8 && __builtin_cpu_supports("avx2")) return vwl_scan_avx2(table, index, value, n, gradient, reach, norm, ahead);
+    if (simd_width >= 8 && __builtin_cpu_supports("avx2")) return vwl_scan_avx2(table, index, value, n, gradient, reach, norm,
+                                                                                ahead);
 #endif
-    for (; lanes >= 4 && i + 4 <= n && vwl_scan_four(table, index + i, value + i, gradient, reach, norm); i += 4)
-        vwl_ask_ahead(ahead, table, 4, n - i);
+    for (; simd_width >= 4 && i + 4 <= n && vwl_scan_four(table, index + i, value + i, gradient, reach, norm); i += 4)
+        vwl_prefetch_ahead(ahead, table, 4, n - i);
     return i;
 }
 

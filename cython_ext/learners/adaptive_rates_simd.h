@@ -1,8 +1,9 @@
-/* The usual update (adaptive, normalised, power_t 0.5) of four terms at a time, in the compiler's own vectors: their rates, in
- * the table or on copies of the slots, which are read and returned here. Results are those of scan_term in learners/adaptive_rates.pxd and of
- * add_step in learners/gd_update.pxd, bit by bit: sums have the order of the terms. */
-#ifndef VWLITE_RATES_LANES_H
-#define VWLITE_RATES_LANES_H
+/* The default update (adaptive, normalised, power_t 0.5) of four terms at a time, by the vector extensions of GCC and Clang:
+ * rates computed in the table or on copies of the slots, and the loads and stores of these copies. Results equal those of
+ * scan_term in learners/adaptive_rates.pxd and add_step in learners/gd_update.pxd bit by bit, as sums are taken in the order of
+ * the terms. */
+#ifndef VWLITE_ADAPTIVE_RATES_SIMD_H
+#define VWLITE_ADAPTIVE_RATES_SIMD_H
 
 #include <math.h>
 #include <stdint.h>
@@ -19,12 +20,12 @@ typedef float vwl_slot __attribute__((vector_size(16), aligned(4), may_alias));
 #define VWL_MIX(a, b, ...) __builtin_shuffle(a, b, (vwl_i4){__VA_ARGS__})
 #endif
 
-/* Four slots, column by column. */
+/* Four slots, stored by column. */
 typedef struct {
     vwl_slot w, g, n, r;
 } vwl_four;
 
-/* w w G G of the first two slots and of the others, then N N r r of both. */
+/* Load four slots in pairs: w w G G of the first two slots, of the last two, then N N r r of the same. */
 static inline void vwl_read_pairs(const float *table, const uint32_t *index, vwl_f4 pair[4]) {
     vwl_f4 slot[4];
     for (int k = 0; k < 4; k++) slot[k] = *(const vwl_slot *)(table + 4 * (size_t)index[k]);
@@ -34,7 +35,7 @@ static inline void vwl_read_pairs(const float *table, const uint32_t *index, vwl
     }
 }
 
-/* From w G w G of the first two slots and of the others, N r N r of both. */
+/* Store four slots from pairs: w G w G of the first two slots, of the last two, then N r N r of the same. */
 static inline void vwl_write_pairs(const vwl_f4 pair[4], float *table, const uint32_t *index) {
     for (int k = 0; k < 2; k++) {
         *(vwl_slot *)(table + 4 * (size_t)index[2 * k]) = VWL_MIX(pair[k], pair[2 + k], 0, 1, 4, 5);
@@ -58,19 +59,19 @@ static inline void vwl_write_four(const vwl_four *four, float *table, const uint
     vwl_write_pairs(pair, table, index);
 }
 
-/* Whether two of four terms share a slot: lanes set where one shares the next one's or the one's after that. */
+/* A mask of the terms of four that share a slot with one of the two terms after them, cyclically: 0 if all slots are distinct. */
 static inline vwl_i4 vwl_shared(const uint32_t *index) {
-    vwl_i4 place;
-    memcpy(&place, index, 16);
-    return (place == VWL_MIX(place, place, 1, 2, 3, 0)) | (place == VWL_MIX(place, place, 2, 3, 0, 1));
+    vwl_i4 slots;
+    memcpy(&slots, index, 16);
+    return (slots == VWL_MIX(slots, slots, 1, 2, 3, 0)) | (slots == VWL_MIX(slots, slots, 2, 3, 0, 1));
 }
 
-/* Bring G and N up to date, find r, and add to reach and norm. 0, and nothing done, where a lane of `odd` is set, an input is
- * larger than those before it, or its square is not an ordinary number. */
+/* Update G and N, compute r, and add to reach and norm. Returns 0 and changes nothing where a lane of `odd` is set or a term is
+ * unusual: its |x| is larger than any before, or its square is subnormal or not finite. */
 static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 *largest, vwl_f4 *r, const float *value, float gradient, vwl_i4 odd,
                                 float *reach, float *norm) {
     vwl_f4 x, x2, n = *largest, rate, share;
-    vwl_i4 fresh = n == 0.0f, size, kept; /* slots met for the first time */
+    vwl_i4 fresh = n == 0.0f, size, kept; /* slots not seen before */
     memcpy(&x, value, 16);
     memcpy(&size, value, 16);
     memcpy(&kept, &n, 16);
@@ -83,7 +84,7 @@ static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 *largest, vwl_f4 *r, const flo
     for (int k = 0; k < 4; k++) rate[k] = sqrtf(rate[k]);
     rate = 1.0f / rate;
     share = x2;
-    if (vwl_any(n != 1.0f)) { /* divisions by the ones of categories would change nothing */
+    if (vwl_any(n != 1.0f)) { /* categorical features have N = 1, and dividing by it changes nothing */
         rate *= 1.0f / n;
         share /= n * n;
     }
@@ -95,7 +96,7 @@ static inline int vwl_rate_four(vwl_f4 *g, vwl_f4 *largest, vwl_f4 *r, const flo
     return 1;
 }
 
-/* vwl_rate_four on the table; 0, too, where two terms share a slot. The weights stay as they were read. */
+/* vwl_rate_four on four slots of the table. Returns 0 also where two terms share a slot. Weights are not changed. */
 static inline int vwl_scan_four(float *table, const uint32_t *index, const float *value, float gradient, float *reach,
                                 float *norm) {
     vwl_f4 pair[4], g, n, r;
@@ -111,7 +112,8 @@ static inline int vwl_scan_four(float *table, const uint32_t *index, const float
     return 1;
 }
 
-/* Copy four slots, leave `tag` in their last column, and add w x to sum. Returns whether one was there already. */
+/* Copy four slots, store `tag` in their last column, and add w x to sum. Returns whether a slot had the tag already or is
+ * repeated. */
 static inline int vwl_copy_four(float *table, const uint32_t *index, const float *value, uint32_t tag, float *copy, float *sum) {
     vwl_four *four = (vwl_four *)copy;
     vwl_f4 x;
@@ -135,20 +137,20 @@ static inline int vwl_rate_copy(float *copy, const float *value, float gradient,
     return 1;
 }
 
-/* All back to the table; if it moves, w += step (x r) where x is a number. */
-static inline void vwl_return_four(const float *copy, float *table, const uint32_t *index, const float *value, int moves,
-                                   float step) {
+/* Store the copies back to the table; if `moves`, with w += step (x r) where x is finite. */
+static inline void vwl_write_back_four(const float *copy, float *table, const uint32_t *index, const float *value, int moves,
+                                       float step) {
     vwl_four four = *(const vwl_four *)copy;
     if (moves) {
         vwl_f4 x, moved;
-        vwl_i4 keep, whole, kept;
+        vwl_i4 keep, bits, kept;
         memcpy(&x, value, 16);
         moved = four.w + step * (x * four.r);
         keep = (x <= VWL_FLOAT_MAX) & (-x <= VWL_FLOAT_MAX);
-        memcpy(&whole, &moved, 16);
+        memcpy(&bits, &moved, 16);
         memcpy(&kept, &four.w, 16);
-        whole = (whole & keep) | (kept & ~keep);
-        memcpy(&four.w, &whole, 16);
+        bits = (bits & keep) | (kept & ~keep);
+        memcpy(&four.w, &bits, 16);
     }
     vwl_write_four(&four, table, index);
 }
@@ -166,8 +168,8 @@ static inline int vwl_rate_copy(float *copy, const float *value, float gradient,
     (void)copy, (void)value, (void)gradient, (void)reach, (void)norm;
     return 0;
 }
-static inline void vwl_return_four(const float *copy, float *table, const uint32_t *index, const float *value, int moves,
-                                   float step) {
+static inline void vwl_write_back_four(const float *copy, float *table, const uint32_t *index, const float *value, int moves,
+                                       float step) {
     (void)copy, (void)table, (void)index, (void)value, (void)moves, (void)step;
 }
 #endif

@@ -1,4 +1,4 @@
-"""Which sets of weights an example was put to; for audits, of one row at a time, also what each said."""
+"""A trace of the sets of weights that scored an example, for audits of a single row."""
 
 from libc.stdint cimport uint32_t
 
@@ -6,32 +6,34 @@ from features.row_buffer cimport Scratch
 
 
 cdef struct Trace:
-    uint32_t *call         # (room,) twice the number of the set, plus 1 where it had learned the example
-    float *score           # (room,)
-    size_t size, room      # room is 0 where nobody asks
-    size_t asked           # how often any set was, in all
+    uint32_t *call         # (capacity,) 2 * number of the set, plus 1 if it had learned the example before
+    float *score           # (capacity,)
+    size_t size, capacity  # capacity is 0 when no trace is wanted
+    size_t calls           # number of predictions of all sets so far, also of those not recorded
 
 
 cdef inline void note(Trace *trace, uint32_t number, bint learned, float score) noexcept nogil:
-    trace.asked += 1
-    if trace.size < trace.room:
+    trace.calls += 1
+    if trace.size < trace.capacity:
         trace.call[trace.size] = 2 * number + learned
         trace.score[trace.size] = score
         trace.size += 1
 
 
-cdef inline uint32_t counted_features(const Trace *trace, size_t asked, const Scratch *s, bint strict) noexcept nogil:
-    """Of a row before which ``asked`` sets were. To vw, interactions are only where a prediction is made."""
-    return <uint32_t>(s.count if strict or trace.asked > asked else s.count - (s.terms - s.linear))
+cdef inline uint32_t counted_features(const Trace *trace, size_t calls, const Scratch *s, bint strict) noexcept nogil:
+    """The number of features of a row; ``calls`` is the number of predictions before it. vw counts interactions only if some set
+    predicted the row.
+    """
+    return <uint32_t>(s.count if strict or trace.calls > calls else s.count - (s.terms - s.linear))
 
 
 cdef inline int open_trace(Trace *trace, state) except -1:
-    """From ``trace_calls`` and ``trace_scores`` of a ``vwlite.learners.tree_base.Tree``; the trace begins anew."""
+    """From ``trace_calls`` and ``trace_scores`` of a ``vwlite.learners.tree_base.Tree``; the trace is emptied."""
     cdef uint32_t[::1] call = state.trace_calls
     cdef float[::1] score = state.trace_scores
     if call.shape[0] != score.shape[0]:
-        raise ValueError("a score for each call")
-    trace.size, trace.asked, trace.room = 0, 0, call.shape[0]
-    trace.call = &call[0] if trace.room else NULL
-    trace.score = &score[0] if trace.room else NULL
+        raise ValueError("there must be a score for each call")
+    trace.size, trace.calls, trace.capacity = 0, 0, call.shape[0]
+    trace.call = &call[0] if trace.capacity else NULL
+    trace.score = &score[0] if trace.capacity else NULL
     return 0

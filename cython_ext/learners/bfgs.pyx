@@ -1,4 +1,6 @@
-"""Whole passes over the data for batch optimisation: the loss's gradient and diagonal, its curvature along a direction."""
+"""Passes over the data for batch optimisation (BFGS): the gradient of the loss and the diagonal of its Hessian, or its
+curvature along a direction.
+"""
 
 from libc.math cimport INFINITY, fabs, fmax, isfinite, isnan
 from libc.stdint cimport uint32_t
@@ -15,11 +17,11 @@ from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 cdef enum:
-    GRADIENT = 1             # columns of the table under ``vwlite vw``; one less in the vectors of vwlite's
+    GRADIENT = 1             # columns of the table under ``vwlite vw``; otherwise columns of ``vectors``, less 1
     DIRECTION = 2
     DIAGONAL = 3
     VECTORS = 3
-    LOSS_SUM = 0             # positions in the sums, named in vwlite/learners/bfgs.py
+    LOSS_SUM = 0             # indices into the sums, named in vwlite/learners/bfgs.py
     WEIGHT_SUM = 1
     CURVATURE = 2
     SUMS = 3
@@ -27,12 +29,12 @@ cdef enum:
 
 cdef struct Pass:
     Learner m
-    double *sums             # (SUMS,)
-    double *vectors          # (2^bits, VECTORS) outside of ``vwlite vw``, where the table has the weights alone; else NULL
-    LossParams boundless     # the loss's parameters, but for the range of labels
-    double share             # of the loss's value whose derivative is its slope
-    bint gradient            # this pass takes the gradient, else the curvature
-    bint first               # and, the first, the diagonal of second derivatives and the examples' weight too
+    double *sums                 # (SUMS,)
+    double *vectors              # (2^bits, VECTORS), with a table of weights only; NULL under ``vwlite vw``
+    LossParams unbounded_params  # the loss's parameters with an unbounded range of labels
+    double share                 # factor on the loss's value that makes its slope the derivative
+    bint gradient                # this pass computes the gradient; otherwise the curvature
+    bint first                   # the first pass: also the diagonal of the Hessian and the examples' weight
 
 
 cdef inline void add(Learner *m, const Scratch *s, int column, float factor, bint squared) noexcept nogil:
@@ -43,8 +45,8 @@ cdef inline void add(Learner *m, const Scratch *s, int column, float factor, bin
         m.table[4 * <size_t>s.index[i] + column] += factor * (x * x if squared else x)
 
 
-cdef inline float along(const Learner *m, const Scratch *s, float sum) noexcept nogil:
-    """How fast the prediction moves in the direction; ``sum`` is the base, as in vw."""
+cdef inline float directional_derivative(const Learner *m, const Scratch *s, float sum) noexcept nogil:
+    """The derivative of the prediction along the direction; ``sum`` is the initial prediction, added as in vw."""
     cdef size_t i
     for i in range(s.terms):
         sum += m.table[4 * <size_t>s.index[i] + DIRECTION] * s.value[i]
@@ -60,18 +62,18 @@ cdef inline void learn(Pass *q, const Scratch *s, float p, float y, float weight
         q.sums[LOSS_SUM] += q.m.loss.value(&q.m.params, p, y) * weight
         add(&q.m, s, GRADIENT, q.m.loss.slope(&q.m.params, p, y) * weight, False)
     else:
-        d = along(&q.m, s, base)
+        d = directional_derivative(&q.m, s, base)
         q.sums[CURVATURE] += <double>d * d * q.m.loss.curvature(&q.m.params, p, y) * weight
 
 
-cdef inline double inner(const float *table, const Scratch *s, double sum) noexcept nogil:
+cdef inline double inner_product_float64(const float *table, const Scratch *s, double sum) noexcept nogil:
     cdef size_t i
     for i in range(s.terms):
         sum += <double>table[s.index[i]] * s.value[i]
     return sum
 
 
-cdef inline void add_exactly(double *vectors, const Scratch *s, int column, double factor, bint squared) noexcept nogil:
+cdef inline void add_float64(double *vectors, const Scratch *s, int column, double factor, bint squared) noexcept nogil:
     cdef size_t i
     cdef double x
     for i in range(s.terms):
@@ -79,14 +81,14 @@ cdef inline void add_exactly(double *vectors, const Scratch *s, int column, doub
         vectors[VECTORS * <size_t>s.index[i] + column - 1] += factor * (x * x if squared else x)
 
 
-cdef inline void mark(double *vectors, const Scratch *s) noexcept nogil:
-    """The features there are, where no direction is needed yet."""
+cdef inline void mark_features(double *vectors, const Scratch *s) noexcept nogil:
+    """Mark the features that occur, in the column of directions, which is not needed yet."""
     cdef size_t i
     for i in range(s.terms):
         vectors[VECTORS * <size_t>s.index[i] + DIRECTION - 1] = 1
 
 
-cdef inline double along_exactly(const double *vectors, const Scratch *s) noexcept nogil:
+cdef inline double directional_derivative_float64(const double *vectors, const Scratch *s) noexcept nogil:
     cdef size_t i
     cdef double sum = 0
     for i in range(s.terms):
@@ -94,24 +96,24 @@ cdef inline double along_exactly(const double *vectors, const Scratch *s) noexce
     return sum
 
 
-cdef inline double bend(const Pass *q, float p, float y, double value, double slope) noexcept nogil:
-    """The curvature to reckon with: of the loss or, where it has less, of the parabola that comes down to 0."""
-    return fmax(fabs(q.m.loss.curvature(&q.boundless, p, y)), slope * slope / (2 * value) if value > 0 else 0)
+cdef inline double effective_curvature(const Pass *q, float p, float y, double value, double slope) noexcept nogil:
+    """The curvature of the loss, but at least that of the parabola with the same value and slope whose minimum is 0."""
+    return fmax(fabs(q.m.loss.curvature(&q.unbounded_params, p, y)), slope * slope / (2 * value) if value > 0 else 0)
 
 
-cdef inline void learn_exactly(Pass *q, const Scratch *s, float p, float y, double weight) noexcept nogil:
-    """``learn`` outside of ``vwlite vw``: the loss is that of the prediction before it is clipped, sums are float64."""
-    cdef double value = q.m.loss.value(&q.boundless, p, y) * q.share, slope = q.m.loss.slope(&q.boundless, p, y), d
+cdef inline void learn_float64(Pass *q, const Scratch *s, float p, float y, double weight) noexcept nogil:
+    """``learn`` except under ``vwlite vw``: the loss is that of the prediction before clipping, and sums are float64."""
+    cdef double value = q.m.loss.value(&q.unbounded_params, p, y) * q.share, slope = q.m.loss.slope(&q.unbounded_params, p, y), d
     if q.first:
         q.sums[WEIGHT_SUM] += weight
-        mark(q.vectors, s)
-        add_exactly(q.vectors, s, DIAGONAL, bend(q, p, y, value, slope) * weight, True)
+        mark_features(q.vectors, s)
+        add_float64(q.vectors, s, DIAGONAL, effective_curvature(q, p, y, value, slope) * weight, True)
     if q.gradient:
         q.sums[LOSS_SUM] += value * weight
-        add_exactly(q.vectors, s, GRADIENT, slope * weight, False)
+        add_float64(q.vectors, s, GRADIENT, slope * weight, False)
     else:
-        d = along_exactly(q.vectors, s)
-        q.sums[CURVATURE] += d * d * bend(q, p, y, value, slope) * weight
+        d = directional_derivative_float64(q.vectors, s)
+        q.sums[CURVATURE] += d * d * effective_curvature(q, p, y, value, slope) * weight
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -125,7 +127,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     if q.vectors == NULL:
         out.raw[row] = inner_product(&q.m, s, rows.base[row])
     else:
-        out.raw[row] = <float>inner(q.m.table, s, rows.base[row])
+        out.raw[row] = <float>inner_product_float64(q.m.table, s, rows.base[row])
     p = clip(out.raw[row], &q.m)
     out.prediction[row] = apply_link(q.m.link, p)
     if labeled and not held:
@@ -135,15 +137,15 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         if weight > 0 and q.vectors == NULL:
             learn(q, s, p, y, weight, rows.base[row])
         elif weight > 0:
-            learn_exactly(q, s, out.raw[row], y, weight)
+            learn_float64(q, s, out.raw[row], y, weight)
     out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
-    out.features[row] = <uint32_t>(s.count if q.m.strict else s.count - (s.terms - s.linear))  # vw: without interactions
+    out.features[row] = <uint32_t>(s.count if q.m.strict else s.count - (s.terms - s.linear))  # vw does not count interactions
     count_time(&q.m, weight, labeled, held)
     return OK if isfinite(out.raw[row]) else UNSTABLE
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
-    """Take the rows ``[begin, end)`` into the sums of this pass; as ``run_rows`` of ``gd.pyx``.
+    """Add the rows ``[begin, end)`` to the sums of this pass; as ``run_rows`` of ``gd.pyx``.
 
     ``state.sums`` float64[3]. Under ``vwlite vw`` ``state.vectors`` is None and ``state.weights`` float32[2^bits, 4] has weight,
     gradient, direction, diagonal; else it has the weight, and ``state.vectors`` float64[2^bits, 3] the others.
@@ -166,9 +168,9 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         vectors = state.vectors
         if <size_t>vectors.shape[0] != q.m.slots or vectors.shape[1] != VECTORS:
             raise ValueError("table and vectors do not belong together")
-        q.vectors, q.boundless = &vectors[0, 0], q.m.params
-        q.boundless.min_label, q.boundless.max_label = -INFINITY, INFINITY
-        q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # deviance is twice the likelihood's part
+        q.vectors, q.unbounded_params = &vectors[0, 0], q.m.params
+        q.unbounded_params.min_label, q.unbounded_params.max_label = -INFINITY, INFINITY
+        q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # the deviance is twice the negative log-likelihood
     with nogil:
         status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, True)
     return status, begin

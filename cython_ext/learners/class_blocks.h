@@ -1,7 +1,8 @@
-/* The usual update (adaptive, normalised, power_t 0.5) of many classes at a time, in the compiler's own vectors: sixteen with
- * AVX-512, eight with AVX2, else eight with what the build is for. Results are those of learners/gd_update.pxd, bit by bit. */
-#ifndef VWLITE_CLASSES_H
-#define VWLITE_CLASSES_H
+/* The default update (adaptive, normalised, power_t 0.5) of a block of classes at a time, by the vector extensions of GCC and
+ * Clang: sixteen classes with AVX-512, eight with AVX2, else eight with the instructions that the build targets. Results equal
+ * those of learners/gd_update.pxd bit by bit. */
+#ifndef VWLITE_CLASS_BLOCKS_H
+#define VWLITE_CLASS_BLOCKS_H
 
 #include <math.h>
 #include <stddef.h>
@@ -14,51 +15,51 @@
 #include "losses/exponentials.h"
 #include "base/simd.h"
 
-enum { VWL_MOST = 16 }; /* classes of a block */
+enum { VWL_MAX_WIDTH = 16 }; /* classes of a block at most */
 
-/* One term of one class: brings G, N and r up to date, adds to reach and norm, answers r. */
+/* Scan one term of one class: updates G, N and r, adds to reach and norm, returns r. */
 typedef float (*vwl_scan_one)(float *slot, float x, float gradient, float *reach, float *norm);
 
 /* A block of eight or sixteen classes. */
 typedef struct {
-    float gradient[VWL_MOST]; /* squared gradient, 0 where not active */
-    float reach[VWL_MOST];    /* how far a unit update moves the prediction */
-    float norm[VWL_MOST];     /* sum of squared inputs, each in units of its own scale */
-    float step[VWL_MOST];
-    int32_t active[VWL_MOST]; /* -1 where the class has a loss */
-    int32_t learns[VWL_MOST]; /* -1 where it has a step */
-    int32_t dead[VWL_MOST];   /* -1 where there is no class */
-    float score[VWL_MOST];    /* predictions */
-    float sign[VWL_MOST];     /* labels, 1 or -1 */
-    float odds[VWL_MOST];     /* that logistic loss leaves for its steps */
-    int32_t first;            /* the block of a feature's first slots */
-    int32_t width;
+    float gradient[VWL_MAX_WIDTH]; /* squared gradient, 0 where not active */
+    float reach[VWL_MAX_WIDTH];    /* change of the prediction per unit of update */
+    float norm[VWL_MAX_WIDTH];     /* sum of squared inputs, each divided by its own squared scale */
+    float step[VWL_MAX_WIDTH];
+    int32_t active[VWL_MAX_WIDTH]; /* -1 where the class has a loss */
+    int32_t learns[VWL_MAX_WIDTH]; /* -1 where it has a step */
+    int32_t unused[VWL_MAX_WIDTH];   /* -1 where the block has no class */
+    float score[VWL_MAX_WIDTH];    /* predictions */
+    float sign[VWL_MAX_WIDTH];     /* labels, 1 or -1 */
+    float odds[VWL_MAX_WIDTH];     /* logistic loss: exp(margin), kept for the steps */
+    int32_t first;            /* whether this is a feature's first block */
+    int32_t width;            /* classes of the block, eight or sixteen */
     vwl_scan_one scan_one;
 } vwl_block;
 
-/* Of every term: what its divisions gave for the first block, for most blocks need the same; the last term with its slots, which
- * need not be kept where the terms are distinct. */
+/* Per term: results of divisions for the first block, which most other blocks reuse, and the last term of the row with the same
+ * slots, which is not filled in where terms are distinct. */
 typedef struct {
     float *largest;      /* N */
     float *inverse;      /* 1 / N */
     float *share;        /* x^2 / N^2 */
-    uint32_t *last;
-    int32_t distinct;    /* no two terms share slots */
-    int32_t usual;       /* all terms are usual ones */
+    uint32_t *last;      /* the last term with the same slots */
+    int32_t distinct;    /* whether no two terms share slots */
+    int32_t usual;       /* whether all terms are usual, see find_scales */
 } vwl_scales;
 
-/* The slots of a block, four floats each, by slot or turned, by column. */
-static inline void vwl_turn(float *slots, int width) {
-    float turned[4 * VWL_MOST];
+/* Transpose the slots of a block, four floats each, from order by slot to order by column, and back. */
+static inline void vwl_transpose(float *slots, int width) {
+    float transposed[4 * VWL_MAX_WIDTH];
     for (int c = 0; c < width; c++)
-        for (int k = 0; k < 4; k++) turned[width * k + c] = slots[4 * c + k];
-    memcpy(slots, turned, 16 * (size_t)width);
+        for (int k = 0; k < 4; k++) transposed[width * k + c] = slots[4 * c + k];
+    memcpy(slots, transposed, 16 * (size_t)width);
 }
-static inline void vwl_turn_back(float *slots, int width) {
-    float turned[4 * VWL_MOST];
+static inline void vwl_transpose_back(float *slots, int width) {
+    float transposed[4 * VWL_MAX_WIDTH];
     for (int c = 0; c < width; c++)
-        for (int k = 0; k < 4; k++) turned[4 * c + k] = slots[width * k + c];
-    memcpy(slots, turned, 16 * (size_t)width);
+        for (int k = 0; k < 4; k++) transposed[4 * c + k] = slots[width * k + c];
+    memcpy(slots, transposed, 16 * (size_t)width);
 }
 
 #if VWL_HAS_SIMD
@@ -68,7 +69,7 @@ typedef float vwl_f8 __attribute__((vector_size(32)));
 typedef float vwl_f16 __attribute__((vector_size(64)));
 typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 typedef int32_t vwl_i16 __attribute__((vector_size(64)));
-/* floats anywhere */
+/* unaligned vectors */
 typedef float vwl_row4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float vwl_row8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float vwl_row16 __attribute__((vector_size(64), aligned(4), may_alias));
@@ -86,24 +87,24 @@ static inline int vwl_all(const vwl_i8 *x) {
     return (part[0] & part[1] & part[2] & part[3]) == ~(uint64_t)0;
 }
 
-/* Eight at a time, with what the build is for. */
+/* Eight classes at a time, with the instructions that the build targets. */
 #define LANES 8
 #define SIMD_TARGET
-#define SIMD_NAME(name) vwl_plain_##name
-#define LANES_WHOLE4(x) (!vwl_any(~(x)))
-#define LANES_WHOLE8(x) vwl_all(&(x))
+#define SIMD_NAME(name) vwl_baseline_##name
+#define ALL_SET4(x) (!vwl_any(~(x)))
+#define ALL_SET8(x) vwl_all(&(x))
 #include "learners/class_blocks_simd.h"
 #include "learners/contiguous_simd.h"
 #include "losses/logistic_simd.h"
 #undef SIMD_TARGET
 #undef SIMD_NAME
-#undef LANES_WHOLE4
-#undef LANES_WHOLE8
+#undef ALL_SET4
+#undef ALL_SET8
 
 #if defined(__x86_64__)
-#define LANES_WHOLE4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
-#define LANES_WHOLE8(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
-#define LANES_WHOLE16(x) (_mm512_movepi32_mask((__m512i)(x)) == 0xffff)
+#define ALL_SET4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
+#define ALL_SET8(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
+#define ALL_SET16(x) (_mm512_movepi32_mask((__m512i)(x)) == 0xffff)
 #if !defined(__AVX2__)
 #define SIMD_TARGET __attribute__((target("avx2")))
 #define SIMD_NAME(name) vwl_avx2_##name
@@ -112,7 +113,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #include "losses/logistic_simd.h"
 #undef SIMD_TARGET
 #undef SIMD_NAME
-#define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_plain_##name(__VA_ARGS__))
+#define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_baseline_##name(__VA_ARGS__))
 #endif
 #undef LANES
 #define LANES 16
@@ -122,19 +123,19 @@ static inline int vwl_all(const vwl_i8 *x) {
 #include "losses/logistic_simd.h"
 #undef SIMD_TARGET
 #undef SIMD_NAME
-#undef LANES_WHOLE4
-#undef LANES_WHOLE8
-#undef LANES_WHOLE16
-#define VWL_WIDE_CALL(width, name, ...) ((width) == 16 ? vwl_avx512_##name(__VA_ARGS__) : VWL_CALL(name, __VA_ARGS__))
+#undef ALL_SET4
+#undef ALL_SET8
+#undef ALL_SET16
+#define VWL_CALL_WIDTH(width, name, ...) ((width) == 16 ? vwl_avx512_##name(__VA_ARGS__) : VWL_CALL(name, __VA_ARGS__))
 #else
-#define VWL_WIDE_CALL(width, name, ...) VWL_CALL(name, __VA_ARGS__)
+#define VWL_CALL_WIDTH(width, name, ...) VWL_CALL(name, __VA_ARGS__)
 #endif
 #undef LANES
 #ifndef VWL_CALL
-#define VWL_CALL(name, ...) vwl_plain_##name(__VA_ARGS__)
+#define VWL_CALL(name, ...) vwl_baseline_##name(__VA_ARGS__)
 #endif
 
-/* The widest blocks that this processor works on as one. */
+/* The number of classes in the widest blocks that this processor supports. */
 static inline int vwl_widest(void) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 16;
@@ -145,22 +146,23 @@ static inline int vwl_widest(void) {
 static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n, float base, float *raw) {
     VWL_CALL(score, table, index, value, n, base, raw);
 }
-static inline void vwl_score_row(const float *table, size_t stride, int width, const uint32_t *index, const float *value, size_t n,
+static inline void vwl_score_row(const float *table, size_t stride, int width, const uint32_t *index, const float *value,
+                                 size_t n,
                                  float base, float *raw) {
-    VWL_WIDE_CALL(width, score_row, table, stride, index, value, n, base, raw);
+    VWL_CALL_WIDTH(width, score_row, table, stride, index, value, n, base, raw);
 }
 static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
                             vwl_scales *scales, float *r) {
-    VWL_WIDE_CALL(block->width, scan, table, index, value, n, block, scales, r);
+    VWL_CALL_WIDTH(block->width, scan, table, index, value, n, block, scales, r);
 }
 static inline void vwl_apply(float *table, const uint32_t *index, const float *value, size_t n, const vwl_block *block,
                              const vwl_scales *scales, const float *r) {
-    VWL_WIDE_CALL(block->width, apply, table, index, value, n, block, scales, r);
+    VWL_CALL_WIDTH(block->width, apply, table, index, value, n, block, scales, r);
 }
 static inline int32_t vwl_find_gradients(vwl_block *block, float weight) {
-    return VWL_WIDE_CALL(block->width, find_gradients, block, weight);
+    return VWL_CALL_WIDTH(block->width, find_gradients, block, weight);
 }
-static inline void vwl_find_steps(vwl_block *block, float u) { VWL_WIDE_CALL(block->width, find_steps, block, u); }
+static inline void vwl_find_steps(vwl_block *block, float u) { VWL_CALL_WIDTH(block->width, find_steps, block, u); }
 static inline void vwl_score_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s) {
     VWL_CALL(score_rows, w, index, value, n, width, s);
 }

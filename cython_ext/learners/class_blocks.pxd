@@ -1,34 +1,34 @@
-"""The usual update of many classes, eight or sixteen at a time; see ``learners/class_blocks.h``."""
+"""The default update of one set of weights per class, in blocks of eight or sixteen classes; see ``learners/class_blocks.h``."""
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from learners.gd_update cimport CONTRACTION, MULTIPLIER, NORMS, Learner, balance, scaled_step, step_scale
+from learners.gd_update cimport L2_SCALE, MULTIPLIER, NORMS, Learner, balance, scaled_step, step_scale
 from losses.loss_types cimport has_loss
 from learners.adaptive_rates cimport Rates, Scan, scan_term
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 
 cdef enum:
-    EIGHT = 8              # classes of a block whose slots are not turned
-    MOST = 16              # of any
-    PAGE = 64              # features
+    EIGHT = 8       # classes of a block whose slots are not transposed
+    MAX_WIDTH = 16  # classes of any block at most
+    PAGE = 64       # features of a page, see Transposed
 
 cdef extern from "learners/class_blocks.h" nogil:
     ctypedef float (*ScanOne "vwl_scan_one")(float *slot, float x, float gradient, float *reach, float *norm) noexcept
 
     ctypedef struct Block "vwl_block":
-        float gradient[MOST]
-        float reach[MOST]
-        float norm[MOST]
-        float step[MOST]
-        int32_t active[MOST]
-        int32_t learns[MOST]
-        int32_t dead[MOST]
-        float score[MOST]
-        float sign[MOST]
+        float gradient[MAX_WIDTH]
+        float reach[MAX_WIDTH]
+        float norm[MAX_WIDTH]
+        float step[MAX_WIDTH]
+        int32_t active[MAX_WIDTH]
+        int32_t learns[MAX_WIDTH]
+        int32_t unused[MAX_WIDTH]
+        float score[MAX_WIDTH]
+        float sign[MAX_WIDTH]
         int32_t first
         int32_t width
         ScanOne scan_one
@@ -41,8 +41,8 @@ cdef extern from "learners/class_blocks.h" nogil:
         int32_t distinct
         int32_t usual
 
-    void turn "vwl_turn"(float *slots, int width)
-    void turn_back "vwl_turn_back"(float *slots, int width)
+    void transpose "vwl_transpose"(float *slots, int width)
+    void transpose_back "vwl_transpose_back"(float *slots, int width)
     int widest "vwl_widest"()
     bint has_classes "vwl_has_classes"()
     void score_block "vwl_score"(const float *table, const uint32_t *index, const float *value, size_t n, float base,
@@ -67,135 +67,137 @@ cdef inline float scan_one(float *slot, float x, float gradient, float *reach, f
     return slot[3]
 
 
-cdef struct Turned:              # which features have their slots turned
-    uint8_t *met                 # (features,) 1 for each
+cdef struct Transposed:              # which features have transposed slots
+    uint8_t *is_transposed        # (features,) 1 if the feature's slots are transposed
     size_t features
-    uint8_t *met_in              # (pages,) 1 where any of a page's features is
+    uint8_t *page_has_transposed  # (pages,) 1 if those of any of the page's features are
     size_t pages
-    uint32_t width               # classes of a block
-    bint on                      # whether those of the next rows are to be
+    uint32_t width                # classes of a block
+    bint on                       # whether the slots of the next rows are to be transposed
 
 
-cdef inline int open_turned(Turned *turned, state, size_t features, uint32_t classes, uint32_t width) except -1:
-    """``state.met`` is 0 throughout between batches. ``width``: of the widest blocks wanted. What has few classes has narrow
-    ones.
+cdef inline int open_transposed(Transposed *transposed, state, size_t features, uint32_t classes, uint32_t width) except -1:
+    """``state.is_transposed`` is all 0 between batches. ``width``: classes of the widest blocks wanted; with few classes blocks
+    have eight.
     """
-    cdef uint8_t[::1] met = state.met
-    if <size_t>met.shape[0] != features:
+    cdef uint8_t[::1] is_transposed = state.is_transposed
+    if <size_t>is_transposed.shape[0] != features:
         raise ValueError("the marks do not fit the table")
-    turned.met, turned.features, turned.pages = &met[0], features, (features + PAGE - 1) // PAGE
-    turned.width = min(width, <uint32_t>widest()) if classes > EIGHT else <uint32_t>EIGHT
-    turned.met_in = <uint8_t *>calloc(turned.pages, 1)
-    turned.on = turned.met_in != NULL
-    if not turned.on:
+    transposed.is_transposed, transposed.features, transposed.pages = &is_transposed[0], features, (features + PAGE - 1) // PAGE
+    transposed.width = min(width, <uint32_t>widest()) if classes > EIGHT else <uint32_t>EIGHT
+    transposed.page_has_transposed = <uint8_t *>calloc(transposed.pages, 1)
+    transposed.on = transposed.page_has_transposed != NULL
+    if not transposed.on:
         raise MemoryError("not enough memory for the classes")
     return 0
 
 
-cdef inline void turn_feature(float *slots, uint32_t classes, uint32_t width, bint back) noexcept nogil:
+cdef inline void transpose_feature(float *slots, uint32_t classes, uint32_t width, bint back) noexcept nogil:
     cdef uint32_t begin = 0
     while begin < classes:
         if back:
-            turn_back(slots + 4 * begin, <int>width)
+            transpose_back(slots + 4 * begin, <int>width)
         else:
-            turn(slots + 4 * begin, <int>width)
+            transpose(slots + 4 * begin, <int>width)
         begin += width
 
 
-cdef inline void turn_terms(Turned *turned, float *table, const Scratch *s, int shift, uint32_t classes) noexcept nogil:
-    """Turn the slots of a row's features, those that are not; mostly all of them are, which is found without branches."""
+cdef inline void transpose_terms(Transposed *transposed, float *table, const Scratch *s, int shift,
+                                 uint32_t classes) noexcept nogil:
+    """Transpose the slots of a row's features that are not transposed yet. Mostly all are, which is tested without branches."""
     cdef size_t i, feature
-    cdef uint8_t all_met = 1
+    cdef uint8_t all_transposed = 1
     for i in range(s.terms):
-        all_met &= turned.met[s.index[i] >> shift]
-    for i in range(0 if all_met else s.terms):
+        all_transposed &= transposed.is_transposed[s.index[i] >> shift]
+    for i in range(0 if all_transposed else s.terms):
         feature = s.index[i] >> shift
-        if not turned.met[feature]:
-            turned.met[feature] = turned.met_in[feature // PAGE] = 1
-            turn_feature(table + 4 * <size_t>s.index[i], classes, turned.width, False)
+        if not transposed.is_transposed[feature]:
+            transposed.is_transposed[feature] = transposed.page_has_transposed[feature // PAGE] = 1
+            transpose_feature(table + 4 * <size_t>s.index[i], classes, transposed.width, False)
 
 
-cdef inline void turn_page_back(Turned *turned, float *table, size_t page, int shift, uint32_t classes) noexcept nogil:
+cdef inline void transpose_page_back(Transposed *transposed, float *table, size_t page, int shift,
+                                     uint32_t classes) noexcept nogil:
     cdef size_t feature
-    for feature in range(page * PAGE, min((page + 1) * PAGE, turned.features)):
-        if turned.met[feature]:
-            turned.met[feature] = 0
-            turn_feature(table + 4 * (feature << shift), classes, turned.width, True)
+    for feature in range(page * PAGE, min((page + 1) * PAGE, transposed.features)):
+        if transposed.is_transposed[feature]:
+            transposed.is_transposed[feature] = 0
+            transpose_feature(table + 4 * (feature << shift), classes, transposed.width, True)
 
 
-cdef inline void turn_all_back(Turned *turned, float *table, int shift, uint32_t classes) noexcept nogil:
+cdef inline void transpose_all_back(Transposed *transposed, float *table, int shift, uint32_t classes) noexcept nogil:
     cdef size_t page
-    turned.on = False
-    for page in range(turned.pages):
-        if turned.met_in[page]:
-            turned.met_in[page] = 0
-            turn_page_back(turned, table, page, shift, classes)
+    transposed.on = False
+    for page in range(transposed.pages):
+        if transposed.page_has_transposed[page]:
+            transposed.page_has_transposed[page] = 0
+            transpose_page_back(transposed, table, page, shift, classes)
 
 
 cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes,
-                               const Turned *turned, float *raw) noexcept nogil:
-    """Raw predictions of all classes; ``shift`` is at least 3, so that whole blocks of slots are there."""
-    cdef float found[MOST]
-    cdef float contraction = <float>m.scalars[CONTRACTION]
-    cdef uint32_t begin = 0, c, width = turned.width if turned.on else EIGHT
+                               const Transposed *transposed, float *raw) noexcept nogil:
+    """Raw predictions of all classes. The learner's ``shift`` is at least 3, so the table holds complete blocks of slots."""
+    cdef float found[MAX_WIDTH]
+    cdef float l2_scale = <float>m.scalars[L2_SCALE]
+    cdef uint32_t begin = 0, c, width = transposed.width if transposed.on else EIGHT
     while begin < classes:
-        if turned.on or m.stride == 1:
+        if transposed.on or m.stride == 1:
             score_row(table + m.stride * begin, m.stride, <int>width, s.index, s.value, s.terms, base, found)
         else:
             score_block(table + 4 * begin, s.index, s.value, s.terms, base, found)
         for c in range(begin, min(begin + width, classes)):
-            raw[c] = found[c - begin] * contraction
+            raw[c] = found[c - begin] * l2_scale
         begin += width
 
 
-cdef inline bint scores_in_lanes(const Learner *m, int shift) noexcept nogil:
+cdef inline bint scores_in_blocks(const Learner *m, int shift) noexcept nogil:
     return has_classes() and shift >= 3 and m.l1 == 0 and m.rule == NULL
 
 
-cdef inline bint learns_in_lanes(const Learner *m, int shift) noexcept nogil:
-    """Whether the classes of a learner can be taught in blocks."""
+cdef inline bint learns_in_blocks(const Learner *m, int shift) noexcept nogil:
+    """Whether the classes of a learner can be updated in blocks."""
     cdef bint usual = m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and not m.ftrl and m.stride == 4
-    return scores_in_lanes(m, shift) and usual and m.l2 == 0 and m.sparse_l2 == 0
+    return scores_in_blocks(m, shift) and usual and m.l2 == 0 and m.sparse_l2 == 0
 
 
-cdef struct BlockRates:          # scratch of one example
+cdef struct BlockRates:          # scratch memory for one example
     float *r                     # (terms, MOST)
-    Scales scales                # (terms,) of each, one behind the other
+    Scales scales                # (terms,) each, in the same memory behind r
     size_t terms
 
 
-cdef inline int room_for_rates(BlockRates *room, size_t terms) noexcept nogil:
-    if terms > room.terms or room.r == NULL:
-        close_rates(room)
-        room.terms = 2 * terms + MOST
-        room.r = <float *>malloc(room.terms * (MOST + 4) * sizeof(float))
-        if room.r == NULL:
+cdef inline int reserve_rates(BlockRates *rates, size_t terms) noexcept nogil:
+    if terms > rates.terms or rates.r == NULL:
+        close_rates(rates)
+        rates.terms = 2 * terms + MAX_WIDTH
+        rates.r = <float *>malloc(rates.terms * (MAX_WIDTH + 4) * sizeof(float))
+        if rates.r == NULL:
             return NO_MEMORY
-        room.scales.largest = room.r + MOST * room.terms
-        room.scales.inverse = room.scales.largest + room.terms
-        room.scales.share = room.scales.inverse + room.terms
-        room.scales.last = <uint32_t *>(room.scales.share + room.terms)
+        rates.scales.largest = rates.r + MAX_WIDTH * rates.terms
+        rates.scales.inverse = rates.scales.largest + rates.terms
+        rates.scales.share = rates.scales.inverse + rates.terms
+        rates.scales.last = <uint32_t *>(rates.scales.share + rates.terms)
     return OK
 
 
-cdef inline void close_rates(BlockRates *room) noexcept nogil:
-    free(room.r)
-    room.r = NULL
+cdef inline void close_rates(BlockRates *rates) noexcept nogil:
+    free(rates.r)
+    rates.r = NULL
 
 
 cdef inline void open_block(Block *block, const float *score, const float *sign, uint32_t classes, uint32_t width) noexcept nogil:
-    """For the first ``classes`` classes of the block; none of them active yet."""
+    """Set up a block of ``classes`` classes, none of them active yet."""
     cdef uint32_t c
     memset(block, 0, sizeof(Block))
     block.scan_one, block.width = scan_one, <int32_t>width
     for c in range(classes):
         block.score[c], block.sign[c] = score[c], sign[c]
     for c in range(classes, width):
-        block.dead[c] = -1
+        block.unused[c] = -1
 
 
 cdef inline bint find_gradients(const Learner *m, Block *block, uint32_t classes, float weight) noexcept nogil:
-    """Of the classes with a loss. Whether that was done in lanes, so that steps can be found there."""
+    """Find the gradients of the classes with a loss. Returns whether that was vectorised; then find_steps can be, too."""
     cdef uint32_t c
     if m.signs and m.invariant and find_logistic_gradients(block, weight):
         return True
@@ -206,8 +208,9 @@ cdef inline bint find_gradients(const Learner *m, Block *block, uint32_t classes
     return False
 
 
-cdef inline int find_steps(Learner *m, Block *block, double *norms, uint32_t classes, float weight, bint lanes) noexcept nogil:
-    """UNSTABLE where a step is not finite."""
+cdef inline int find_steps(Learner *m, Block *block, double *norms, uint32_t classes, float weight,
+                           bint vectorized) noexcept nogil:
+    """Find the steps of the active classes. UNSTABLE where one is not finite."""
     cdef Scan scan
     cdef int status = OK
     cdef uint32_t c
@@ -217,12 +220,12 @@ cdef inline int find_steps(Learner *m, Block *block, double *norms, uint32_t cla
             scan.per_update, scan.norm = block.reach[c], block.norm[c]
             balance(m, weight, &scan)
             block.reach[c] = scan.per_update
-    if lanes:
+    if vectorized:
         find_logistic_steps(block, step_scale(m, weight))
     for c in range(classes):
         if not block.active[c]:
             continue
-        if not lanes:
+        if not vectorized:
             block.step[c] = scaled_step(m, block.score[c], block.sign[c], weight, block.reach[c])
         if not isfinite(block.step[c]):
             status = UNSTABLE
@@ -232,25 +235,25 @@ cdef inline int find_steps(Learner *m, Block *block, double *norms, uint32_t cla
     return status
 
 
-cdef inline int teach_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
-                            float weight, uint32_t classes, uint32_t width, bint first, BlockRates *room) noexcept nogil:
-    """One update of a block's classes, their slots turned: ``score`` predicted, ``sign`` their labels.
+cdef inline int update_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
+                             float weight, uint32_t classes, uint32_t width, bint first, BlockRates *rates) noexcept nogil:
+    """Update the classes of a block, whose slots are transposed; ``score`` are their predictions, ``sign`` their labels.
 
-    ``first``: they are the first of a feature's classes.
+    ``first``: the block holds the first of a feature's classes.
     """
     cdef Block block
     cdef int status
     cdef uint32_t c
-    cdef bint lanes, any_step = False
+    cdef bint vectorized, any_step = False
     open_block(&block, score, sign, classes, width)
     block.first = first
-    lanes = find_gradients(m, &block, classes, weight)
+    vectorized = find_gradients(m, &block, classes, weight)
     for c in range(classes):
         any_step = any_step or block.active[c]
     if not any_step and not first:
         return OK
-    scan_block(table, s.index, s.value, s.terms, &block, &room.scales, room.r)
-    status = find_steps(m, &block, norms, classes, weight, lanes)
+    scan_block(table, s.index, s.value, s.terms, &block, &rates.scales, rates.r)
+    status = find_steps(m, &block, norms, classes, weight, vectorized)
     if not (m.strict and status != OK):
-        apply_block(table, s.index, s.value, s.terms, &block, &room.scales, room.r)
+        apply_block(table, s.index, s.value, s.terms, &block, &rates.scales, rates.r)
     return status

@@ -1,14 +1,14 @@
-/* LANES classes at a time, eight or sixteen; included once for each instruction set by classes.h, which says what SIMD_NAME and
- * SIMD_TARGET are.
+/* Kernels for blocks of LANES classes, eight or sixteen. class_blocks.h includes this file once for each instruction set and
+ * defines LANES, SIMD_NAME and SIMD_TARGET.
  *
- * Slots of a feature's classes follow each other, four floats w, G, N, r each. While classes learn, the slots of a block are
- * turned: its w, its G, its N, its r. Every sum has the order of the plain kernel, class by class, so that results are the same
- * bytes. */
+ * The slots of a feature's classes are contiguous, four floats w, G, N, r each. While classes learn, the slots of a block are
+ * transposed: all w, all G, all N, all r. Each class's sums are taken in the same order as in the scalar kernel, so results are
+ * the same bytes. */
 
 #define FLOATS VWL_JOIN(vwl_f, LANES)
 #define WORDS VWL_JOIN(vwl_i, LANES)
 #define ROW VWL_JOIN(vwl_row, LANES)
-#define LANES_ALL VWL_JOIN(LANES_WHOLE, LANES)
+#define ALL_LANES_SET VWL_JOIN(ALL_SET, LANES)
 
 #define SCAN_NAME(name) SIMD_NAME(name)
 #define SCAN_WIDTH LANES
@@ -25,24 +25,25 @@
 #undef SCAN_NAME
 #undef SCAN_WIDTH
 
-/* raw[c] = base + sum of w x, the terms in order, where weights follow each other: slots of nothing else (stride 1), or turned
- * ones (stride 4). */
+/* raw[c] = base + sum of w x, in the order of the terms, where the weights of a block are contiguous: slots of a weight only
+ * (stride 1), or transposed ones (stride 4). */
 static SIMD_TARGET void SIMD_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
-                                               size_t n, float base, float *raw) {
+                                             size_t n, float base, float *raw) {
     FLOATS sum = base - (FLOATS){0};
     for (size_t i = 0; i < n; i++) sum += *(const ROW *)(table + stride * index[i]) * value[i];
     memcpy(raw, &sum, sizeof sum);
 }
 
-/* A term whose scales differ between the classes, that is larger than any before it, or whose square is no ordinary number. */
-static __attribute__((noinline)) SIMD_TARGET void SIMD_NAME(scan_apart)(float *slots, float x, vwl_block *block, float *r) {
+/* Scan a term whose scales differ between the classes, whose |x| is larger than any before, or whose square is subnormal or not
+ * finite. */
+static __attribute__((noinline)) SIMD_TARGET void SIMD_NAME(scan_unusual)(float *slots, float x, vwl_block *block, float *r) {
     float x2 = x * x;
     FLOATS g = *(ROW *)(slots + LANES), scale = *(ROW *)(slots + 2 * LANES), gradient, scale2 = scale * scale, share;
     WORDS active, whole = scale2 == x2, fits;
     memcpy(&active, block->active, sizeof active);
     memcpy(&gradient, block->gradient, sizeof gradient);
-    fits = (fabsf(x) <= scale) | ~active; /* classes without a loss have missed a larger x */
-    if (x2 >= VWL_MIN_SQUARE && x2 <= VWL_FLOAT_MAX && LANES_ALL(fits)) {
+    fits = (fabsf(x) <= scale) | ~active; /* classes without a loss may not have seen the largest |x| */
+    if (x2 >= VWL_MIN_SQUARE && x2 <= VWL_FLOAT_MAX && ALL_LANES_SET(fits)) {
         g += gradient * x2;
         *(ROW *)(slots + LANES) = g;
         SIMD_NAME(root)(&g);
@@ -64,19 +65,19 @@ static __attribute__((noinline)) SIMD_TARGET void SIMD_NAME(scan_apart)(float *s
     }
 }
 
-/* For the first block, the divisions of all terms by the first class's N: in a loop of their own they go many at a time. Answers
- * whether all terms are usual ones, whose x was met before and has an ordinary square, and all classes have the same scales. */
+/* For the first block, divide by the first class's N for all terms, in a loop that is vectorised. Returns whether all terms are
+ * usual, which means that |x| is not larger than any before and its square is normal, and all classes have the same scales. */
 static SIMD_TARGET int SIMD_NAME(find_scales)(const float *table, const uint32_t *index, const float *value, size_t n,
-                                                const vwl_block *block, vwl_scales *scales) {
+                                              const vwl_block *block, vwl_scales *scales) {
     float *restrict largest = scales->largest, *restrict inverse = scales->inverse, *restrict share = scales->share;
     uint32_t rare = 0;
-    WORDS dead, same;
-    memcpy(&dead, block->dead, sizeof dead);
-    same = dead | ~dead;
+    WORDS unused, same;
+    memcpy(&unused, block->unused, sizeof unused);
+    same = unused | ~unused;
     for (size_t i = 0; i < n; i++) {
         const float *scale = table + 4 * (size_t)index[i] + 2 * LANES;
         if (block->first) largest[i] = *scale;
-        same &= (*(const ROW *)scale == largest[i] - (FLOATS){0}) | dead;
+        same &= (*(const ROW *)scale == largest[i] - (FLOATS){0}) | unused;
     }
     for (size_t i = 0; i < (block->first ? n : 0); i++) {
         const float x = value[i], x2 = x * x, scale = largest[i];
@@ -85,10 +86,10 @@ static SIMD_TARGET int SIMD_NAME(find_scales)(const float *table, const uint32_t
         share[i] = x2 / (scale * scale);
     }
     if (block->first) scales->usual = !rare;
-    return scales->usual && LANES_ALL(same);
+    return scales->usual && ALL_LANES_SET(same);
 }
 
-/* Whether no two terms share slots, as a glance tells: slots ascend, but for the last term (mostly the constant). */
+/* Whether no two terms share slots, by a quick test: all slots but the last (mostly the constant's) ascend. May be 0 wrongly. */
 static SIMD_TARGET int32_t SIMD_NAME(are_distinct)(const uint32_t *index, size_t n) {
     const uint32_t last = index[n - 1];
     uint32_t shared = 0;
@@ -97,11 +98,11 @@ static SIMD_TARGET int32_t SIMD_NAME(are_distinct)(const uint32_t *index, size_t
     return !shared;
 }
 
-/* Bring G and N of a turned block up to date, add to its reach and norm, and leave every term's rates in r. The first block's
- * first r tells the last term that met the slot, since that one's rates are everybody's; where terms are distinct, it need not. */
+/* Update G and N of a transposed block, add to its reach and norm, and store the rates of every term in r. Terms that share a
+ * slot all use the rates of the last one, whose number is kept in the first r of the first block, unless terms are distinct. */
 static SIMD_TARGET void SIMD_NAME(scan)(float *table, const uint32_t *index, const float *value, size_t n,
-                                          vwl_block *block, vwl_scales *scales, float *r) {
-    const int narrow = block->dead[LANES / 2] != 0, usual = SIMD_NAME(find_scales)(table, index, value, n, block, scales);
+                                        vwl_block *block, vwl_scales *scales, float *r) {
+    const int narrow = block->unused[LANES / 2] != 0, usual = SIMD_NAME(find_scales)(table, index, value, n, block, scales);
     if (block->first) scales->distinct = SIMD_NAME(are_distinct)(index, n);
     if (usual && narrow) SIMD_NAME(scan_all_usual_narrow)(table, index, value, n, block, scales, r);
     else if (usual) SIMD_NAME(scan_all_usual)(table, index, value, n, block, scales, r);
@@ -110,14 +111,14 @@ static SIMD_TARGET void SIMD_NAME(scan)(float *table, const uint32_t *index, con
                    : SIMD_NAME(scan_usual)(table, index, value, i, n, block, scales, r);
         if (i == n) return;
         float *slots = table + 4 * (size_t)index[i];
-        SIMD_NAME(scan_apart)(slots, value[i], block, r + LANES * i);
+        SIMD_NAME(scan_unusual)(slots, value[i], block, r + LANES * i);
         if (block->first && !scales->distinct) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
     }
 }
 
-/* w += step x r for the lanes of a turned block that learn. */
+/* w += step x r for the classes of a transposed block that learn. */
 static SIMD_TARGET void SIMD_NAME(apply)(float *table, const uint32_t *index, const float *value, size_t n,
-                                           const vwl_block *block, const vwl_scales *scales, const float *r) {
+                                         const vwl_block *block, const vwl_scales *scales, const float *r) {
     const FLOATS zero = -(FLOATS){0};
     FLOATS step;
     WORDS learns;
@@ -139,4 +140,4 @@ static SIMD_TARGET void SIMD_NAME(apply)(float *table, const uint32_t *index, co
 #undef FLOATS
 #undef WORDS
 #undef ROW
-#undef LANES_ALL
+#undef ALL_LANES_SET

@@ -4,7 +4,7 @@
 #define SCAN_FLOATS VWL_JOIN(vwl_f, SCAN_WIDTH)
 #define SCAN_WORDS VWL_JOIN(vwl_i, SCAN_WIDTH)
 #define SCAN_ROW VWL_JOIN(vwl_row, SCAN_WIDTH)
-#define SCAN_ALL VWL_JOIN(LANES_WHOLE, SCAN_WIDTH)
+#define ALL_SCANNED_SET VWL_JOIN(ALL_SET, SCAN_WIDTH)
 
 static inline __attribute__((always_inline)) SIMD_TARGET void SCAN_NAME(root)(SCAN_FLOATS *x) {
 #if SCAN_WIDTH == 16
@@ -17,24 +17,24 @@ static inline __attribute__((always_inline)) SIMD_TARGET void SCAN_NAME(root)(SC
 #endif
 }
 
-/* scan from term i on, as far as terms are usual ones; returns where that ends. Sums stay in registers. */
+/* Scan from term i on up to the first unusual term, whose number is returned. Sums stay in registers. */
 static inline __attribute__((always_inline)) SIMD_TARGET size_t SCAN_NAME(scan_usual)(
     float *table, const uint32_t *index, const float *value, size_t i, size_t n, vwl_block *block, const vwl_scales *scales,
     float *r) {
     SCAN_FLOATS gradient, reach = *(SCAN_ROW *)block->reach, norm = *(SCAN_ROW *)block->norm;
-    SCAN_WORDS dead;
-    const int tells = block->first && !scales->distinct;
+    SCAN_WORDS unused;
+    const int record_last = block->first && !scales->distinct;
     memcpy(&gradient, block->gradient, sizeof gradient);
-    memcpy(&dead, block->dead, sizeof dead);
+    memcpy(&unused, block->unused, sizeof unused);
     for (; i < n; i++) {
         float *slots = table + 4 * (size_t)index[i];
         float x = value[i], x2 = x * x, largest = slots[2 * LANES];
         SCAN_FLOATS g = *(SCAN_ROW *)(slots + LANES), scale = *(SCAN_ROW *)(slots + 2 * LANES);
-        SCAN_WORDS same = (scale == largest - (SCAN_FLOATS){0}) | dead;
-        if (!(x2 >= VWL_MIN_SQUARE && x2 <= VWL_FLOAT_MAX && fabsf(x) <= largest && SCAN_ALL(same))) break;
+        SCAN_WORDS same = (scale == largest - (SCAN_FLOATS){0}) | unused;
+        if (!(x2 >= VWL_MIN_SQUARE && x2 <= VWL_FLOAT_MAX && fabsf(x) <= largest && ALL_SCANNED_SET(same))) break;
         g += gradient * x2;
         *(SCAN_ROW *)(slots + LANES) = g;
-        if (tells) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
+        if (record_last) memcpy(slots + 3 * LANES, &(uint32_t){(uint32_t)i}, 4);
         SCAN_NAME(root)(&g);
         if (scales->largest[i] != largest) {
             scales->largest[i] = largest;
@@ -51,9 +51,9 @@ static inline __attribute__((always_inline)) SIMD_TARGET size_t SCAN_NAME(scan_u
     return i;
 }
 
-/* scan where all terms are usual ones and the block's scales are those of `scales`. */
+/* Scan where all terms are usual and the block's scales are those of `scales`. */
 static SIMD_TARGET void SCAN_NAME(scan_all_usual)(float *table, const uint32_t *restrict index, const float *restrict value,
-                                                   size_t n, vwl_block *block, const vwl_scales *scales, float *restrict r) {
+                                                  size_t n, vwl_block *block, const vwl_scales *scales, float *restrict r) {
     const float *restrict inverse = scales->inverse, *restrict share = scales->share;
     SCAN_FLOATS gradient, reach = *(SCAN_ROW *)block->reach, norm = *(SCAN_ROW *)block->norm;
     memcpy(&gradient, block->gradient, sizeof gradient);
@@ -76,4 +76,4 @@ static SIMD_TARGET void SCAN_NAME(scan_all_usual)(float *table, const uint32_t *
 #undef SCAN_FLOATS
 #undef SCAN_WORDS
 #undef SCAN_ROW
-#undef SCAN_ALL
+#undef ALL_SCANNED_SET

@@ -12,11 +12,11 @@ from base.status cimport OK, UNSTABLE
 
 cdef enum:                # columns of the table
     WEIGHT = 0
-    SUM = 1               # of the gradients, their sign changed
-    SIZE = 2              # of their absolute values
-    LARGEST = 3           # |x| seen
-    WON = 4               # by betting
-    STEEPEST = 5          # slope of the loss seen
+    SUM = 1               # sum of negative gradients
+    SIZE = 2              # sum of their absolute values
+    LARGEST = 3           # largest |x| seen
+    WON = 4               # sum won by betting
+    STEEPEST = 5          # largest |slope| of the loss seen
     STRIDE = 8
 
 
@@ -30,7 +30,7 @@ cdef inline float mean_norm(Learner *m) noexcept nogil:
 
 
 cdef inline float predict_coin(Learner *m, const Scratch *s, float weight, float start) noexcept nogil:
-    """The raw prediction; books the inputs' norm."""
+    """The raw prediction; adds the inputs' norm to the sums."""
     cdef size_t i
     cdef float *w
     cdef float x, largest, sum = 0, norm = 0
@@ -64,7 +64,7 @@ cdef inline void learn_coin(Learner *m, const Scratch *s, float slope) noexcept 
 
 
 cdef inline float predict_pistol(Learner *m, const Scratch *s, float start) noexcept nogil:
-    """The raw prediction, of weights made anew from the sums."""
+    """The raw prediction, with weights recomputed from the sums."""
     cdef size_t i
     cdef float *w
     cdef float x, scale, sum = start
@@ -90,7 +90,7 @@ cdef inline void learn_pistol(Learner *m, const Scratch *s, float slope) noexcep
 
 cdef int learn_row_by_coin(void *learner, Scratch *s, float y, float weight) noexcept nogil:
     cdef Learner *m = <Learner *>learner
-    m.raw = predict_coin(m, s, weight, m.start if m.strict else 0)    # where vw learns it leaves initial predictions out
+    m.raw = predict_coin(m, s, weight, m.start if m.strict else 0)    # vw ignores initial predictions while learning
     if m.strict and not isfinite(m.raw):
         return UNSTABLE
     learn_coin(m, s, m.loss.slope(&m.params, clip(m.raw, m), y) * weight)
@@ -106,7 +106,7 @@ cdef int learn_row_by_pistol(void *learner, Scratch *s, float y, float weight) n
     return OK if isfinite(m.raw) else UNSTABLE
 
 
-# vw tells of coin betting what the last weights predict, not the next bets
+# vw reports the prediction of the last weights for coin betting, not that of the next bets
 cdef UpdateRule coin = UpdateRule(STRIDE, learn_row_by_coin, False)
 cdef UpdateRule pistol = UpdateRule(STRIDE, learn_row_by_pistol, True)
 COIN, PISTOL = as_capsule(&coin), as_capsule(&pistol)

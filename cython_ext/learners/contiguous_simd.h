@@ -1,20 +1,20 @@
-/* What comes in eight lanes only; included once for each instruction set by classes.h: scores from slots as they stand in the
- * table, and rows of classes, each `width` floats and a multiple of eight. */
+/* Kernels of eight lanes: scores from slots that are not transposed, and the rows of learners/softmax.pyx, `width` floats each, a
+ * multiple of eight. class_blocks.h includes this file once for each instruction set. */
 
 static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(load)(const float *slots, vwl_f8 pairs[4]) {
     for (int k = 0; k < 4; k++) pairs[k] = ((const vwl_row8 *)slots)[k];
 }
 
-/* The weights of eight slots as they stand in the table; lanes stand for the classes 0 2 4 6 1 3 5 7. */
+/* The weights of eight slots that are not transposed; the lanes hold the classes 0 2 4 6 1 3 5 7. */
 static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(weights)(const vwl_f8 pairs[4], vwl_f8 *w) {
     vwl_f8 low = VWL_SHUFFLE(pairs[0], pairs[1], 0, 8, 1, 9, 4, 12, 5, 13);
     vwl_f8 high = VWL_SHUFFLE(pairs[2], pairs[3], 0, 8, 1, 9, 4, 12, 5, 13);
     *w = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
 }
 
-/* raw[c] = base + sum of w x, the terms in order, of a block of classes. */
+/* raw[c] = base + sum of w x, in the order of the terms, for a block of classes. */
 static SIMD_TARGET void SIMD_NAME(score)(const float *table, const uint32_t *index, const float *value, size_t n,
-                                           float base, float *raw) {
+                                         float base, float *raw) {
     static const int class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
     vwl_f8 sum = {base, base, base, base, base, base, base, base}, pairs[4], w;
     for (size_t i = 0; i < n; i++) {
@@ -25,9 +25,9 @@ static SIMD_TARGET void SIMD_NAME(score)(const float *table, const uint32_t *ind
     for (int j = 0; j < 8; j++) raw[class_of_lane[j]] = sum[j];
 }
 
-/* s[c] += w x for all classes; w begins at row index[i] of every term. */
+/* s[c] += w x for all classes; the weights of term i are row index[i]. */
 static SIMD_TARGET void SIMD_NAME(score_rows)(const float *w, const uint32_t *index, const float *value, size_t n,
-                                                size_t width, float *s) {
+                                              size_t width, float *s) {
     for (size_t i = 0; i < n; i++) {
         const float *row = w + index[i] * width;
         for (size_t c = 0; c < width; c += 8) {
@@ -39,7 +39,7 @@ static SIMD_TARGET void SIMD_NAME(score_rows)(const float *w, const uint32_t *in
 
 /* G += gradient x^2; r = 1 / (N sqrt(G)); reach[c] += x^2 r. */
 static SIMD_TARGET void SIMD_NAME(scan_rows)(float *g, const uint32_t *index, const float *value, const float *inverse,
-                                               size_t n, size_t width, const float *gradient, float *reach, float *r) {
+                                             size_t n, size_t width, const float *gradient, float *reach, float *r) {
     for (size_t i = 0; i < n; i++) {
         float *row = g + index[i] * width, x2 = value[i] * value[i];
         for (size_t c = 0; c < width; c += 8) {
@@ -56,7 +56,7 @@ static SIMD_TARGET void SIMD_NAME(scan_rows)(float *g, const uint32_t *index, co
 
 /* w += step x r. */
 static SIMD_TARGET void SIMD_NAME(apply_rows)(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
-                                                const float *step, const float *r) {
+                                              const float *step, const float *r) {
     for (size_t i = 0; i < n; i++) {
         float *row = w + index[i] * width;
         for (size_t c = 0; c < width; c += 8)

@@ -16,7 +16,7 @@ from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Group, Scratch, free_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
-from learners.dyadic_scratch cimport DyadicScratch, close_work, make_room, open_work
+from learners.dyadic_scratch cimport DyadicScratch, close_work, reserve, open_work
 
 
 cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learners/dyadic.py
@@ -24,40 +24,40 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     MIN_LABEL = 1
     MAX_LABEL = 2
     RATE_NOW = 3           # learning rate, decayed by the passes so far
-    UNBOUNDED = 4          # updates that hit an iteration limit
-    MISMATCHED = 5         # rows whose sides cannot be paired by position (rank 0)
+    UNBOUNDED = 4          # number of updates that hit an iteration limit
+    MISMATCHED = 5         # number of rows whose sides cannot be paired by position (rank 0)
     SCALARS = 6
     MAX_PAIRS = 16
 
 
 cdef struct Learner:
-    float *table           # (2^bits,) the linear weights
-    double *scalars        # (SCALARS,)
+    float *table             # (2^bits,) the linear weights
+    double *scalars          # (SCALARS,)
     Loss loss
     LossParams params
     int loss_code
     int link
-    double decay           # L2 on latent vectors
-    double offset          # added to every element of both vectors
+    double decay             # L2 on latent vectors
+    double offset            # added to every element of both vectors
     double power_t, initial_t
-    bint positional        # rank 0: the i-th feature of one side meets the i-th of the other
+    bint positional          # rank 0: feature i of one side is paired with feature i of the other
     bint frozen
     bint strict
     size_t pairs
-    int group[MAX_PAIRS][2]       # group numbers of both sides
+    int group[MAX_PAIRS][2]  # group numbers of both sides
     Latent latent[MAX_PAIRS][2]
 
 
 cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const Scratch *s) noexcept nogil:
-    cdef int where = s.where[m.group[pair][side]]
-    if where < 0:
+    cdef int index = s.where[m.group[pair][side]]
+    if index < 0:
         return NULL
-    return &s.group[where]
+    return &s.group[index]
 
 
 cdef inline void add_side(Learner *m, DyadicScratch *work, size_t pair, int which, const uint32_t *index, const float *value,
                           size_t size, size_t *used, uint32_t mask) noexcept nogil:
-    """One side of the component that is being made; its features are copied so that each slot stands once."""
+    """Add one side of the component being built; its features are copied, and those that share a slot are merged."""
     cdef size_t i, rank = m.latent[pair][which].rank
     cdef Side *side = &work.side[2 * work.components + which]
     side.latent = &m.latent[pair][which]
@@ -74,7 +74,7 @@ cdef inline void add_side(Learner *m, DyadicScratch *work, size_t pair, int whic
 
 
 cdef inline void close_component(DyadicScratch *work, size_t rank) noexcept nogil:
-    """Keep the component unless a side is all zeros: then it never changes and adds nothing but a constant."""
+    """Keep the component unless a side is all zeros: such a component never changes and contributes a constant."""
     cdef Side *a = &work.side[2 * work.components]
     cdef Side *b = a + 1
     cdef Component *c = &work.component[work.components]
@@ -95,7 +95,7 @@ cdef inline void close_component(DyadicScratch *work, size_t rank) noexcept nogi
 
 
 cdef inline bint repeats_slot(const Group *group, DyadicScratch *work, uint32_t mask) noexcept nogil:
-    """Whether two features of the side share a slot; uses the arrays of the sides, which must not be in use."""
+    """Whether two features of a side share a slot. Overwrites the arrays of the sides."""
     cdef size_t i
     for i in range(group.size):
         work.index[i] = group.index[i] & mask
@@ -103,7 +103,7 @@ cdef inline bint repeats_slot(const Group *group, DyadicScratch *work, uint32_t 
 
 
 cdef inline int make_components(Learner *m, DyadicScratch *work, uint32_t mask) noexcept nogil:
-    """All components of the row; OK, NO_MEMORY, or -1 when the sides of a positional pair differ in length."""
+    """Build all components of the row. OK, NO_MEMORY, or -1 when the sides of a positional pair differ in length."""
     cdef const Group *a
     cdef const Group *b
     cdef size_t pair, i, used = 0, features = 0, rank = m.latent[0][0].rank
@@ -113,7 +113,7 @@ cdef inline int make_components(Learner *m, DyadicScratch *work, uint32_t mask) 
         features += (a.size if a != NULL else 0) + (b.size if b != NULL else 0)
         if m.positional and (a.size if a != NULL else 0) != (b.size if b != NULL else 0):
             return -1
-    if not make_room(work, 2 * features + 2 * MAX_PAIRS, rank):
+    if not reserve(work, 2 * features + 2 * MAX_PAIRS, rank):
         return NO_MEMORY
     work.components = 0
     work.repeats = False
@@ -143,30 +143,30 @@ cdef inline double dot_products(const DyadicScratch *work) noexcept nogil:
 
 
 cdef inline double step_rate(const Learner *m) noexcept nogil:
-    """The rate of now: decayed by passes, and by ``(t0 / (t0 + t))^power_t`` within them when that is asked for."""
+    """The current learning rate: decayed by passes and, unless power_t is 0, by ``(t0 / (t0 + t))^power_t`` within them."""
     if m.power_t == 0:
         return m.scalars[RATE_NOW]
     return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
 
 
-cdef inline double moved(double way, double fade) noexcept nogil:
-    """e^-fade (e^way - 1), without an intermediate that is no number."""
-    return exp(-fade) * expm1(way) if way < 1 else safe_exp(way - fade) - exp(-fade)
+cdef inline double growth(double exponent, double fade) noexcept nogil:
+    """e^-fade (e^way - 1), without overflow in between."""
+    return exp(-fade) * expm1(exponent) if exponent < 1 else safe_exp(exponent - fade) - exp(-fade)
 
 
 cdef inline void move_components(const Learner *m, DyadicScratch *work, const Flow *flow, const Step *step) noexcept nogil:
-    """Both sides of every component to where the flow has come."""
+    """Move the vectors of both sides of every component to the end of the flow."""
     cdef size_t i, d, rank = m.latent[0][0].rank
-    cdef double grow, fall, root, sum, difference, way
+    cdef double grow, fall, root, sum, difference, exponent
     cdef double fade = flow.rate * flow.decay * step.h, decay = safe_exp(-fade)
     cdef Side *left
     cdef Side *right
     for i in range(work.components):
         left, right = &work.side[2 * i], &work.side[2 * i + 1]
-        way = work.component[i].omega * step.s
-        grow, fall = 0.5 * moved(way, fade), 0.5 * moved(-way, fade)
+        exponent = work.component[i].omega * step.s
+        grow, fall = 0.5 * growth(exponent, fade), 0.5 * growth(-exponent, fade)
         root = sqrt(work.component[i].kappa)
-        for d in range(rank):                            # the terms of plus fall by e^-way, those of minus grow
+        for d in range(rank):                            # the terms of plus shrink by e^-exponent, those of minus grow
             sum = (left.vector[d] / root + right.vector[d] * root) * fall
             difference = (left.vector[d] / root - right.vector[d] * root) * grow
             left.vector[d] = root / left.square * (sum + difference)
@@ -176,7 +176,7 @@ cdef inline void move_components(const Learner *m, DyadicScratch *work, const Fl
 
 
 cdef inline Flow open_flow(Learner *m, DyadicScratch *work, double linear, float y) noexcept nogil:
-    """The row's flow; its terms are merged so that each slot stands once."""
+    """The flow of the row; its terms that share a slot are merged."""
     cdef Flow flow
     cdef size_t i
     cdef Scratch *s = &work.row
@@ -237,7 +237,7 @@ cdef inline void set_flip(Results *out, size_t row, double importance) noexcept 
 
 
 cdef inline int process_example(Learner *m, const Rows *rows, size_t row, DyadicScratch *work, Results *out, bint learning,
-                      uint32_t mask) noexcept nogil:
+                                uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
     cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.held != NULL and out.held[row])
     cdef double linear, p
@@ -272,7 +272,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
 
 
 cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask) noexcept nogil:
-    """Fetch the table's lines for a row that comes next."""
+    """Prefetch the table entries of the next row."""
     cdef size_t i, pair
     cdef int side
     cdef const Group *group
@@ -292,7 +292,7 @@ cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask)
 
 cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
              DyadicScratch *work) noexcept nogil:
-    """Rows ``[row, end)`` in order; the next row's lines are fetched while one is worked on."""
+    """Rows ``[row, end)`` in order; the table entries of the next row are prefetched while one is processed."""
     cdef size_t next = row[0]
     cdef int status = OK
     while row[0] < end and status == OK:

@@ -14,9 +14,9 @@ from losses.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISS
 
 cdef enum:
     MAX_NEWTON = 200      # iterations of a root search
-    PURE_NEWTON = 8       # of them without bisections in between
+    PURE_NEWTON = 8       # iterations without bisections in between
     MAX_STEPS = 2000      # steps of an integration
-    PATIENCE = 60         # of them before one with decay counts as stiff
+    PATIENCE = 60         # steps after which a problem with decay is treated as stiff
 
 
 cdef struct Component:
@@ -39,8 +39,8 @@ cdef struct Flow:
 
 
 cdef struct Step:
-    double s              # how far along the flow
-    double h              # importance spent until then: less than given when the label was reached
+    double s              # end of the flow
+    double h              # importance used: less than given when the label was reached
     bint bounded          # False: an iteration limit was hit
 
 
@@ -51,17 +51,17 @@ cdef inline double safe_exp(double x) noexcept nogil:
 cdef inline double components_at(const Flow *f, double s, double h, double *slope) noexcept nogil:
     """Sum of the components at ``s`` and ``h``; ``slope`` is its derivative in s."""
     cdef size_t i
-    cdef double grown, fall, way, fade = 2 * f.rate * f.decay * h, shrink = safe_exp(-fade), total = 0
+    cdef double grown, fall, exponent, fade = 2 * f.rate * f.decay * h, shrink = safe_exp(-fade), total = 0
     slope[0] = 0
     for i in range(f.components):
-        way = 2 * f.component[i].omega * s
-        if fabs(way) + fade < 500:
-            grown = exp(way)
+        exponent = 2 * f.component[i].omega * s
+        if fabs(exponent) + fade < 500:
+            grown = exp(exponent)
             fall = shrink * f.component[i].plus / grown
             grown *= shrink * f.component[i].minus
-        else:                    # neither factor need be a number for the product to be one
-            fall = f.component[i].plus * safe_exp(-way - fade)
-            grown = f.component[i].minus * safe_exp(way - fade)
+        else:                    # the product may be finite where a factor overflows
+            fall = f.component[i].plus * safe_exp(-exponent - fade)
+            grown = f.component[i].minus * safe_exp(exponent - fade)
         total += 0.25 * (fall - grown)
         slope[0] -= 0.5 * f.component[i].omega * (fall + grown)
     return total
@@ -86,7 +86,7 @@ cdef inline double loss_slope(const Flow *f, double p) noexcept nogil:
 
 
 cdef inline double constant_slope(const Flow *f, double p) noexcept nogil:
-    """dl/dp of hinge and quantile on the side of the label where ``p`` is; 0 where there is nothing to learn."""
+    """dl/dp of hinge and quantile loss at ``p``, constant on each side of the label; 0 where the loss is 0."""
     if f.loss == LOSS_HINGE:
         return -f.label if f.label * p < 1 else 0
     if p == f.label:
@@ -94,10 +94,10 @@ cdef inline double constant_slope(const Flow *f, double p) noexcept nogil:
     return 1 - <double>f.params.tau if p > f.label else -<double>f.params.tau
 
 
-cdef inline Step straight_step(const Flow *f, double p, double importance) noexcept nogil:
+cdef inline Step constant_slope_step(const Flow *f, double p, double importance) noexcept nogil:
     """Hinge and quantile: s grows with h at a constant speed until p reaches the label.
 
-    Where the end of the way lies beyond the label, the way's crossing is found by Newton's method within a bracket.
+    Where the end lies beyond the label, the h at which p equals the label is found by Newton's method within a bracket.
     """
     cdef double speed = f.rate * constant_slope(f, p), above = 1 if p > f.label else -1
     cdef double low = 0, high = importance, h, gap, dots, slope, width, tolerance
@@ -122,12 +122,12 @@ cdef inline Step straight_step(const Flow *f, double p, double importance) noexc
         if width <= 1e-15 * high:
             break
         h = h - gap / slope
-        # far beyond the root of an exponential Newton's steps are short
+        # far from the root of an exponential Newton's steps are too short
         if not (low < h < high) or (i >= PURE_NEWTON and i & 1):
             h = low + 0.5 * width
     else:
         step.bounded = False
-    step.h = low           # the near side of the label
+    step.h = low           # p has not passed the label there
     step.s = speed * low
     return step
 
@@ -136,7 +136,8 @@ cdef inline double flow_speed(const Flow *f, double s, double h) noexcept nogil:
     return f.rate * loss_slope(f, prediction_at(f, s, h))
 
 
-cdef inline double runge_kutta(const Flow *f, double s, double h, double size, double k1, double *k7, double *error) noexcept nogil:
+cdef inline double runge_kutta(const Flow *f, double s, double h, double size, double k1, double *k7,
+                               double *error) noexcept nogil:
     """One step of the embedded pair of Dormand and Prince (1980); returns the new s, its slope in ``k7``."""
     cdef double k2, k3, k4, k5, k6, next
     k2 = flow_speed(f, s + size * (k1 / 5), h + size / 5)
@@ -165,7 +166,8 @@ cdef inline double speed_slope(const Flow *f, double s, double h, double *in_h) 
     return f.rate * curvature * (slope - f.square)
 
 
-cdef inline double rosenbrock(const Flow *f, double s, double h, double size, double k1, double *k7, double *error) noexcept nogil:
+cdef inline double rosenbrock(const Flow *f, double s, double h, double size, double k1, double *k7,
+                              double *error) noexcept nogil:
     """One step of Shampine's (1982) stiffly stable pair of orders 4 and 3; arguments as of ``runge_kutta``."""
     cdef double in_h, pivot = 2 / size - speed_slope(f, s, h, &in_h), g1, g2, g3, g4, k, next
     in_h *= size
@@ -177,13 +179,13 @@ cdef inline double rosenbrock(const Flow *f, double s, double h, double size, do
     g4 = (k + 0.116 * in_h - (112 * g1 + 54 * g2 + 50 * g3) / (125 * size)) / pivot
     next = s + 19 * g1 / 9 + 0.5 * g2 + (25 * g3 + 125 * g4) / 108
     k7[0] = flow_speed(f, next, h + size)
-    # the error of order 3; that of the step itself, of order 4, is far smaller
+    # the error estimate is of order 3; the step itself is of order 4
     error[0] = 0.01 * fabs(17 * g1 / 54 + 7 * g2 / 36 + 125 * g4 / 108)
     return next
 
 
 cdef inline double resolution(const Flow *f) noexcept nogil:
-    """How exactly s has to be known: to 1e-10 of the size of what the prediction is the sum of."""
+    """The absolute tolerance of s: it changes the prediction by 1e-10 of the magnitude of its summands."""
     cdef double slope, size = 1 + fabs(f.label) + fabs(f.linear)
     cdef size_t i
     components_at(f, 0, 0, &slope)
@@ -192,49 +194,50 @@ cdef inline double resolution(const Flow *f) noexcept nogil:
     return 1e-10 * size / (f.square - slope) if f.square > slope else 1e-300
 
 
-cdef inline Step curved_step(const Flow *f, double p, double importance) noexcept nogil:
+cdef inline Step smooth_step(const Flow *f, double p, double importance) noexcept nogil:
     """The smooth losses: s'(h) = eta l'(p(s)), integrated to 1e-9 of its value.
 
-    Without decay the exact flow approaches the point where the loss is flat and never passes it: no step may, and near
-    enough to it the flow has ended.
+    Without decay the exact flow approaches the minimum of the loss and never passes it, so no step may pass it, and the flow ends
+    when it is close enough.
     """
     cdef double s = 0, h = 0, k1 = f.rate * loss_slope(f, p), k7 = 0, error = 0, size = importance, next, ratio, in_h
-    cdef double fine = resolution(f)
-    cdef bint still = f.decay == 0
+    cdef double tolerance_s = resolution(f)
+    cdef bint without_decay = f.decay == 0
     cdef int i
-    if k1 == 0 and still:
+    if k1 == 0 and without_decay:
         return Step(0, importance, True)
     for i in range(MAX_STEPS):
         if size > importance - h:
             size = importance - h
-        if still or i < PATIENCE:
+        if without_decay or i < PATIENCE:
             next = runge_kutta(f, s, h, size, k1, &k7, &error)
         else:
             next = rosenbrock(f, s, h, size, k1, &k7, &error)
-        ratio = error / (1e-9 * fabs(next) + fine)
-        if ratio <= 1 and (k7 * k1 >= 0 or not still):
+        ratio = error / (1e-9 * fabs(next) + tolerance_s)
+        if ratio <= 1 and (k7 * k1 >= 0 or not without_decay):
             s = next
             h += size
             k1 = k7
-            if h >= importance or (still and fabs(k1) <= 3 * (1e-9 * fabs(s) + fine) * fabs(speed_slope(f, s, h, &in_h))):
+            if h >= importance or (without_decay and
+                                   fabs(k1) <= 3 * (1e-9 * fabs(s) + tolerance_s) * fabs(speed_slope(f, s, h, &in_h))):
                 return Step(s, importance, True)
             size *= 5 if ratio < 1e-4 else 0.85 * pow(ratio, -0.2)
-        elif still and k7 * k1 < 0 and fabs(next - s) <= 1e-9 * fabs(s) + fine:
-            return Step(s, importance, True)         # the flat point is that near
+        elif without_decay and k7 * k1 < 0 and fabs(next - s) <= 1e-9 * fabs(s) + tolerance_s:
+            return Step(s, importance, True)         # the minimum is within the tolerance
         else:
             size *= 0.1 if not ratio < 1e4 else (0.85 * pow(ratio, -0.2) if ratio > 1 else 0.5)
     return Step(s, h, False)
 
 
 cdef inline Step flow_step(const Flow *f, double p, double importance) noexcept nogil:
-    """How far an example of this importance moves the model."""
+    """The step of an update of this importance."""
     if f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE:
-        return straight_step(f, p, importance)
-    return curved_step(f, p, importance)
+        return constant_slope_step(f, p, importance)
+    return smooth_step(f, p, importance)
 
 
-cdef inline double way_to_zero(const Flow *f, double p) noexcept nogil:
-    """The s at which the prediction, now ``p``, is 0; infinite when the flow does not lead there. Decay does not count."""
+cdef inline double s_at_zero(const Flow *f, double p) noexcept nogil:
+    """The s at which the prediction, now ``p``, is 0; infinite if it does not get there. Decay is ignored."""
     cdef double low = 0, high = 1e-3 if p > 0 else -1e-3, middle, slope
     cdef int i
     for i in range(60):
@@ -256,9 +259,10 @@ cdef inline double way_to_zero(const Flow *f, double p) noexcept nogil:
 cdef inline double importance_to_flip(Flow *f, double p) noexcept nogil:
     """The smallest importance with which the opposite label would carry the prediction across zero.
 
-    That is the integral of ds / (eta l'(p(s))) along the way, by Simpson's rule; for losses of constant slope one product.
+    That is the integral of ds / (eta l'(p(s))) from 0 to that s, by Simpson's rule; for hinge loss, of constant slope, a
+    quotient.
     """
-    cdef double s = way_to_zero(f, p), total = 0, at, slope
+    cdef double s = s_at_zero(f, p), total = 0, at, slope
     cdef int i, weight
     if p == 0 or s == INFINITY:
         return 0 if p == 0 else INFINITY

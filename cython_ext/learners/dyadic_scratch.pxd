@@ -1,4 +1,4 @@
-"""What a dyadic row needs while it is worked on."""
+"""Scratch memory for the update of one row by a dyadic model."""
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, malloc
@@ -8,22 +8,22 @@ from learners.latent_vectors cimport Side
 from features.row_buffer cimport Scratch, close_scratch, open_scratch
 
 
-cdef struct DyadicScratch:                 # what one row needs, grown as rows ask for it
-    Scratch row
-    uint32_t *index               # (room,) slots of all sides, one after the other
-    float *value                  # (room,)
-    double *vector                # (room, rank)
+cdef struct DyadicScratch:
+    Scratch row                   # the expanded row
+    uint32_t *index               # (capacity,) slots of all sides, concatenated
+    float *value                  # (capacity,) their values
+    double *vector                # (capacity, rank) sums of the sides' latent vectors
     double *change                # (rank,)
-    Side *side                    # (room, 2)
-    Component *component          # (room,)
-    size_t room
-    size_t components
-    bint repeats                  # rank 0: a slot stands twice on a side, so that the components are not independent
+    Side *side                    # (capacity, 2)
+    Component *component          # (capacity,)
+    size_t capacity
+    size_t components             # number of components of the row
+    bint repeats                  # rank 0: a slot is repeated on a side, so the components are not independent
 
 
 cdef inline bint open_work(DyadicScratch *work, size_t rank) noexcept nogil:
     open_scratch(&work.row)
-    work.room = work.components = 0
+    work.capacity = work.components = 0
     work.index = NULL
     work.value = NULL
     work.vector = NULL
@@ -47,16 +47,16 @@ cdef inline void close_work(DyadicScratch *work) noexcept nogil:
     free(work.change)
 
 
-cdef inline bint make_room(DyadicScratch *work, size_t room, size_t rank) noexcept nogil:
-    """Room for as many sides and features; what the arrays held is lost. False when memory has run out."""
-    if room <= work.room:
+cdef inline bint reserve(DyadicScratch *work, size_t capacity, size_t rank) noexcept nogil:
+    """Grow the arrays to ``capacity``; their contents are lost. False when memory has run out."""
+    if capacity <= work.capacity:
         return True
     drop_arrays(work)
-    work.index = <uint32_t *>malloc(room * sizeof(uint32_t))
-    work.value = <float *>malloc(room * sizeof(float))
-    work.vector = <double *>malloc(room * rank * sizeof(double))
-    work.side = <Side *>malloc(2 * room * sizeof(Side))
-    work.component = <Component *>malloc(room * sizeof(Component))
-    work.room = room
+    work.index = <uint32_t *>malloc(capacity * sizeof(uint32_t))
+    work.value = <float *>malloc(capacity * sizeof(float))
+    work.vector = <double *>malloc(capacity * rank * sizeof(double))
+    work.side = <Side *>malloc(2 * capacity * sizeof(Side))
+    work.component = <Component *>malloc(capacity * sizeof(Component))
+    work.capacity = capacity
     return (work.index != NULL and work.value != NULL and work.vector != NULL and work.side != NULL
             and work.component != NULL)

@@ -11,7 +11,9 @@ from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
-from learners.class_update cimport Many, first_class, move_slots, open_sets, predict_class, teach_anew, tell_first
+from learners.class_update cimport (
+    Many, first_class, infer_first_class, move_slots, open_weight_sets, predict_and_update, predict_class
+)
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
@@ -19,7 +21,7 @@ from learners.audit_trace cimport Trace, counted_features, note, open_trace
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
-cdef struct Contest:       # columns named in vwlite/learners/ect.py; 0: nowhere to go on
+cdef struct Contest:       # columns named in vwlite/learners/ect.py; number of the next contest, 0: none
     uint32_t winner
     uint32_t loser
     uint32_t left
@@ -35,30 +37,30 @@ cdef struct Tournaments:
     uint32_t errors
     uint32_t between        # the first set of weights for a contest of winners
     int height              # of the tournament of winners
-    float boundary          # predictions above it are for the right
-    uint8_t *won            # (errors + 2,) scratch: which tournaments the label won
+    float boundary          # predictions above it mean that the right side wins
+    uint8_t *won            # (errors + 2,) scratch: 1 for tournaments that the label won
     float *counted          # (rows,)
 
 
-cdef inline int judge(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
-                      float *prediction) noexcept nogil:
+cdef inline int predict_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
+                                float *prediction) noexcept nogil:
     cdef int status = predict_class(&t.q, s, c, rows.base[row], t.q.raw, t.q.score)
     note(&t.trace, c, learned, t.q.score[c])
     prediction[0] = apply_link(t.q.m.link, t.q.score[c])
     return status
 
 
-cdef inline int tell(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
-                     float *prediction) noexcept nogil:
-    """Learn who wins; ``prediction`` is the one from before."""
-    cdef int status = teach_anew(&t.q, rows, row, s, c, sign, weight, t.q.raw, t.q.score)
+cdef inline int learn_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
+                              float *prediction) noexcept nogil:
+    """Learn the winner of a contest; ``prediction`` is the one before the update."""
+    cdef int status = predict_and_update(&t.q, rows, row, s, c, sign, weight, t.q.raw, t.q.score)
     note(&t.trace, c, False, t.q.score[c])
     prediction[0] = apply_link(t.q.m.link, t.q.score[c])
     return status
 
 
 cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t *found) noexcept nogil:
-    """From the last contest back to the first."""
+    """Find the predicted class, from the last contest back to the first."""
     cdef uint32_t winner = 0, number, bit
     cdef float prediction = 0
     cdef int level = t.height - 1, status = OK
@@ -68,13 +70,13 @@ cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s,
     while level >= 0:
         bit = <uint32_t>1 << level
         if winner | bit <= t.errors:
-            status |= judge(t, rows, row, s, t.between + (winner | bit) - 1, False, &prediction)
+            status |= predict_contest(t, rows, row, s, t.between + (winner | bit) - 1, False, &prediction)
             if prediction > t.boundary:
                 winner |= bit
         level -= 1
     number = t.finals[winner]
     while number >= t.q.classes:
-        status |= judge(t, rows, row, s, number - t.q.classes, False, &prediction)
+        status |= predict_contest(t, rows, row, s, number - t.q.classes, False, &prediction)
         number = t.contest[number].right if prediction > t.boundary else t.contest[number].left
     found[0] = number
     return status
@@ -82,14 +84,14 @@ cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s,
 
 cdef inline uint32_t train_tournaments(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t label,
                                        int *status) noexcept nogil:
-    """The label goes its way up; how many tournaments are decided, of which ``won`` tells."""
+    """Train the contests on the label's path; returns the number of tournaments decided, and fills ``won`` for them."""
     cdef uint32_t number = t.contest[label].winner, next, size = 0
     cdef bint left = t.contest[number].left == label, wins
     cdef float prediction = 0, sign
     while number:
         sign = -1 if left else 1
-        status[0] |= tell(t, rows, row, s, number - t.q.classes, sign, rows.importance[row], &prediction)
-        status[0] |= judge(t, rows, row, s, number - t.q.classes, True, &prediction)
+        status[0] |= learn_contest(t, rows, row, s, number - t.q.classes, sign, rows.importance[row], &prediction)
+        status[0] |= predict_contest(t, rows, row, s, number - t.q.classes, True, &prediction)
         wins = (prediction - t.boundary) * sign > 0
         next = t.contest[number].winner if wins else t.contest[number].loser
         if t.contest[number].last or (not wins and next == 0):
@@ -118,7 +120,8 @@ cdef inline int train_winners(Tournaments *t, const Rows *rows, size_t row, Scra
             if t.won[2 * j] != t.won[2 * j + 1]:
                 sign = -1 if t.won[2 * j] else 1
                 counted[0] = scale * <float>(<uint32_t>1 << (t.height - level - 1))
-                status |= tell(t, rows, row, s, t.between + (j << (level + 1)) + (<uint32_t>1 << level) - 1, sign, counted[0],
+                status |= learn_contest(t, rows, row, s, t.between + (j << (level + 1)) + (<uint32_t>1 << level) - 1, sign,
+                                        counted[0],
                                &prediction)
                 t.won[j] = t.won[2 * j + 1] if prediction > t.boundary else t.won[2 * j]
             else:
@@ -145,20 +148,20 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef uint32_t found = 0, first
-    cdef size_t asked = t.trace.asked
+    cdef size_t calls_before = t.trace.calls
     cdef int status = answer(t, rows, row, s, &found)
     out.prediction[row] = found + first_class(&t.q)
     out.raw[row] = 0
     if learning and labeled and not held and not (t.q.m.strict and (status != OK or not weight > 0)):
         if t.q.m.strict:
-            tell_first(&t.q, y)
+            infer_first_class(&t.q, y)
         first = first_class(&t.q)
         status |= train(t, rows, row, s, <uint32_t>(y - first) if first <= y < 4294967296.0 else t.q.classes, &weight)
     if t.q.m.strict:
         weight = rows.importance[row]
     t.counted[row] = weight
     out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
-    out.features[row] = counted_features(&t.trace, asked, s, t.q.m.strict)
+    out.features[row] = counted_features(&t.trace, calls_before, s, t.q.m.strict)
     count_time(&t.q.m, weight, labeled, held)
     return status
 
@@ -175,7 +178,7 @@ cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except
     cdef const uint32_t[::1] finals = config.finals
     cdef uint8_t[::1] won = state.won
     cdef float[::1] counted = state.weighed
-    open_sets(&t.q, state, config)
+    open_weight_sets(&t.q, state, config)
     open_trace(&t.trace, state)
     t.errors, t.height = <uint32_t>finals.shape[0] - 1, config.height
     t.between = <uint32_t>(contests.shape[0] - t.q.classes)

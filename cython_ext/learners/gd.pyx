@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport unlikely
 from learners.gd_update cimport (
-    Learner, ask_for_slots, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
+    Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
     prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
 from features.namespace_groups cimport Rows
@@ -20,14 +20,15 @@ from features.kernel_views cimport Results, open_plan, open_results, open_rows
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef Learner *m = <Learner *>learner
     if m.stride == 4:
-        ask_for_slots(m, s)
+        prefetch_during_scan(m, s)
     else:
         prefetch_slots(m, s)
 
 
-cdef inline int visit_as(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning, bint copies) noexcept nogil:
+cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning,
+                            bint copies) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it; with ``copies`` on copies of its slots."""
-    cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p, shown
+    cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p, reported
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
@@ -36,7 +37,7 @@ cdef inline int visit_as(Learner *m, const Rows *rows, size_t row, Scratch *s, R
         out.raw[row] = copied_product(m, s, row, rows.base[row])
     else:
         out.raw[row] = inner_product(m, s, rows.base[row])
-    shown = clip(out.raw[row], m)              # vw tells of FTRL what the labels before this one allow
+    reported = clip(out.raw[row], m)              # for FTRL vw reports the prediction clipped to the labels before this one
     if learn and not m.frozen:
         widen_range(m, y)
     p = clip(out.raw[row], m)
@@ -48,31 +49,32 @@ cdef inline int visit_as(Learner *m, const Rows *rows, size_t row, Scratch *s, R
         status |= learn_known(m, s, p, y, weight, loss > 0, copies and s.copied)
         sync_if_due(m)
     out.loss[row] = loss * weight if weight > 0 else 0
-    out.prediction[row] = apply_link(m.link, shown if m.ftrl else p)
+    out.prediction[row] = apply_link(m.link, reported if m.ftrl else p)
     out.features[row] = <uint32_t>s.count
     count_time(m, weight, labeled, held)
     return status
 
 
 cdef int process_long(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    return visit_as(<Learner *>learner, rows, row, s, out, learning, True)
+    return process_row(<Learner *>learner, rows, row, s, out, learning, True)
 
 
-cdef ProcessExample LONG = process_long        # by its address, so that it stays a function of its own and short rows keep their registers
+# called by its address, so that it is not inlined and the code for short rows keeps its registers
+cdef ProcessExample PROCESS_LONG = process_long
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Learner *m = <Learner *>learner
     if learning and can_be_copied(m, s):
-        return LONG(learner, rows, row, s, out, learning)
-    return visit_as(m, rows, row, s, out, learning, False)
+        return PROCESS_LONG(learner, rows, row, s, out, learning)
+    return process_row(m, rows, row, s, out, learning, False)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order.
 
     ``end_and_mode`` is ``(end, learning)``. Fills the arrays of ``results`` and returns ``(status, row)``: OK and ``end``, or
-    what stopped the run and the row after the one it stopped at.
+    the status that stopped the run and the row after the one at which it stopped.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
@@ -81,7 +83,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status
-    # without rates of its own a step depends on the norm, which is summed by namespace
+    # a step without per-coordinate rates depends on the norm, which is summed by namespace
     native_plan.flat = plan.flat and (m.stride == 4 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
@@ -90,7 +92,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
 
 
 def apply_shrinkage(state, config, size_t begin, size_t end):
-    """Bring the outstanding L1 and L2 shrinkage into slots ``[begin, end)`` of ``state.weights[:, 0]``."""
+    """Apply the outstanding L1 and L2 shrinkage to the slots ``[begin, end)`` of ``state.weights[:, 0]``."""
     cdef Learner m = open_learner(state, config)
     if not begin <= end <= m.slots:
         raise ValueError("slots beyond the table")

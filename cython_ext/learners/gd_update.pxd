@@ -5,30 +5,31 @@ from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
 from libc.stdint cimport uint8_t
 
 from base.byte_scan cimport prefetch, unlikely
-from learners.slot_cache cimport copy_row, has_simd, return_copies, room_for_copies, scan_copies
+from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
 from base.float32 cimport ONE
 from losses.loss_types cimport Loss, LossParams, has_loss
 from losses.losses cimport LOSS_LOGISTIC, get_loss
 from features.plan cimport LETTERS
-from learners.adaptive_rates cimport SHORT, WITHIN, Ahead, Rates, Scan, ask_ahead, ask_within, scan_terms, untouched_terms
+from learners.adaptive_rates cimport PREFETCH_DISTANCE, SHORT_ROW, Ahead, Rates, Scan
+from learners.adaptive_rates cimport prefetch_ahead, prefetch_within, scan_terms, untouched_terms
 from features.row_buffer cimport LONG_ROW, Scratch
 from learners.update_rule cimport UpdateRule, from_capsule
 from base.status cimport OK, UNSTABLE
 
 
 cdef enum:                 # positions in GdState.scalars, named in vwlite/learners/gd.py
-    NORM_SUM = 0           # sum of squared normalised inputs, times importance
-    NORM_WEIGHT = 1        # sum of importance over the same updates
-    MULTIPLIER = 2         # global scale of the last update with a loss
-    NORMS = 3              # how many of these a set of weights has
-    TIME = 3               # sum of importance over all examples
-    HELD_WEIGHT = 4        # the part of it that was held out
-    UNLABELED_WEIGHT = 5   # the part of it without a label
-    GRAVITY = 6            # L1 shrinkage not yet applied to the table
-    CONTRACTION = 7        # L2 shrinkage not yet applied to the table
+    NORM_SUM = 0          # sum of squared normalised inputs, times importance
+    NORM_WEIGHT = 1       # sum of importance over the same updates
+    MULTIPLIER = 2        # global scale of the last update with a loss
+    NORMS = 3             # how many of these a set of weights has
+    TIME = 3              # sum of importance over all examples
+    HELD_WEIGHT = 4       # the part of it that was held out
+    UNLABELED_WEIGHT = 5  # the part of it without a label
+    L1_SHRINK = 6         # L1 shrinkage not yet applied to the table
+    L2_SCALE = 7          # L2 shrinkage not yet applied to the table
     MIN_LABEL = 8
     MAX_LABEL = 9
-    RATE_NOW = 10          # learning rate, decayed by the passes so far
+    RATE_NOW = 10         # learning rate, decayed by the passes so far
     SCALARS = 11
 
 
@@ -41,7 +42,7 @@ cdef struct Learner:
     double *norms          # (NORMS,) of the weights at work: the first scalars, or one class's
     Loss loss
     LossParams params
-    bint signs             # logistic loss of labels -1 and 1
+    bint signs             # logistic loss with the labels -1 and 1
     int link
     Rates rates
     Ahead ahead
@@ -50,7 +51,7 @@ cdef struct Learner:
     bint strict            # a number that is not finite ends the run
     double l1, l2          # float32 values
     float sparse_l2
-    bint copying           # rows may be learned on copies of their slots
+    bint copying           # long rows may be learned on copies of their slots
     bint ftrl              # columns of the table: w, z, n
     float ftrl_alpha, ftrl_beta
     const UpdateRule *rule # of another way to learn; NULL: gradient descent or FTRL, or nothing is learned
@@ -59,9 +60,9 @@ cdef struct Learner:
 
 
 cdef inline float shrunk(const Learner *m, float w) noexcept nogil:
-    """Weight after the L1 shrinkage it is due (truncated gradient; Langford, Li and Zhang 2009)."""
-    cdef float gravity = <float>m.scalars[GRAVITY]
-    return w - gravity if w > gravity else (w + gravity if w < -gravity else 0)
+    """The weight after the outstanding L1 shrinkage (truncated gradient; Langford, Li and Zhang 2009)."""
+    cdef float l1_shrink = <float>m.scalars[L1_SHRINK]
+    return w - l1_shrink if w > l1_shrink else (w + l1_shrink if w < -l1_shrink else 0)
 
 
 cdef inline float inner_product(Learner *m, const Scratch *s, float start) noexcept nogil:
@@ -75,10 +76,10 @@ cdef inline float inner_product(Learner *m, const Scratch *s, float start) noexc
     if m.l1 > 0:
         for i in range(s.terms):
             sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
-    elif m.stride == 4 and s.terms > SHORT:
+    elif m.stride == 4 and s.terms > SHORT_ROW:
         for i in range(s.terms):
             if i & 3 == 0:
-                ask_within(m.table, s.index, i, s.terms)
+                prefetch_within(m.table, s.index, i, s.terms)
             sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
     elif m.stride == 4:
         for i in range(s.terms):
@@ -86,19 +87,17 @@ cdef inline float inner_product(Learner *m, const Scratch *s, float start) noexc
     else:
         for i in range(s.terms):
             sum += m.table[s.index[i]] * s.value[i]
-    return sum * <float>m.scalars[CONTRACTION]
+    return sum * <float>m.scalars[L2_SCALE]
 
 
 cdef inline bint can_be_copied(const Learner *m, Scratch *s) noexcept nogil:
-    """Whether a row is long enough for copies to be worth while, but not so long that they would take all memory, and there
-    is room for them.
-    """
-    return SHORT < s.terms <= LONG_ROW and m.copying and not s.in_cache and room_for_copies(s)
+    """Whether a row is learned on copies: long enough to benefit, short enough for memory, which is then reserved."""
+    return SHORT_ROW < s.terms <= LONG_ROW and m.copying and not s.in_cache and reserve_copies(s)
 
 
 cdef inline float copied_product(Learner *m, Scratch *s, size_t row, float start) noexcept nogil:
-    """``inner_product`` of a row that is to be learned, and copies of its slots."""
-    return copy_row(m.table, s, row, start) * <float>m.scalars[CONTRACTION]
+    """``inner_product`` of a row that is to be learned; also copies its slots."""
+    return copy_row(m.table, s, row, start) * <float>m.scalars[L2_SCALE]
 
 
 cdef inline float clip(float p, const Learner *m) noexcept nogil:
@@ -119,34 +118,34 @@ cdef inline void widen_range(Learner *m, float label) noexcept nogil:
 cdef inline void shrink_slots(Learner *m, size_t begin, size_t end) noexcept nogil:
     """Apply the outstanding shrinkage to the weights of the slots ``[begin, end)``."""
     cdef size_t slot
-    cdef float contraction = <float>m.scalars[CONTRACTION]
+    cdef float l2_scale = <float>m.scalars[L2_SCALE]
     for slot in range(begin, end):
-        m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * contraction
+        m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * l2_scale
 
 
 cdef inline void sync(Learner *m) noexcept nogil:
     """Apply the outstanding shrinkage to every weight."""
     shrink_slots(m, 0, m.slots)
-    m.scalars[GRAVITY] = 0
-    m.scalars[CONTRACTION] = 1
+    m.scalars[L1_SHRINK] = 0
+    m.scalars[L2_SCALE] = 1
 
 
 cdef inline void sync_if_due(Learner *m) noexcept nogil:
-    """Rare: before the shrinkage leaves the range of single precision."""
-    if m.scalars[CONTRACTION] < 1e-9 or m.scalars[GRAVITY] > 1e3:
+    """``sync`` before the shrinkage leaves the range of single precision, which is rare."""
+    if m.scalars[L2_SCALE] < 1e-9 or m.scalars[L1_SHRINK] > 1e3:
         sync(m)
 
 
 cdef inline float regularized(Learner *m, float step, float p, float y) noexcept nogil:
-    """Book the shrinkage that goes with a step; returns the step in units of the contracted table."""
+    """Add the shrinkage of a step to what is outstanding; returns the step in units of the unscaled table."""
     cdef double slope, rate = 0
     if (m.l1 > 0 or m.l2 > 0) and fabs(step) > 1e-8:
         slope = m.loss.slope(&m.params, p, y)
         if fabs(slope) > 1e-8:
             rate = -step / slope
-        m.scalars[CONTRACTION] *= 1 - m.l2 * rate
-        step = step / <float>m.scalars[CONTRACTION]
-        m.scalars[GRAVITY] += rate * m.l1
+        m.scalars[L2_SCALE] *= 1 - m.l2 * rate
+        step = step / <float>m.scalars[L2_SCALE]
+        m.scalars[L1_SHRINK] += rate * m.l1
     return step
 
 
@@ -157,7 +156,7 @@ cdef inline float norm_multiplier(Learner *m, float weight, double norm) noexcep
 
 
 cdef inline float common_factor(const Learner *m, float total, float seen) noexcept nogil:
-    """Of all rates, from the sums of normalised squared inputs and of importance."""
+    """The factor common to all rates, from the sums of normalised squared inputs and of importance."""
     if not m.rates.sqrt_mode:
         return powf(total / seen, m.rates.norm_power)
     return sqrtf(seen / total) if m.rates.adaptive else seen / total
@@ -172,7 +171,7 @@ cdef inline float sum_of_squares(const float *value, size_t n) noexcept nogil:
 
 
 cdef inline float squared_norm(const Scratch *s) noexcept nogil:
-    """Of all features, namespaces without linear terms included, with one subtotal per namespace."""
+    """The squared norm of all features, including namespaces without linear terms. As in vw there is a subtotal per namespace."""
     cdef float total = 0
     cdef int g
     for g in range(s.groups):
@@ -183,14 +182,14 @@ cdef inline float squared_norm(const Scratch *s) noexcept nogil:
 
 
 cdef inline void balance(Learner *m, float weight, Scan *scan) noexcept nogil:
-    """Account for the inputs' scales: the common factor goes to MULTIPLIER."""
+    """Update the factor common to all rates, MULTIPLIER, and apply it to ``per_update``."""
     if m.rates.normalized:
         m.norms[MULTIPLIER] = norm_multiplier(m, weight, scan.norm)
         scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
 
 
 cdef inline float step_scale(const Learner *m, float weight) noexcept nogil:
-    """The learning rate of this moment times the importance."""
+    """The current learning rate times the importance."""
     cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
     if not m.rates.adaptive:
         t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
@@ -199,7 +198,7 @@ cdef inline float step_scale(const Learner *m, float weight) noexcept nogil:
 
 
 cdef inline float scaled_step(Learner *m, float p, float y, float weight, float per_update) noexcept nogil:
-    """The update before regularisation; a unit of it moves the prediction by ``per_update``."""
+    """The update before regularisation; a unit of it changes the prediction by ``per_update``."""
     cdef float scale = step_scale(m, weight)
     if m.invariant:
         return m.loss.update(&m.params, p, y, scale, per_update)
@@ -207,7 +206,7 @@ cdef inline float scaled_step(Learner *m, float p, float y, float weight, float 
 
 
 cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weight, bint copied) noexcept nogil:
-    """The update before regularisation: per-coordinate rates are left in the table or the copies, the common factor in MULTIPLIER."""
+    """The update before regularisation. Leaves rates in the table or the copies, the common factor in MULTIPLIER."""
     cdef Scan scan
     cdef float square_grad = weight * m.loss.square_grad(&m.params, p, y)
     scan.per_update = 1
@@ -225,7 +224,7 @@ cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weig
 
 
 cdef inline float sensitivity(const Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
-    """How far an update towards ``y`` would move the prediction, per unit of importance and of slope. Changes nothing."""
+    """The change of the prediction by an update towards ``y``, per unit of importance and of slope. Changes no state."""
     cdef Scan scan
     cdef float norm
     if m.stride == 1:
@@ -260,20 +259,20 @@ cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nog
 cdef inline void move(Learner *m, const Scratch *s, bint moves, float step, bint copied) noexcept nogil:
     """Apply a step, if it ``moves``.
 
-    Where the row has no rates of its own those of earlier rows serve the pull of ``sparse_l2``. In Vowpal Wabbit they also serve
-    a slope whose square is 0, which makes the result depend on where a run was saved and resumed.
+    Where the row has no rates of its own, ``sparse_l2`` uses those of earlier rows. Vowpal Wabbit also uses them where the
+    squared slope is 0, which makes the result depend on where a run was saved and resumed.
     """
     if moves and m.rates.normalized:
         step = step * <float>m.norms[MULTIPLIER]
     if copied:
         if s.scanned:
-            return_copies(s, m.table, moves, step)
+            write_back_copies(s, m.table, moves, step)
     elif moves and (s.scanned or m.stride == 1 or m.sparse_l2 > 0):
         add_step(m, s, step)
 
 
 cdef inline void drop_masked(const Learner *m, Scratch *s) noexcept nogil:
-    """Leave only terms that may be learned; the prediction has been made with all of them."""
+    """Keep only the terms whose slots may be learned. The prediction has been made with all terms."""
     cdef size_t i, kept = 0, linear = 0
     for i in range(s.terms):
         if m.mask[s.index[i]]:
@@ -297,7 +296,7 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, b
     if m.sparse_l2 > 0:
         step -= m.sparse_l2 * p
     if unlikely(s.terms == 0 and not isfinite(m.norms[MULTIPLIER])):
-        m.norms[MULTIPLIER] = 1                # nothing has been measured so far
+        m.norms[MULTIPLIER] = 1                # no input has been seen so far
     if unlikely(not isfinite(step)):
         status = UNSTABLE if s.terms else OK   # without features there is nothing to learn
         step = 0 if isnan(step) else step
@@ -332,7 +331,7 @@ cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, floa
 
 
 cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:
-    """``learn_row`` of an example of which is known whether it has a loss, on copies of its slots if it has been ``copied``."""
+    """``learn_row`` where it is known whether the example has a loss; on copies of its slots if ``copied``."""
     return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loses, copied)
 
 
@@ -355,13 +354,14 @@ cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nog
         prefetch(m.table + m.stride * s.index[i])
 
 
-cdef inline void ask_for_slots(Learner *m, const Scratch *s) noexcept nogil:
-    """``prefetch_slots``, spread over the work on the row before, which asks for a slot with each of its own; ``inner_product``
-    asks for most of a long row's, but for those that ``l1`` shrinks.
+cdef inline void prefetch_during_scan(Learner *m, const Scratch *s) noexcept nogil:
+    """``prefetch_slots``, spread over the scan of the row before. ``inner_product`` itself prefetches most slots of a long row,
+    except with ``l1``.
     """
     while m.ahead.left:
-        ask_ahead(&m.ahead, m.table, 4, 0)
-    m.ahead = Ahead(s.index, 0 if s.in_cache else s.terms if s.terms <= SHORT or m.l1 > 0 else WITHIN, s.terms > SHORT)
+        prefetch_ahead(&m.ahead, m.table, 4, 0)
+    m.ahead = Ahead(s.index, 0 if s.in_cache else s.terms if s.terms <= SHORT_ROW or m.l1 > 0 else PREFETCH_DISTANCE,
+                    s.terms > SHORT_ROW)
 
 
 cdef inline Learner open_learner(state, config) except *:
@@ -388,12 +388,12 @@ cdef inline Learner open_learner(state, config) except *:
         m.mask = &mask[0]
     m.rates.adaptive, m.rates.normalized = config.adaptive, config.normalized
     m.rates.sqrt_mode = config.power_t == 0.5
-    m.rates.lanes = config.lanes
+    m.rates.simd_width = config.simd_width
     m.rates.minus_power = -<float>config.power_t
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
-    m.copying = has_simd() and m.rates.lanes >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
+    m.copying = has_simd() and m.rates.simd_width >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     m.rule = from_capsule(config.rule, m.stride)

@@ -1,4 +1,6 @@
-"""Label-dependent features: every line of a group is scored by one set of weights, and the answer costs least."""
+"""Label-dependent features: one set of weights scores every line of a group, and the prediction is the line with the lowest
+score.
+"""
 
 from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, expf, fabsf, isfinite, isinf, isnan, logf
@@ -16,35 +18,35 @@ from features.kernel_views cimport Results
 
 
 cdef enum:
-    NO_CHANCE = 999        # log loss of a line that is given no probability, as in vw
-    NO_CLASS = 0xffffffff  # as in vw its lines are in no pair
-    PATIENCE = 1 << 25     # terms a group that has begun to be learned may take once a signal asks to stop
+    ZERO_PROBABILITY_LOSS = 999     # log loss of a line whose probability is 0, as in vw
+    NO_CLASS = 0xffffffff           # as in vw lines of this class are in no pair
+    MAX_TERMS_AFTER_STOP = 1 << 25  # once a signal asks to stop, a group in progress is finished only within so many terms
 
-# Called when a line has got its score, to be predicted or, before it ``learns``, anew: ``other`` is the line it is
-# compared with, or itself.
-ctypedef void (*Watch)(void *observer, size_t row, size_t other, bint learns, float score) noexcept nogil
+# Called for every score of a line: for the prediction, and again (``learns``) before an update. ``other`` is the line with
+# which it is compared, or the line itself.
+ctypedef void (*ScoreObserver)(void *observer, size_t row, size_t other, bint learns, float score) noexcept nogil
 
 
 cdef struct Ldf:
     Learner m
-    bint classifier          # the best line is taught -1 and the others 1, with the weight of what they cost more
-    bint pairs               # differences of lines are taught, not lines
+    bint classifier          # lines of the lowest cost have the label -1, others 1, weighted by the difference in cost
+    bint pairs               # differences of two lines are learned, not lines
     bint probabilities
-    bint ranks               # of equal scores the smallest class is first, and where all are NaN the first line
-    # per line the classes its label names and their costs, infinite where unknown
+    bint ranks               # ties are broken by the smallest class; if all scores are NaN the first line is predicted
+    # CSR lists of each line's classes and their costs, infinite where unknown
     const int64_t *start     # (rows + 1,)
     const uint32_t *named
     const float *cost
-    uint32_t *answer         # (rows,) of a group's last row: number of the class
-    uint8_t *found           # (rows,) of a group's last row: whether a line has that class
-    double *log_loss         # (2, 2) sums over the groups that were not held out and over those that were; their weights
+    uint32_t *answer         # (rows,) at a group's last row: the predicted class
+    uint8_t *found           # (rows,) at a group's last row: whether a line has that class
+    double *log_loss         # (2, 2) sums of log loss over groups not held out and held out; their weights
     Line line, other
     Scratch difference
     float *share             # (max_lines,) scratch
     uint32_t *order          # (max_lines,) scratch
     size_t max_lines
-    void *observer           # NULL: nobody watches
-    Watch watch
+    void *observer           # NULL for none
+    ScoreObserver on_score
 
 
 cdef struct Lines:           # a group
@@ -53,8 +55,8 @@ cdef struct Lines:           # a group
     const size_t *has_shared # NULL without one, else the address of ``shared``
 
 
-cdef inline float price(const Ldf *q, size_t row) noexcept nogil:
-    """What the line costs, infinite where that is unknown."""
+cdef inline float cost_of(const Ldf *q, size_t row) noexcept nogil:
+    """The cost of a line, infinite where unknown."""
     return q.cost[q.start[row]] if q.start[row] < q.start[row + 1] else INFINITY
 
 
@@ -75,13 +77,15 @@ cdef inline float score(Ldf *q, const Scratch *s, size_t row, size_t other, bint
     prefetch_slots(&q.m, s)
     raw = inner_product(&q.m, s, 0)
     if unlikely(q.observer != NULL):
-        q.watch(q.observer, row, other, learns, clip(raw, &q.m))
+        q.on_score(q.observer, row, other, learns, clip(raw, &q.m))
     return raw
 
 
 cdef inline int score_lines(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines, Results *out, uint32_t *features,
                             size_t *best) noexcept nogil:
-    """Fill ``out.raw`` of the group's lines; ``best`` is the row with the least of them, or one past the last row."""
+    """Fill ``out.raw`` for the group's lines; ``best`` is set to the row of the lowest score, or one past the last row if none
+    is.
+    """
     cdef size_t row
     cdef int status = OK, done
     cdef float least = FLT_MAX
@@ -102,8 +106,8 @@ cdef inline int score_lines(Ldf *q, const Rows *rows, const Plan *plan, const Li
     return status
 
 
-cdef inline int teach_line(Ldf *q, Scratch *s, size_t row, size_t other, float y, float weight) noexcept nogil:
-    """One update, from the score of now: other lines of the group have been learned since it was predicted."""
+cdef inline int update_line(Ldf *q, Scratch *s, size_t row, size_t other, float y, float weight) noexcept nogil:
+    """Update on a line. Its score is computed again, as other lines of the group have been learned since the prediction."""
     cdef float raw
     cdef int status
     if not q.m.frozen:
@@ -116,41 +120,41 @@ cdef inline int teach_line(Ldf *q, Scratch *s, size_t row, size_t other, float y
     return status
 
 
-cdef inline bint has_time(const Plan *plan, size_t *left, const Scratch *s) noexcept nogil:
-    """Whether a group goes on being learned: a signal lets it, unless it is a long one."""
+cdef inline bint may_continue(const Plan *plan, size_t *left, const Scratch *s) noexcept nogil:
+    """Whether learning of a group continues: after a signal, only if the group is short."""
     if not plan.stop[0]:
         return True
     left[0] -= min(s.terms + 64, left[0])
     return left[0] > 0
 
 
-cdef inline int teach_costs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
-    """Every line in turn learns its cost or, as a classifier, whether it costs least."""
+cdef inline int update_costs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
+    """Update on every line in turn: on its cost or, as a classifier, on whether its cost is the lowest."""
     cdef size_t row
     cdef float lowest = FLT_MAX, highest = -FLT_MAX, y, weight = 1
-    cdef size_t left = PATIENCE
+    cdef size_t left = MAX_TERMS_AFTER_STOP
     cdef int status = OK, done
     for row in range(lines.first, lines.last + 1):
-        lowest = price(q, row) if price(q, row) < lowest else lowest
-        highest = price(q, row) if price(q, row) > highest else highest
+        lowest = cost_of(q, row) if cost_of(q, row) < lowest else lowest
+        highest = cost_of(q, row) if cost_of(q, row) > highest else highest
     for row in range(lines.first, lines.last + 1):
-        y = price(q, row)
+        y = cost_of(q, row)
         if q.classifier:
             weight = highest - lowest if y <= lowest else y - lowest
             y = -1 if y <= lowest else 1
-        done = OK if has_time(plan, &left, &q.line.s) else STOPPED_IN_GROUP
+        done = OK if may_continue(plan, &left, &q.line.s) else STOPPED_IN_GROUP
         if done == OK:
             done = expand_line(rows, row, lines.has_shared, plan, &q.line)
         if done != OK:
             return STOPPED_IN_GROUP if done == STOPPED else done
-        status |= teach_line(q, &q.line.s, row, row, y, weight)
+        status |= update_line(q, &q.line.s, row, row, y, weight)
         if q.m.strict and status != OK:
             return status
     return status
 
 
-cdef inline int share_out(Ldf *q, const Lines *lines, const Plan *plan) noexcept nogil:
-    """Weights of all pairs (Beygelzimer et al., 2005): ``share[b] - share[a]`` is what it matters that line a beats line b.
+cdef inline int compute_shares(Ldf *q, const Lines *lines, const Plan *plan) noexcept nogil:
+    """Compute the weights of all pairs (Beygelzimer et al., 2005): the pair of lines a, b has the weight ``share[b] - share[a]``.
 
     OK, NO_MEMORY, STOPPED.
     """
@@ -160,27 +164,27 @@ cdef inline int share_out(Ldf *q, const Lines *lines, const Plan *plan) noexcept
         if not (grow(<void **>&q.share, 8 * count) and grow(<void **>&q.order, 8 * count)):
             return NO_MEMORY
         q.max_lines = 2 * count
-    for i in range(count):                 # by cost; the pairs that follow are as many as this takes steps
+    for i in range(count):                 # insertion sort by cost; its steps are no more than the pairs learned afterwards
         if plan.stop[0]:
             return STOPPED
         k, j = <uint32_t>i, i
-        while j and price(q, lines.first + q.order[j - 1]) > price(q, lines.first + k):
+        while j and cost_of(q, lines.first + q.order[j - 1]) > cost_of(q, lines.first + k):
             q.order[j] = q.order[j - 1]
             j -= 1
         q.order[j] = k
     q.share[q.order[0]] = 0
     for i in range(1, count):
         q.share[q.order[i]] = q.share[q.order[i - 1]] + (
-            price(q, lines.first + q.order[i]) - price(q, lines.first + q.order[i - 1])) / <float>i
+            cost_of(q, lines.first + q.order[i]) - cost_of(q, lines.first + q.order[i - 1])) / <float>i
     return OK
 
 
-cdef inline int teach_pairs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
-    """The difference of every two lines in turn learns which of them costs less."""
+cdef inline int update_pairs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
+    """Update on the difference of every two lines in turn: on which of them has the lower cost."""
     cdef size_t a, b
     cdef float weight, y
-    cdef size_t left = PATIENCE
-    cdef int status = OK, done = share_out(q, lines, plan)
+    cdef size_t left = MAX_TERMS_AFTER_STOP
+    cdef int status = OK, done = compute_shares(q, lines, plan)
     if done != OK:
         return STOPPED_IN_GROUP if done == STOPPED else done
     for a in range(lines.first, lines.last):
@@ -193,22 +197,22 @@ cdef inline int teach_pairs(Ldf *q, const Rows *rows, const Plan *plan, const Li
             weight = fabsf(q.share[b - lines.first] - q.share[a - lines.first])
             if class_of(q, b) == NO_CLASS or <double>weight < 1e-6:
                 continue
-            y = -1 if price(q, a) < price(q, b) else 1
-            done = OK if has_time(plan, &left, &q.difference) else STOPPED_IN_GROUP
+            y = -1 if cost_of(q, a) < cost_of(q, b) else 1
+            done = OK if may_continue(plan, &left, &q.difference) else STOPPED_IN_GROUP
             if done == OK:
                 done = expand_line(rows, b, lines.has_shared, plan, &q.other)
             if done != OK:
                 return STOPPED_IN_GROUP if done == STOPPED else done
             if subtract_line(&q.line, &q.other, &q.difference) != OK:
                 return NO_MEMORY
-            status |= teach_line(q, &q.difference, a, b, y, weight)
+            status |= update_line(q, &q.difference, a, b, y, weight)
             if q.m.strict and status != OK:
                 return status
     return status
 
 
-cdef inline size_t likeliest(Ldf *q, const Lines *lines, Results *out) noexcept nogil:
-    """Turn scores into probabilities, which are the predictions; the row of the greatest one."""
+cdef inline size_t make_probabilities(Ldf *q, const Lines *lines, Results *out) noexcept nogil:
+    """Replace scores by probabilities, which become the predictions; returns the row of the highest one."""
     cdef size_t row, best = lines.first
     cdef float total = 0
     for row in range(lines.first, lines.last + 1):
@@ -222,21 +226,23 @@ cdef inline size_t likeliest(Ldf *q, const Lines *lines, Results *out) noexcept 
 
 
 cdef inline void add_log_loss(Ldf *q, const Lines *lines, bint labeled, bint held, const Results *out) noexcept nogil:
-    """Of the line that costs least; vw takes the first one in groups with a shared line, and groups to be tested, too."""
+    """Add the log loss of the line with the lowest cost. As in vw, groups with a shared line use the first line, and groups
+    without labels count too.
+    """
     cdef size_t row, best = lines.last + 1
     cdef float lowest = INFINITY
     for row in range(lines.first, lines.last + 1):
-        if price(q, row) < lowest:
-            lowest, best = price(q, row), row
+        if cost_of(q, row) < lowest:
+            lowest, best = cost_of(q, row), row
     if not q.m.strict and lines.has_shared != NULL:
         best = lines.first
     if best <= lines.last and (labeled or not q.m.strict):
-        q.log_loss[held] += -logf(out.prediction[best]) if out.prediction[best] > 0 else NO_CHANCE
+        q.log_loss[held] += -logf(out.prediction[best]) if out.prediction[best] > 0 else ZERO_PROBABILITY_LOSS
     q.log_loss[2 + held] += labeled
 
 
-cdef inline void answer(Ldf *q, const Lines *lines, size_t best, bint labeled, size_t count, Results *out) noexcept nogil:
-    """Note the answer and its loss, which is what the chosen line costs, with the group's ``count`` row."""
+cdef inline void record_answer(Ldf *q, const Lines *lines, size_t best, bint labeled, size_t count, Results *out) noexcept nogil:
+    """Record the predicted class and the loss, which is the chosen line's cost, at row ``count``, the last of the group."""
     cdef size_t row
     cdef float cost
     q.answer[count] = class_of(q, best) if lines.first <= best <= lines.last else 0
@@ -245,16 +251,16 @@ cdef inline void answer(Ldf *q, const Lines *lines, size_t best, bint labeled, s
     for row in range(lines.first, lines.last + 1):
         if not q.found[count] and has_class(q, row, q.answer[count]):
             q.found[count] = True
-            cost = price(q, row)
+            cost = cost_of(q, row)
             if labeled or not q.m.strict:
                 out.loss[count] = FLT_MAX if isinf(cost) else cost
         if not q.probabilities:
             out.prediction[row] = q.answer[count] if has_class(q, row, q.answer[count]) else 0
 
 
-cdef inline int visit_group(Ldf *q, const Rows *rows, size_t first, size_t last, const Plan *plan, Results *out,
-                            bint learning) noexcept nogil:
-    """Predict the rows [first, last] and learn them."""
+cdef inline int process_group(Ldf *q, const Rows *rows, size_t first, size_t last, const Plan *plan, Results *out,
+                              bint learning) noexcept nogil:
+    """Predict the group of the rows ``[first, last]`` and, when ``learning``, update on it."""
     cdef bint labeled = not isnan(rows.label[last]), held = out.held != NULL and out.held[last]
     cdef size_t row, best
     cdef uint32_t features = 0
@@ -270,13 +276,13 @@ cdef inline int visit_group(Ldf *q, const Rows *rows, size_t first, size_t last,
     if status != OK and status != UNSTABLE:
         return status
     if q.probabilities and lines.first <= last:
-        best = likeliest(q, &lines, out)
+        best = make_probabilities(q, &lines, out)
         add_log_loss(q, &lines, labeled, held, out)
         if not q.m.strict:
-            best -= lines.first - first      # as vw counts, where there is a shared line
-    answer(q, &lines, best, labeled, last, out)
+            best -= lines.first - first      # as in vw, which counts lines without the shared one here
+    record_answer(q, &lines, best, labeled, last, out)
     out.features[last] = features
     if learning and labeled and not held and lines.first <= last and not (q.m.strict and status != OK):
-        done = teach_pairs(q, rows, plan, &lines) if q.pairs else teach_costs(q, rows, plan, &lines)
+        done = update_pairs(q, rows, plan, &lines) if q.pairs else update_costs(q, rows, plan, &lines)
         status = status | done if done == OK or done == UNSTABLE else done
     return status

@@ -1,4 +1,4 @@
-"""Latent vectors: rows of a table that exist only once they are learned, and have a start value until then."""
+"""Latent vectors: rows of a table, which have a computed initial value until they are first updated."""
 
 from libc.math cimport cos, log, sqrt
 from libc.stdint cimport uint32_t, uint64_t
@@ -7,15 +7,15 @@ from base.splitmix64 cimport mix64, unit_interval
 
 
 cdef struct Latent:
-    float *table          # (2^bits, stride): the vector, then how often it was updated (0: it has its start value)
+    float *table          # (2^bits, stride) the vector, then the number of its updates (0: use the initial value)
     size_t stride
     size_t rank           # length of the vectors
-    uint64_t seed         # of this table's start values
-    double scale          # of the start values
+    uint64_t seed         # of this table's initial values
+    double scale          # of the initial values
     bint normal           # normally distributed; else uniform in [-scale, scale]
 
 
-cdef struct Side:
+cdef struct Side:         # one of the two namespaces of a dot product
     const Latent *latent
     uint32_t *index       # (size,) slots, each once
     float *value          # (size,)
@@ -25,7 +25,7 @@ cdef struct Side:
 
 
 cdef inline float start_value(const Latent *latent, uint32_t slot, size_t dimension) noexcept nogil:
-    """A pure function of seed, slot and dimension."""
+    """The initial value of an element: a pure function of seed, slot and dimension."""
     cdef uint64_t key = latent.seed + <uint64_t>slot * <uint64_t>0x9e3779b97f4a7c15
     cdef uint64_t bits = mix64(key + (<uint64_t>dimension + 1) * <uint64_t>0xd1b54a32d192ed03)
     cdef double u = unit_interval(bits)
@@ -56,7 +56,7 @@ cdef inline void read_vector(Side *side) noexcept nogil:
 
 
 cdef inline void move_vector(Side *side, const double *change, double decay, double shift) noexcept nogil:
-    """Each feature's vector becomes ``decay * vector + value * (change + shift)``."""
+    """Set each feature's vector to ``decay * vector + value * (change + shift)``."""
     cdef const Latent *latent = side.latent
     cdef float *row
     cdef size_t i, d
@@ -74,7 +74,7 @@ cdef inline void move_vector(Side *side, const double *change, double decay, dou
 
 
 cdef inline size_t merge_slots(uint32_t *index, float *value, size_t size) noexcept nogil:
-    """Add up values that share a slot, so that every slot moves once; returns the new size. Long lists are sorted."""
+    """Merge terms that share a slot into one with the sum of their values; returns the new size. Long lists become sorted."""
     cdef size_t i, j, kept = 0, gap = size
     cdef uint32_t slot
     cdef float x

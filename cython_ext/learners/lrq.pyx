@@ -1,7 +1,7 @@
 """Low-rank quadratic interactions, as Vowpal Wabbit's ``--lrq``: factors of two namespaces, learned in turns.
 
-Every feature has ``2^shift`` slots: its linear weight, then its factors. With the factors of one namespace held still
-those of the other are weights of a linear model, to which gradient descent is left.
+Every feature has ``2^shift`` slots: its linear weight, then its factors. With the factors of one namespace fixed, those of the
+other are the weights of a linear model, which gradient descent updates. The two namespaces take turns.
 """
 
 from libc.math cimport isfinite, isnan
@@ -20,49 +20,49 @@ from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from base.vw_random cimport random_after, random_next
 
 cdef enum:
-    SEEN = SCALARS        # position in the scalars: rows so far, blank ones too
+    SEEN = SCALARS        # index into the scalars: number of rows so far, blank ones included
 
 
 cdef struct Lrq:
     Learner m
     int shift
     uint32_t mask
-    size_t begin           # the row of the batch that SEEN counts up to
-    const int32_t *pairs  # (count, 3): two letters, rank
+    size_t begin            # the row of the batch that SEEN counts up to
+    const int32_t *pairs    # (count, 3): two letters, rank
     int count
-    bint dropout           # half of the factors are left out of each turn, and all count half when predicting
-    uint64_t *chance       # state of the random numbers that choose them
-    uint64_t ends          # of passes, which take turns too
+    bint dropout            # half of the factors are left out of each update, and all are halved in predictions
+    uint64_t *random_state  # (1,) state of the random number generator for dropout
+    uint64_t passes_ended   # number of passes ended, which also count as turns
 
 
-cdef inline int add_factors(Lrq *q, Scratch *s, const Group *still, const Group *moving, uint32_t rank,
+cdef inline int add_factors(Lrq *q, Scratch *s, const Group *fixed, const Group *moving, uint32_t rank,
                             bint learning) noexcept nogil:
-    """Terms for the factors of ``moving``; those of ``still``, where they begin to learn, get their first values."""
+    """Add terms for the factors of ``moving``; factors of ``fixed`` that are 0 get their initial values when learning."""
     cdef size_t i, j
     cdef uint32_t n
     cdef uint64_t position
     cdef float *weight
     cdef float scale = <float>0.5 if q.dropout and not learning else <float>1
-    cdef int status = reserve_row_terms(s, still.size * moving.size * rank)
+    cdef int status = reserve_row_terms(s, fixed.size * moving.size * rank)
     if status != OK:
         return status
-    for i in range(still.size):
+    for i in range(fixed.size):
         for n in range(1, rank + 1):
-            if q.dropout and learning and random_next(q.chance) <= 0.5:
+            if q.dropout and learning and random_next(q.random_state) <= 0.5:
                 continue
-            position = (<uint64_t>(still.index[i] & q.mask) << q.shift) + n
+            position = (<uint64_t>(fixed.index[i] & q.mask) << q.shift) + n
             weight = q.m.table + q.m.stride * (position & q.mask)
             if learning and weight[0] == 0:
                 weight[0] = random_after(position * q.m.stride)
             for j in range(moving.size):
                 s.index[s.terms] = ((moving.index[j] << q.shift) + n) & q.mask
-                s.value[s.terms] = scale * weight[0] * still.value[i] * moving.value[j]
+                s.value[s.terms] = scale * weight[0] * fixed.value[i] * moving.value[j]
                 s.terms += 1
     return OK
 
 
 cdef inline int extend(Lrq *q, Scratch *s, size_t terms, uint64_t turn, bint learning) noexcept nogil:
-    """The row's own terms, the first ``terms``, and those of all factors that move in this turn."""
+    """Keep the row's own terms, the first ``terms``, and add those of all factors that are updated in this turn."""
     cdef int pair, left, right, status = OK
     s.terms = terms
     for pair in range(q.count):
@@ -74,7 +74,7 @@ cdef inline int extend(Lrq *q, Scratch *s, size_t terms, uint64_t turn, bint lea
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    """From hashes to the slots of the linear weights."""
+    """Replace hashes by the slots of the linear weights."""
     cdef Lrq *q = <Lrq *>learner
     cdef size_t i
     for i in range(s.terms):
@@ -87,7 +87,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float y = rows.label[row], weight = rows.importance[row], p, raw
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
     cdef bint known = learning and labeled and not held, learn = known and weight > 0
-    cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + (row - q.begin) + q.ends if learn else 0
+    cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + (row - q.begin) + q.passes_ended if learn else 0
     cdef size_t terms = s.terms
     cdef int status = OK, extended, rounds, linear = <int>s.linear
     if known and not q.m.frozen:
@@ -100,7 +100,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         raw = inner_product(&q.m, s, rows.base[row])
         p = clip(raw, &q.m)
         status |= OK if isfinite(raw) else UNSTABLE
-        if rounds == 0 or not q.m.strict:      # vw writes down the raw prediction of the last round
+        if rounds == 0 or not q.m.strict:      # vw reports the raw prediction of the last round
             out.raw[row] = raw
         if rounds == 0:
             out.prediction[row] = apply_link(q.m.link, p)
@@ -118,7 +118,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef const int32_t[:, ::1] pairs = config.pairs
-    cdef uint64_t[::1] chance = state.chance
+    cdef uint64_t[::1] random_state = state.chance
     cdef Lrq q
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
@@ -126,11 +126,11 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     q.m = open_learner(state, config)
     q.mask, q.shift, q.begin = <uint32_t>q.m.slots - 1, config.shift, begin
-    q.pairs, q.count, q.ends = &pairs[0, 0], <int>pairs.shape[0], state.ends
-    q.dropout, q.chance = config.dropout, &chance[0]
+    q.pairs, q.count, q.passes_ended = &pairs[0, 0], <int>pairs.shape[0], state.ends
+    q.dropout, q.random_state = config.dropout, &random_state[0]
     check_fit(state, &native_plan, &rows, end, learning)
     if pairs.shape[1] != 3 or state.mask is not None or state.scalars.shape[0] != SCALARS + 1:
-        raise ValueError("pairs are two letters and a rank, and go with no mask")
+        raise ValueError("pairs must be two namespaces and a rank, and there must be no mask")
     with nogil:
         status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
     q.m.scalars[SEEN] += begin - q.begin

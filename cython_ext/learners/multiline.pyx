@@ -1,4 +1,6 @@
-"""Groups of lines, one a class, with features of their own; the update is ``learners/gd_update.pxd``'s."""
+"""Multiline examples: groups of lines, one line per class, with features of their own. Updates are those of
+``learners/gd_update.pxd``.
+"""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -7,7 +9,7 @@ from libc.stdlib cimport free
 from learners.gd_update cimport UNLABELED_WEIGHT, open_learner
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit
-from learners.group_costs cimport Ldf, visit_group
+from learners.group_costs cimport Ldf, process_group
 from features.multiline_expand cimport close_line, open_line
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, INNER, SAVE
@@ -16,7 +18,7 @@ from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
-cdef void tell(void *observer, size_t row, size_t other, bint learns, float score) noexcept with gil:
+cdef void call_observer(void *observer, size_t row, size_t other, bint learns, float score) noexcept with gil:
     (<object><PyObject *>observer)(row, other, learns, score)
 
 
@@ -36,7 +38,7 @@ cdef Ldf open_ldf(state, config, lists, size_t rows):
     q.classifier, q.pairs, q.probabilities, q.ranks = config.classifier, config.pairs, config.probabilities, config.ranks
     if <size_t>start.shape[0] != rows + 1 or min(named.shape[0], cost.shape[0]) < start[rows] or \
             <size_t>min(answer.shape[0], found.shape[0]) < rows or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
-        raise ValueError("the labels or the room for answers do not fit the batch")
+        raise ValueError("the labels or the arrays for predictions do not fit the batch")
     for i in range(rows):
         if start[i] > start[i + 1]:
             raise ValueError("the labels are out of order")
@@ -49,15 +51,15 @@ cdef Ldf open_ldf(state, config, lists, size_t rows):
     q.share = NULL
     q.order = NULL
     q.max_lines = 0
-    q.observer, q.watch = <void *>NULL, tell
+    q.observer, q.on_score = <void *>NULL, call_observer
     if state.observer is not None:
         q.observer = <void *>state.observer
     return q
 
 
-cdef int visit_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end,
-                      bint learning) noexcept nogil:
-    """Groups of the rows ``[row, end)``; ``row`` ends behind the last one that was run."""
+cdef int process_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end,
+                        bint learning) noexcept nogil:
+    """Process the groups of the rows ``[row, end)``; ``row`` is advanced past the last group processed."""
     cdef size_t last
     cdef int status = OK
     while row[0] < end and status == OK:
@@ -70,7 +72,7 @@ cdef int visit_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, 
         else:
             while rows.flags[last] & INNER and last + 1 < end:
                 last += 1
-            status = visit_group(q, rows, row[0], last, plan, out, learning)
+            status = process_group(q, rows, row[0], last, plan, out, learning)
             if status == STOPPED:
                 return status
             if not q.m.strict:
@@ -85,9 +87,9 @@ cdef int visit_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the groups of the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
-    A group's loss and number of features stand with its last row. ``state.observer``, if not None, is called with every
-    score: the line's row, the row of the line it is compared with or again its own, whether it will be learned, the
-    score, clipped. It must not raise.
+    A group's loss and number of features are those of its last row. ``state.observer``, if not None, is called for every score
+    with the line's row, the row of the line it is compared with or again its own, whether it is learned next, and the clipped
+    score. It must not raise.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
@@ -101,7 +103,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     open_line(&q.other)
     open_scratch(&q.difference)
     with nogil:
-        status = visit_groups(&q, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_groups(&q, &rows, &native_plan, &out, &begin, end, learning)
     close_line(&q.line)
     close_line(&q.other)
     close_scratch(&q.difference)

@@ -1,4 +1,4 @@
-"""Several sets of weights side by side, one a class: one against all, costs of classes, sets of labels."""
+"""Multiclass reductions with one set of weights per class: one against all, cost-sensitive one against all, label sets."""
 
 from libc.math cimport INFINITY, isfinite, isnan, log
 from libc.stdint cimport int64_t, uint32_t
@@ -6,15 +6,15 @@ from libc.stdlib cimport free
 
 from base.byte_scan cimport prefetch
 from learners.class_blocks cimport (
-    close_rates, learns_in_lanes, open_turned, scores_in_lanes, turn_all_back, turn_terms
+    close_rates, learns_in_blocks, open_transposed, scores_in_blocks, transpose_all_back, transpose_terms
 )
 from learners.gd_update cimport count_time, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    AT, COSTS, LINES, NO_CHANCE, ONE_AGAINST_ALL, Many, first_class, move_slots, open_sets, place, predict_all, predict_class,
-    show_learned, teach_all, tell_first, update_class
+    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, ZERO_PROBABILITY_LOSS, Many, first_class, infer_first_class,
+    keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class, update_all_classes, update_class, weight_set_of
 )
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -39,47 +39,47 @@ cdef inline void make_probabilities(Many *q, float y, float weight, bint held, f
     for c in range(q.classes):
         score[c] /= total
     if not isnan(y):
-        true = place(q, <uint32_t>y)
-        q.log_loss[held] += weight * (-log(score[true]) if score[true] > 0 else NO_CHANCE)
+        true = weight_set_of(q, <uint32_t>y)
+        q.log_loss[held] += weight * (-log(score[true]) if score[true] > 0 else ZERO_PROBABILITY_LOSS)
         q.log_loss[2 + held] += weight
 
 
-cdef inline int visit_class(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
-                            float *score) noexcept nogil:
-    """One against all: every class is told whether it is the label's, by its prediction before any was told."""
+cdef inline int process_one_against_all(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                                        float *score) noexcept nogil:
+    """One against all: every class learns whether it is the label, from scores that are all computed before the first update."""
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y)
     cdef int status = predict_all(q, s, rows.base[row], raw, score)
-    if learn and q.shows:
-        tell_first(q, y)               # else the row that tells is still counted from where it was before
+    if learn and q.writes_scores:
+        infer_first_class(q, y)               # otherwise this row still has the first class assumed so far
     out.prediction[row] = highest(score, q.classes) + first_class(q)
     out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
     out.raw[row] = first_class(q)
     if learn and not (q.m.strict and status != OK):
-        tell_first(q, y)
-        status |= teach_all(q, rows, row, s, raw, score, status)
+        infer_first_class(q, y)
+        status |= update_all_classes(q, rows, row, s, raw, score, status)
     if q.probabilities:
         make_probabilities(q, y, weight, out.held != NULL and out.held[row], score)
     return status
 
 
-cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
-                            float *score) noexcept nogil:
-    """Every class with a cost learns it as a regression; the answer is the class that costs least."""
+cdef inline int process_costs(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                              float *score) noexcept nogil:
+    """Every class with a cost learns it by regression; the prediction is the class with the lowest predicted cost."""
     cdef size_t i, begin = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
     cdef uint32_t c, best = 0
     cdef float least = INFINITY, cost, lowest = INFINITY, chosen = INFINITY
     cdef int status = OK
     cdef bint known
     for i in range(begin, end):
-        tell_first(q, q.named[i])
+        infer_first_class(q, q.named[i])
     if begin == end:
         status = predict_all(q, s, rows.base[row], raw, score)
         for c in range(q.classes):
             if raw[c] < least:
                 least, best = raw[c], c
     for i in range(begin, end):
-        c = place(q, q.named[i])
+        c = weight_set_of(q, q.named[i])
         cost = q.cost[i]
         known = isfinite(cost)
         if learn and known and not q.m.frozen:
@@ -87,14 +87,14 @@ cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, R
         status |= predict_class(q, s, c, rows.base[row], raw, score)
         if learn and known and not (q.m.strict and status != OK):
             status |= update_class(q, s, c, score[c], cost, 1)
-            show_learned(q, c, raw, score)
+            keep_learned_score(q, c, raw, score)
         if raw[c] < least or (raw[c] == least and c < best):
             least, best = raw[c], c
     out.prediction[row] = best + first_class(q)
     out.raw[row] = first_class(q)
     for i in range(begin, end):
         lowest = q.cost[i] if q.cost[i] < lowest else lowest
-        if place(q, q.named[i]) == best:
+        if weight_set_of(q, q.named[i]) == best:
             chosen = q.cost[i]
     out.loss[row] = 0
     if not isnan(rows.label[row]) and isfinite(chosen):
@@ -102,11 +102,11 @@ cdef inline int visit_costs(Many *q, const Rows *rows, size_t row, Scratch *s, R
     return status
 
 
-cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
-                          float *score) noexcept nogil:
-    """Every label, from 0, is told whether the row has it; those with a score above ``bound`` are the answer.
+cdef inline int process_label_set(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+                                  float *score) noexcept nogil:
+    """Every label, numbered from 0, learns whether the row has it; the prediction is the labels with a score above ``bound``.
 
-    ``named`` ascends within a row. Of the answer nothing but its size is kept; ``score``, linked, has the rest.
+    ``named`` ascends within a row. The result holds only the number of labels predicted; ``score``, linked, holds the rest.
     """
     cdef float weight = rows.importance[row], sign
     cdef size_t at = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
@@ -122,7 +122,7 @@ cdef inline int visit_set(Many *q, const Rows *rows, size_t row, Scratch *s, Res
         status |= predict_class(q, s, c, rows.base[row], raw, score)
         if learn and weight > 0 and not (q.m.strict and status != OK):
             status |= update_class(q, s, c, score[c], sign, weight)
-            show_learned(q, c, raw, score)
+            keep_learned_score(q, c, raw, score)
         score[c] = apply_link(q.m.link, score[c])
         size += score[c] > q.bound
         wrong += (score[c] > q.bound) != (sign > 0)
@@ -136,17 +136,17 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef Many *q = <Many *>learner
     cdef bint labeled = not isnan(rows.label[row]), held = out.held != NULL and out.held[row]
     cdef bint learn = learning and labeled and not held
-    cdef float *raw = q.raw + row * q.wide
-    cdef float *score = q.score + row * q.wide
+    cdef float *raw = q.raw + row * q.score_stride
+    cdef float *score = q.score + row * q.score_stride
     cdef int status
-    if q.turned.on:
-        turn_terms(&q.turned, q.table, s, q.shift, q.classes)
-    if q.kind == ONE_AGAINST_ALL:
-        status = visit_class(q, rows, row, s, out, learn, raw, score)
-    elif q.kind == COSTS:
-        status = visit_costs(q, rows, row, s, out, learn, raw, score)
+    if q.transposed.on:
+        transpose_terms(&q.transposed, q.table, s, q.shift, q.classes)
+    if q.reduction == ONE_AGAINST_ALL:
+        status = process_one_against_all(q, rows, row, s, out, learn, raw, score)
+    elif q.reduction == COSTS:
+        status = process_costs(q, rows, row, s, out, learn, raw, score)
     else:
-        status = visit_set(q, rows, row, s, out, learn, raw, score)
+        status = process_label_set(q, rows, row, s, out, learn, raw, score)
     out.features[row] = <uint32_t>s.count
     count_time(&q.m, rows.importance[row], labeled, held)
     return status
@@ -157,28 +157,31 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
     move_slots(q, s)
     for i in range(0 if s.in_cache else s.terms):
-        for line in range(lines if lines < LINES else LINES):
+        for line in range(lines if lines < PREFETCH_LINES else PREFETCH_LINES):
             prefetch(q.table + q.m.stride * s.index[i] + 16 * line)
-    for i in range(s.terms if q.turned.on and not s.in_cache else 0):
-        prefetch(q.turned.met + (s.index[i] >> q.shift))
+    for i in range(s.terms if q.transposed.on and not s.in_cache else 0):
+        prefetch(q.transposed.is_transposed + (s.index[i] >> q.shift))
 
 
 cdef Many open_many(state, config, lists, Py_ssize_t rows):
-    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``, if any."""
+    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``, if
+    any.
+    """
     cdef double[:, ::1] log_loss = state.log_loss
     cdef const uint32_t[::1] order = state.order
     cdef const int64_t[::1] start
     cdef const uint32_t[::1] named
     cdef const float[::1] cost
     cdef Many q
-    open_sets(&q, state, config)
-    q.kind, q.sequential = config.kind, config.sequential
-    q.absolute, q.bound, q.shows, q.probabilities = config.absolute, config.bound, config.shows, config.probabilities
+    open_weight_sets(&q, state, config)
+    q.reduction, q.sequential = config.kind, config.sequential
+    q.absolute, q.bound = config.absolute, config.bound
+    q.writes_scores, q.probabilities = config.shows, config.probabilities
     q.log_loss = &log_loss[0, 0]
     if log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.models != q.classes:
         raise ValueError("two sums of log losses and two of weights; a set of weights for each class")
     q.sample, q.order = config.sample, &order[0]
-    if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[AT] < q.classes:
+    if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[NEXT_SAMPLE] < q.classes:
         raise ValueError("the order of classes does not fit them")
     q.start, q.named, q.cost = NULL, NULL, NULL
     if lists is not None:
@@ -189,22 +192,22 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
         q.named = &named[0] if named.shape[0] else NULL
         q.cost = &cost[0] if cost.shape[0] else NULL
     if state.wants_scores:
-        q.wide = q.classes
+        q.score_stride = q.classes
         if min(len(state.raw), len(state.score)) < rows:
             raise ValueError("no room for the scores")
     q.rates.r = NULL
-    q.scores_lanes = config.lanes and scores_in_lanes(&q.m, q.shift)
+    q.score_blocks = config.simd_width and scores_in_blocks(&q.m, q.shift)
     return q
 
 
-cdef inline bint learns_turned(const Many *q, config) except -1:
-    return q.kind == ONE_AGAINST_ALL and not q.sample and config.lanes and learns_in_lanes(&q.m, q.shift)
+cdef inline bint learns_transposed(const Many *q, config) except -1:
+    return q.reduction == ONE_AGAINST_ALL and not q.sample and config.simd_width and learns_in_blocks(&q.m, q.shift)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
-    In place of raw predictions the results have the number of the first class, as it was known at that row.
+    Instead of raw predictions the results hold the number of the first class as known at that row.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
@@ -215,11 +218,11 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     native_plan.flat = plan.flat and (q.m.stride > 1 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
-    if learning and learns_turned(&q, config):
-        open_turned(&q.turned, state, q.m.slots >> q.shift, q.classes, config.lanes)
+    if learning and learns_transposed(&q, config):
+        open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.classes, config.simd_width)
     with nogil:
         status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
-        turn_all_back(&q.turned, q.table, q.shift, q.classes)
+        transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
     close_rates(&q.rates)
-    free(q.turned.met_in)
+    free(q.transposed.page_has_transposed)
     return status, begin

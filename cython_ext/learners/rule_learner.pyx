@@ -1,4 +1,4 @@
-"""One weight a feature, learned by the ``UpdateRule`` of another kernel; what is around it is the same for all rules."""
+"""A learner of one weight per feature with the ``UpdateRule`` of another kernel."""
 
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t

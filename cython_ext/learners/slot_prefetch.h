@@ -1,6 +1,6 @@
-/* Slots of four floats of the row that comes next, still to be asked for: memory answers while the row before it is worked on. */
-#ifndef VWLITE_AHEAD_H
-#define VWLITE_AHEAD_H
+/* Slots (four floats) of the next row that are still to be prefetched, a few at a time while the current row is processed. */
+#ifndef VWLITE_SLOT_PREFETCH_H
+#define VWLITE_SLOT_PREFETCH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,16 +8,16 @@
 #include "base/byte_scan.h"
 
 typedef struct {
-    const uint32_t *index;
+    const uint32_t *index; /* (left,) the slots */
     size_t left;
-    int far; /* the row is long: for the second cache, which waits for more lines at a time */
+    int into_l2; /* the row is long: prefetch into the second-level cache, which supports more outstanding loads */
 } vwl_ahead;
 
-/* Ask for as many of them as there are terms at work, or twice as many where there are more than terms `left`. */
-static inline void vwl_ask_ahead(vwl_ahead *ahead, const float *table, size_t terms, size_t left) {
+/* Prefetch one slot for each of the `terms` just processed; two where more slots remain than terms of the current row, `left`. */
+static inline void vwl_prefetch_ahead(vwl_ahead *ahead, const float *table, size_t terms, size_t left) {
     size_t n = ahead->left > left ? 2 * terms : terms;
     if (n > ahead->left) n = ahead->left;
-    if (ahead->far)
+    if (ahead->into_l2)
         for (size_t i = 0; i < n; i++) vwl_prefetch_l2(table + 4 * (size_t)ahead->index[i]);
     else
         for (size_t i = 0; i < n; i++) vwl_prefetch(table + 4 * (size_t)ahead->index[i]);

@@ -1,7 +1,7 @@
-/* Scans over slots of four words, 16 bytes at a time; `columns` of each slot's words, the first ones, are looked at. Nothing of
- * use where VWL_HAS_SIMD is 0. */
-#ifndef VWLITE_SLOTS_LANES_H
-#define VWLITE_SLOTS_LANES_H
+/* Scans over slots of four words, 16 bytes at a time, which look at the first `columns` words of each slot. Must not be called
+ * where VWL_HAS_SIMD is 0. */
+#ifndef VWLITE_SLOTS_SIMD_H
+#define VWLITE_SLOTS_SIMD_H
 
 #include <stddef.h>
 
@@ -12,12 +12,12 @@ typedef int32_t vwl_words __attribute__((vector_size(16), aligned(4), may_alias)
 
 static inline vwl_i4 vwl_first_columns(int columns) { return (vwl_i4){0, 1, 2, 3} < (vwl_i4){0} + columns; }
 
-/* Of at most 32 slots: bit i is set where slot i has a bit set. */
+/* A mask for at most 32 slots: bit i is set if slot i has a bit set. */
 static inline uint32_t vwl_slots_set(const uint32_t *bits, size_t n, int columns) {
     const vwl_words *slot = (const vwl_words *)bits;
     const vwl_i4 wanted = vwl_first_columns(columns);
     uint32_t set = 0;
-    for (size_t i = 0; i < n; i++) set |= (uint32_t)vwl_any(slot[i] & wanted) << i; /* no branch to be guessed wrong */
+    for (size_t i = 0; i < n; i++) set |= (uint32_t)vwl_any(slot[i] & wanted) << i; /* no branch to mispredict */
     return set;
 }
 #else

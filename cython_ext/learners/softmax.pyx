@@ -1,7 +1,7 @@
-"""Many classes in a layout of their own: a feature's weights of all classes side by side, its scale shared by all.
+"""Multiclass linear models: softmax, one against all, and the multiclass hinge loss of Crammer and Singer (2001).
 
-Softmax, one against all, and the multiclass hinge of Crammer and Singer (2001). Steps are adaptive and normalised like gradient
-descent's and follow the loss's flow, cut into short steps, so that no importance overshoots.
+The weights of a feature for all classes are contiguous and share its scale. Steps are adaptive and normalised as in gradient
+descent; they follow the gradient flow of the loss in short steps, so that a large importance does not overshoot.
 """
 
 from libc.math cimport expf, fabsf, isfinite, isnan, logf, sqrtf
@@ -28,16 +28,16 @@ cdef enum:
     MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
     LOGISTIC = 1
     CRAMMER_SINGER = 2
-    MOST_STEPS = 64        # of one example's flow
-    MOST_RIVALS = 16       # classes that one example lowers
+    MOST_STEPS = 64        # into which the flow of one example is divided at most
+    MOST_RIVALS = 16       # classes that one example lowers at most
 
 cdef extern from *:
     """
     #define VWL_ENOUGH 1e-5f
     #define VWL_NEARLY 0.9999f
     """
-    const float NEARLY "VWL_NEARLY"  # 1, but for roundings
-    const float ENOUGH "VWL_ENOUGH"  # short of the margin, which counts as there
+    const float NEARLY "VWL_NEARLY"  # 1 less a tolerance for rounding
+    const float ENOUGH "VWL_ENOUGH"  # a smaller violation of the margin counts as none
 
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/softmax.py
@@ -45,10 +45,10 @@ cdef enum:                 # positions in the scalars, named in vwlite/learners/
     NORM_WEIGHT = 1
     RATE = 2
     FIRST = 3
-    SCALARS = 7            # the others are no matter of the kernel
+    SCALARS = 7            # the kernel does not use the others
 
 
-cdef struct Many:
+cdef struct Softmax:
     float *w               # (rows, width)
     float *g               # (rows, width) sums of squared gradients
     float *scale           # (rows,) largest |x|
@@ -62,7 +62,7 @@ cdef struct Many:
     bint strict
     float *raw             # (rows of the batch, classes), or a single row
     float *score
-    size_t wide
+    size_t score_stride
     # scratch, by class: scores, probabilities, squared gradients, reaches, steps
     float *s
     float *p
@@ -75,7 +75,7 @@ cdef struct Many:
     size_t terms
 
 
-cdef inline int room(Many *q, size_t terms) noexcept nogil:
+cdef inline int reserve(Softmax *q, size_t terms) noexcept nogil:
     if terms > q.terms or q.inverse == NULL:
         free(q.inverse)
         free(q.r)
@@ -87,8 +87,8 @@ cdef inline int room(Many *q, size_t terms) noexcept nogil:
     return OK
 
 
-cdef inline float probabilities(const Many *q, const float *s, float *p) noexcept nogil:
-    """Of the scores; answers the logarithm of their sum."""
+cdef inline float probabilities(const Softmax *q, const float *s, float *p) noexcept nogil:
+    """Softmax probabilities of the scores; returns the log of the normaliser."""
     cdef uint32_t c
     cdef float top = s[0], total = 0
     for c in range(1, q.classes):
@@ -101,8 +101,8 @@ cdef inline float probabilities(const Many *q, const float *s, float *p) noexcep
     return top + logf(total)
 
 
-cdef inline void slopes(const Many *q, const float *s, uint32_t true, float *p) noexcept nogil:
-    """The loss's slope in every score."""
+cdef inline void score_gradient(const Softmax *q, const float *s, uint32_t true, float *p) noexcept nogil:
+    """The gradient of the loss by every score."""
     cdef uint32_t c
     if q.loss == MULTINOMIAL:
         probabilities(q, s, p)
@@ -113,8 +113,8 @@ cdef inline void slopes(const Many *q, const float *s, uint32_t true, float *p) 
         p[true] -= 1
 
 
-cdef inline uint32_t rival(const Many *q, const float *s, uint32_t true) noexcept nogil:
-    """The highest class that is not the label's."""
+cdef inline uint32_t rival(const Softmax *q, const float *s, uint32_t true) noexcept nogil:
+    """The class with the highest score except the label's."""
     cdef uint32_t c, best = 1 if true == 0 else 0
     for c in range(q.classes):
         if c != true and s[c] > s[best]:
@@ -122,7 +122,7 @@ cdef inline uint32_t rival(const Many *q, const float *s, uint32_t true) noexcep
     return best
 
 
-cdef inline float loss_of(const Many *q, const float *s, uint32_t true, float *p) noexcept nogil:
+cdef inline float loss_of(const Softmax *q, const float *s, uint32_t true, float *p) noexcept nogil:
     cdef float total, margin
     cdef uint32_t c
     if true >= q.classes:
@@ -142,8 +142,8 @@ cdef inline float loss_of(const Many *q, const float *s, uint32_t true, float *p
     return margin if margin > ENOUGH else 0
 
 
-cdef inline void rescale(Many *q, const Scratch *s) noexcept nogil:
-    """Bring the features' scales up to date; a larger |x| than ever shrinks the feature's weights. Fills ``inverse``."""
+cdef inline void rescale(Softmax *q, const Scratch *s) noexcept nogil:
+    """Update the features' scales; where |x| is larger than any before, the feature's weights are reduced. Fills ``inverse``."""
     cdef size_t i, row
     cdef uint32_t c
     cdef float x, shrink
@@ -158,8 +158,8 @@ cdef inline void rescale(Many *q, const Scratch *s) noexcept nogil:
         q.inverse[i] = 1 / q.scale[row] if q.scale[row] > 0 else 0
 
 
-cdef inline float multiplier(Many *q, const Scratch *s, float weight) noexcept nogil:
-    """What makes up for the mean number of features, as in gradient descent."""
+cdef inline float multiplier(Softmax *q, const Scratch *s, float weight) noexcept nogil:
+    """The factor common to all rates, which compensates for the mean squared norm of inputs, as in gradient descent."""
     cdef size_t i
     cdef float norm = 0, x
     for i in range(s.terms):
@@ -170,8 +170,8 @@ cdef inline float multiplier(Many *q, const Scratch *s, float weight) noexcept n
     return sqrtf(<float>(q.scalars[NORM_WEIGHT] / q.scalars[NORM_SUM])) if q.scalars[NORM_SUM] > 0 else 1
 
 
-cdef inline void flow(Many *q, float *s, uint32_t true, float time) noexcept nogil:
-    """Move the scores ``s`` down the loss for a time, score c as fast as ``reach[c]`` times its slope."""
+cdef inline void flow(Softmax *q, float *s, uint32_t true, float time) noexcept nogil:
+    """Follow the gradient flow of the loss for a time: ds[c]/dt = -reach[c] * dloss/ds[c]."""
     cdef uint32_t c, i, steps
     cdef float fastest = 0
     for c in range(q.classes):
@@ -180,17 +180,17 @@ cdef inline void flow(Many *q, float *s, uint32_t true, float time) noexcept nog
     time = time / steps
     for i in range(steps):
         if i:
-            slopes(q, s, true, q.p)
+            score_gradient(q, s, true, q.p)
         for c in range(q.classes):
-            # a step this long would pass the end of the flow
+            # the step is limited so that it does not pass the end of the flow
             s[c] -= q.p[c] * (q.reach[c] * time if q.reach[c] * time < 1 else 1)
 
 
-cdef inline int learn_all(Many *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
-    """Every class learns: softmax, or one against all."""
+cdef inline int learn_all(Softmax *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
+    """Update every class: softmax or one against all."""
     cdef uint32_t c
     cdef float factor
-    slopes(q, q.s, true, q.p)
+    score_gradient(q, q.s, true, q.p)
     for c in range(q.classes):
         q.gradient[c] = weight * q.p[c] * q.p[c]
         q.step[c] = q.s[c]
@@ -208,8 +208,8 @@ cdef inline int learn_all(Many *q, Scratch *s, uint32_t true, float weight) noex
     return OK
 
 
-cdef inline float scan_class(Many *q, const Scratch *s, uint32_t c, float weight) noexcept nogil:
-    """``scan_rows`` for one class, whose slope is 1 or -1; its rates go to the column of ``r``."""
+cdef inline float scan_class(Softmax *q, const Scratch *s, uint32_t c, float weight) noexcept nogil:
+    """``scan_rows`` for one class, whose gradient is 1 or -1; its rates are stored in column ``c`` of ``r``."""
     cdef size_t i
     cdef float *square
     cdef float x2, reach = 0
@@ -221,14 +221,14 @@ cdef inline float scan_class(Many *q, const Scratch *s, uint32_t c, float weight
     return reach
 
 
-cdef inline void apply_class(Many *q, const Scratch *s, uint32_t c, float step) noexcept nogil:
+cdef inline void apply_class(Softmax *q, const Scratch *s, uint32_t c, float step) noexcept nogil:
     cdef size_t i
     for i in range(s.terms):
         q.w[s.index[i] * q.width + c] += step * q.r[i * q.width + c] * s.value[i]
 
 
-cdef inline uint32_t next_rival(const Many *q, uint32_t true) noexcept nogil:
-    """The highest class that is neither the label's nor among those that are lowered already; else ``classes``."""
+cdef inline uint32_t next_rival(const Softmax *q, uint32_t true) noexcept nogil:
+    """The highest-scoring class that is neither the label's nor lowered already; ``classes`` if there is none."""
     cdef uint32_t c, best = q.classes
     for c in range(q.classes):
         if c != true and q.gradient[c] == 0 and (best == q.classes or q.s[c] > q.s[best]):
@@ -236,11 +236,11 @@ cdef inline uint32_t next_rival(const Many *q, uint32_t true) noexcept nogil:
     return best
 
 
-cdef inline int learn_margin(Many *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
-    """Raise the label's class and lower the highest others until they are 1 apart or the time is up.
+cdef inline int learn_margin(Softmax *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
+    """Raise the label's class and lower the highest others until the margin is 1 or the time is used up.
 
-    Of classes that are equally high each takes so much of the loss that they stay so. ``gradient`` marks those that take part,
-    ``step`` has what moved them.
+    Classes with equal scores share the gradient such that their scores stay equal. ``gradient`` marks the classes that take part;
+    ``step`` accumulates their steps.
     """
     cdef float left = <float>q.scalars[RATE] * weight, factor = multiplier(q, s, weight), own, speed, resistance = 0, time, level
     cdef uint32_t other, c
@@ -282,8 +282,8 @@ cdef inline int learn_margin(Many *q, Scratch *s, uint32_t true, float weight) n
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    """From hashes to rows of the tables."""
-    cdef Many *q = <Many *>learner
+    """Replace hashes by rows of the tables."""
+    cdef Softmax *q = <Softmax *>learner
     cdef size_t i
     for i in range(s.terms):
         s.index[i] = s.index[i] & q.mask
@@ -292,11 +292,11 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    cdef Many *q = <Many *>learner
+    cdef Softmax *q = <Softmax *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
-    cdef float *raw = q.raw + row * q.wide
-    cdef float *score = q.score + row * q.wide
+    cdef float *raw = q.raw + row * q.score_stride
+    cdef float *score = q.score + row * q.score_stride
     cdef uint32_t c, best = 0, first, true
     cdef int status = OK
     if learning and labeled and not held and q.scalars[FIRST] < 0 and (y == 0 or y == q.classes):
@@ -305,7 +305,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     true = <uint32_t>(y - first) if labeled and y >= first else q.classes
     for c in range(<uint32_t>q.width):
         q.s[c] = rows.base[row]
-    if room(q, s.terms) != OK:
+    if reserve(q, s.terms) != OK:
         return NO_MEMORY
     score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)
     for c in range(q.classes):
@@ -331,12 +331,12 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     return status
 
 
-cdef Many open_many(state, config, Py_ssize_t rows):
+cdef Softmax open_softmax(state, config, Py_ssize_t rows):
     cdef const float[:, ::1] w = state.weights, g = state.squares, scale = state.scale
     cdef double[::1] scalars = state.scalars
     cdef double[:, ::1] log_loss = state.log_loss
     cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
-    cdef Many q
+    cdef Softmax q
     q.w, q.g, q.scale = <float *>&w[0, 0], <float *>&g[0, 0], <float *>&scale[0, 0]
     q.scalars, q.log_loss, q.loss, q.strict = &scalars[0], &log_loss[0, 0], config.loss, config.strict
     q.classes, q.width, q.shift = config.classes, <size_t>1 << <int>config.shift, config.shift
@@ -347,8 +347,9 @@ cdef Many open_many(state, config, Py_ssize_t rows):
         raise ValueError("the tables do not fit the classes")
     if scratch.shape[0] != 5 or scratch.shape[1] != <Py_ssize_t>q.width or scale.shape[0] not in (1, w.shape[0] >> q.shift):
         raise ValueError("the tables do not fit the classes")
-    q.wide = q.classes if state.wants_scores else 0
-    if raw.shape[1] != q.classes or score.shape[1] != q.classes or min(raw.shape[0], score.shape[0]) < (rows if q.wide else 1):
+    q.score_stride = q.classes if state.wants_scores else 0
+    if raw.shape[1] != q.classes or score.shape[1] != q.classes or min(raw.shape[0],
+                                                                       score.shape[0]) < (rows if q.score_stride else 1):
         raise ValueError("no room for the scores")
     q.raw, q.score = &raw[0, 0], &score[0, 0]
     q.s, q.p, q.gradient, q.reach, q.step = (
@@ -360,11 +361,11 @@ cdef Many open_many(state, config, Py_ssize_t rows):
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
-    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``many.pyx``."""
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``per_class.pyx``."""
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef Rows rows = open_rows(batch)
-    cdef Many q = open_many(state, config, rows.size)
+    cdef Softmax q = open_softmax(state, config, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status

@@ -1,7 +1,7 @@
-"""What a way to learn one weight a feature has to do, so that other learners can be put on top of it.
+"""The interface of an update rule for one weight per feature, on which other learners can be built.
 
-A kernel fills in an ``UpdateRule`` and hands it to Python with ``as_capsule``; ``KernelConfig.rule`` brings it to whatever
-learner is to use it. Gradient descent and FTRL have none: their code is compiled into each learner.
+A kernel fills in an ``UpdateRule`` and exports it to Python with ``as_capsule``; ``KernelConfig.rule`` passes it to the
+learner that uses it. Gradient descent and FTRL have none: their code is compiled into each learner.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
@@ -9,7 +9,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from features.row_buffer cimport Scratch
 
 cdef enum:
-    MOST_COLUMNS = 64      # of the table
+    MOST_COLUMNS = 64      # of the table at most
 
 # ``learner`` is a ``learners.gd_update.Learner``, whose table has the rule's columns, the weight first.
 ctypedef int (*LearnRow)(void *learner, Scratch *s, float y, float weight) noexcept nogil
@@ -20,7 +20,7 @@ cdef struct UpdateRule:
     # Predicts from ``start`` and updates; leaves the raw prediction that it learned from in ``raw``. UNSTABLE where a number is
     # not finite, in which case a learner with ``check_finite`` must not be changed.
     LearnRow learn
-    bint shows_learned     # the prediction shown is this one, not that of the weights before
+    bint shows_learned     # the reported prediction is this one, not that of the weights before
 
 
 cdef inline object as_capsule(UpdateRule *rule):

@@ -21,8 +21,8 @@ static SIMD_TARGET int32_t SIMD_NAME(find_gradients)(vwl_block *block, float wei
     for (int c = 0; c < LANES; c++) {
         const float slope = 1.0f / (1.0f + (float)odds[c]), gradient = weight * (slope * slope);
         block->odds[c] = (float)odds[c];
-        block->active[c] = -(gradient != 0) & has_loss[c] & ~block->dead[c];
-        block->gradient[c] = has_loss[c] & ~block->dead[c] ? gradient : 0;
+        block->active[c] = -(gradient != 0) & has_loss[c] & ~block->unused[c];
+        block->gradient[c] = has_loss[c] & ~block->unused[c] ? gradient : 0;
     }
     return 1;
 }

@@ -156,12 +156,12 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
     held = held and held * 3
     config = replace(config_of("oaa", options), oaa=count)
     found = []
-    for lanes in (16, 8, 0):
+    for simd_width in (16, 8, 0):
         learner = Many(config, options.bits, strict=False)
-        learner.kernel.lanes = lanes
+        learner.kernel.simd_width = simd_width
         rows, scores, _ = learn(("oaa", lines, options, held), learner=learner)
         tester = Many(config, options.bits, strict=False, learning=False)
-        tester.kernel.lanes = lanes
+        tester.kernel.simd_width = simd_width
         tester.weights = np.ascontiguousarray(learner.weights[:, :1])
         tester.set(min_label=-1, max_label=1)
         tested = learn(("oaa", lines, options, None), learner=tester)
@@ -189,12 +189,12 @@ def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases, rate, r
     options = Options(bits=9, loss="logistic", min_prediction=-1000.0, max_prediction=1000.0)
     options.learning_rate, options.rules = rate, rules
     found = []
-    for lanes in (16, 8, 0):
+    for simd_width in (16, 8, 0):
         learner = Many(replace(config_of("oaa", options), oaa=count), options.bits)
-        learner.kernel.lanes = lanes
+        learner.kernel.simd_width = simd_width
         rows, scores, _ = learn(("oaa", lines, options, None), learner=learner)
         found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars])
-        assert not learner.met.any()
+        assert not learner.is_transposed.any()
     assert np.abs(found[0][1]).max() > max(0.9 * max(bases), 1e-7)
     for wide, narrow, alone in zip(*found, strict=True):
         np.testing.assert_array_equal(wide, alone)
@@ -205,9 +205,9 @@ def test_classes_that_diverge_in_blocks_give_the_same_bytes():
     """A scale without bounds times a reach of 0 is no number."""
     options = Options(bits=4, loss="logistic", learning_rate=10.0, noconstant=True)
     found = []
-    for lanes in (16, 8, 0):
+    for simd_width in (16, 8, 0):
         learner = Many(replace(config_of("oaa", options), oaa=5), options.bits, strict=False)
-        learner.kernel.lanes = lanes
+        learner.kernel.simd_width = simd_width
         learn(("oaa", [b"1 3e38 5 | 1:3", b"1 1 | 1:3"], options, None), learner=learner)
         found.append(learner.weights[:, :3])
     assert np.isnan(found[2]).any()
@@ -217,9 +217,9 @@ def test_classes_that_diverge_in_blocks_give_the_same_bytes():
 
 def test_classes_learn_nothing_of_an_example_without_features():
     options = Options(bits=6, noconstant=True)
-    for lanes in (16, 8, 0):
+    for simd_width in (16, 8, 0):
         learner = Many(config_of("oaa", options), options.bits)
-        learner.kernel.lanes = lanes
+        learner.kernel.simd_width = simd_width
         learn(("oaa", [b"1 |x", b"2 |x"], options, None), learner=learner)
         assert not learner.weights[:, 0].any() and np.isfinite(learner.norms).all()
 

@@ -25,11 +25,11 @@ def line_of(draw, names, values):
     return f"{draw.choice(LABELS)} |a {' '.join(words)}"
 
 
-def learned(text, bits, masked, lanes, *, strict=False, quadratic=(), **rest):
+def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **rest):
     """Two passes over two batches, so that the second finds what the first left in the table; what it stopped at."""
     config, half = FeatureConfig(bits=bits, quadratic=quadratic), len(text) // 2
     learner, results, found = Gd(GdConfig(**rest), bits, strict=strict), Results(), []
-    learner.kernel.lanes = lanes
+    learner.kernel.simd_width = simd_width
     if masked:
         learner.mask_with(np.ones(1 << bits, np.uint8))
     try:
@@ -46,8 +46,8 @@ def learned(text, bits, masked, lanes, *, strict=False, quadratic=(), **rest):
 
 def compare(text, bits, **rest):
     alone = learned(text, bits, False, 0, **rest)
-    for masked, lanes in ((False, 16), (True, 16), (True, 4)):
-        for found, wanted in zip(learned(text, bits, masked, lanes, **rest), alone, strict=True):
+    for masked, simd_width in ((False, 16), (True, 16), (True, 4)):
+        for found, wanted in zip(learned(text, bits, masked, simd_width, **rest), alone, strict=True):
             np.testing.assert_array_equal(found, wanted)
 
 

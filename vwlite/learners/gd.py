@@ -40,7 +40,7 @@ class KernelConfig(CommonConfig):
         super().__init__(config, strict=strict, frozen=frozen)
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
-        self.lanes = 16  # terms or classes at a time, at most, where that can be done; 0 for one. Results are the same
+        self.simd_width = 16  # terms or classes processed at a time, at most; 0 for one. Results do not depend on it
         self.l1, self.l2, self.sparse_l2 = config.l1, config.l2, config.sparse_l2
         self.ftrl = config.ftrl
         self.ftrl_alpha = 0.5 if config.ftrl_alpha is None else config.ftrl_alpha

@@ -59,7 +59,7 @@ class Many(Gd):
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
         self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
         # 1 for the features whose slots the kernel has turned, 0 between batches
-        self.met = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
+        self.is_transposed = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
         self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
         self.order = np.zeros(config.count, np.uint32)
         if config.oaa_subsample:
