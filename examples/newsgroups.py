@@ -79,7 +79,7 @@ class Experiment:
         target = train(labelled, theta, TargetConfig())
         rows, true = labels_of(self.test, target.classes)
         best = target.scores(self.test)[rows].argmax(1)
-        return 100 * float((true.problem == best[true.owner]).sum()) / len(rows)
+        return 100 * float((true.positive.indices == best[true.positive.owner]).sum()) / len(rows)
 
 
 def cut(theta: Theta, h: int) -> Theta:

@@ -61,7 +61,9 @@ class Option(NamedTuple):
         low, high = self.low, self.high
         if self.type == "int":
             unit = f" {self.unit}" if self.unit else ""
-            return f"{low} or more{unit}" if high is None else f"{low} to {high}{unit}"
+            if high is None:
+                return f"{low} or more{unit}"
+            return f"{low} {'or' if high - low == 1 else 'to'} {high}{unit}"
         begin = f"of {low:g} or more" if low is not None else f"above {self.above:g}" if self.above is not None else ""
         if high is None and self.below is None:
             return f"a number {begin}" if begin else "a finite number"
@@ -183,7 +185,7 @@ def named(declared: Any) -> Option:
     one: Option = declared.metadata["option"]
     return one._replace(
         name=declared.name,
-        type=str(declared.type).removesuffix(" | None"),
+        type=getattr(declared.type, "__name__", str(declared.type)).removesuffix(" | None"),
         default=declared.default,
         spelled=one.spelled or (f"--{declared.name}",),
         key=one.key or declared.name,

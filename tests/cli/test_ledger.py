@@ -207,7 +207,7 @@ def test_another_format_is_refused(vwlite, write):
 
 
 def test_skip_seen_needs_a_model_to_go_on_with(vwlite):
-    assert "--skip_seen does nothing without -i" in vwlite("train", "mon.vw", "-f", "m", "--skip-seen", status=2).stderr
+    assert "--skip-seen does nothing without -i" in vwlite("train", "mon.vw", "-f", "m", "--skip-seen", status=2).stderr
 
 
 def test_a_resumed_run_skips_what_the_stopped_one_skipped(vwlite, tmp_path, monkeypatch):

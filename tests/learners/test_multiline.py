@@ -130,8 +130,8 @@ def test_the_last_line_of_a_group_stands_for_it(folder):
     ("options", "message"),
     [
         ({"csoaa_ldf": "m", "wap_ldf": "m"}, "do not go together"),
-        ({"csoaa_ldf": "singleline"}, "takes m, multiline, mc, multiline-classifier, not"),
-        ({"csoaa_ldf": "m", "ldf_override": "x"}, "--ldf_override takes m"),
+        ({"csoaa_ldf": "singleline"}, "is not one of m, multiline, mc, multiline-classifier"),
+        ({"csoaa_ldf": "m", "ldf_override": "x"}, "--ldf_override: 'x' is not one of m"),
         ({"csoaa_ldf": "m", "binary": True}, "--binary does not go"),
     ],
 )

@@ -131,7 +131,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     batch = parse_text(b"1 |x a\n", text_format(feature_config(Options()), strict=False))
     results.make_room(1)
     learner.told = learner.told[:0]
-    with pytest.raises(ValueError, match="too little room"):
+    with pytest.raises(ValueError, match="the arrays for labels and query importance are too short"):
         learner.native.run_rows(learner, learner.kernel, plan, batch, results, 0, (1, True))
     learner.scalars = learner.scalars[:-1]
     with pytest.raises(ValueError, match="wrong number of scalars"):

@@ -22,7 +22,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.filter_tree import NODES, FilterTreeConfig
+from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.per_class import Many
 from vwlite.learners.row_results import Results
@@ -212,9 +212,9 @@ class FilterTree(Many):
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> FilterTreeConfig:
-        if stored["base_learner"] not in NODES:
-            raise ValueError("a tree of learners that are not of two classes")
         kind = learner_class(stored["base_learner"])
+        if not kind.config_type.plays_in_trees:
+            raise ValueError("a tree of learners that are not of two classes")
         own = {field.name for field in fields(FilterTreeConfig)} - {field.name for field in fields(GdConfig)}
         base = kind.config_from(stored["base"], {name: value for name, value in changes.items() if name not in own})
         kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner")}

@@ -35,6 +35,7 @@ class ActiveConfig(GdConfig):
     random_seed: int = random_seed()  # of the choice of labels
 
     learner: ClassVar[str] = "active"
+    plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
     alone: ClassVar[str] = "it must be known how far an update moves the one prediction there is: by gradients, or FTRL"
     continues: ClassVar[tuple[str, ...]] = ("gd",)

@@ -28,6 +28,7 @@ class BfgsConfig(GdConfig):
     )
 
     learner: ClassVar[str] = "bfgs"
+    plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
     alone: ClassVar[str] = "one set of weights is fitted to the labels of whole passes"
     continues: ClassVar[tuple[str, ...]] = ("gd",)

@@ -66,6 +66,7 @@ class DyadicConfig(LearnerConfig):
     max_prediction: float | None = again(GdConfig, "max_prediction", None)
 
     learner: ClassVar[str] = "dyadic"
+    plays_in_trees: ClassVar[bool] = True
     asked_by: ClassVar[tuple[str, ...]] = ("dotproduct",)
     alone: ClassVar[str] = "the prediction is a product of what is learned, not a sum of weights"
     written_as_text: ClassVar[bool] = False

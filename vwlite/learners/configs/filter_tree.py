@@ -10,8 +10,6 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig, classes
 from vwlite.options import config, option
 
-NODES = ("gd", "dyadic", "coin", "lrq")
-
 
 @config
 class FilterTreeConfig(ManyConfig):
@@ -37,7 +35,7 @@ class FilterTreeConfig(ManyConfig):
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.probabilities or self.scores or self.oaa_subsample or self.binary:
             raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
-        if self.base.learner not in NODES:
+        if not self.base.plays_in_trees:
             raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
         if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
             raise UsageError("--filter_tree needs a loss of two classes, or squared")

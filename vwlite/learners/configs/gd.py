@@ -88,6 +88,7 @@ class GdConfig(LearnerConfig):
     )
 
     learner: ClassVar[str] = "gd"
+    plays_in_trees: ClassVar[bool] = True
     in_vw: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = True
 

@@ -33,6 +33,7 @@ class LdfConfig(GdConfig):
     probabilities: bool = again(ManyConfig, "probabilities", False)
 
     learner: ClassVar[str] = "ldf"
+    plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
     alone: ClassVar[str] = "an example is a group of lines, whose costs are its label"
     multiline: ClassVar[bool] = True

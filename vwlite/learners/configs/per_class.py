@@ -53,6 +53,7 @@ class ManyConfig(GdConfig):
     )
 
     learner: ClassVar[str] = "many"
+    plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = KINDS
     goes_over_bases: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
