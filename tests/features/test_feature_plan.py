@@ -16,7 +16,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.hashing import hash_name
-from vwlite.training.stretches import stretches
+from vwlite.training.row_ranges import row_ranges
 
 FNV, CONSTANT = 16777619, 11650396
 examples = joined(st.sampled_from(BARS), sequences(FEATURES, FEATURES, BARS, most=8))
@@ -67,7 +67,7 @@ def rows(text, config):
     plan = Plan(config)
     batch = parse_text(text, text_format(config, strict=False))
     found = []
-    for begin, end in stretches(batch, plan):
+    for begin, end in row_ranges(batch, plan):
         for row in range(begin, end):
             index, value, count, _ = kernel.expand_row(batch, plan, row)
             found.append((np.frombuffer(index, np.uint32).tolist(), np.frombuffer(value, np.float32), count))

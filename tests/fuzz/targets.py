@@ -35,7 +35,7 @@ from vwlite.learners.multiline import Ldf
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import learner_name_of
 from vwlite.training.model_loader import restore
-from vwlite.training.stretches import stretches
+from vwlite.training.row_ranges import row_ranges
 
 BITS = 10
 OPTIONS = (  # the first byte of an input chooses
@@ -59,7 +59,7 @@ def learn(batch: Batch, features: FeatureConfig, strict: bool) -> None:
         learner = Gd(GdConfig(), features.bits, strict=strict)
     results, plan = Results(), Plan(features)
     results.make_room(len(batch))
-    for begin, end in stretches(batch, plan):
+    for begin, end in row_ranges(batch, plan):
         learner.run(batch, plan, results, begin, end)
 
 
@@ -72,7 +72,7 @@ def learn_groups(batch: Batch, features: FeatureConfig, strict: bool, learner: L
     configs = (LdfConfig(csoaa_ldf="mc", csoaa_rank=True), LdfConfig(wap_ldf="m"), LdfConfig(csoaa_ldf="m"))
     for one in [learner] if learner else [Ldf(config, features.bits, strict=strict) for config in configs]:
         batch.label = one.labels(None if strict else len).check(batch)
-        for begin, end in stretches(batch, plan):
+        for begin, end in row_ranges(batch, plan):
             one.run(batch, plan, results, begin, end)
             for raw in (True, False):
                 one.group_lines(batch, results, begin, end, raw)
@@ -148,7 +148,7 @@ def load_model(data: bytes) -> None:
         part = Parser(format, "vw")(block)
         results = Results()
         results.make_room(len(part.batch))
-        for begin, end in stretches(part.batch, model.plan):
+        for begin, end in row_ranges(part.batch, model.plan):
             model.learner.run(part.batch, model.plan, results, begin, end)
 
 

@@ -150,7 +150,7 @@ class DataReport:
         if counts is None:
             shown = {f"{label:g}": self.labels[label] for label in sorted(self.labels)}
         else:
-            shown = self.reader.shown()
+            shown = self.reader.class_counts()
         shared = self.distinct.shared()
         return {
             "examples": self.examples,

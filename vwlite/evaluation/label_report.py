@@ -25,16 +25,17 @@ MAX_NAMES_CHARACTERS = 60  # longer lists of names are not repeated in advice
 
 
 class Numbers:
-    """Labels of any value. ``check`` is as a ``LabelCheck``'s; ``wrong`` says of the last batch's rows what is wrong.
+    """Labels of any value. ``check`` is as a ``LabelCheck``'s; ``wrong`` has what is wrong with rows of the last batch.
 
-    ``counts``, where labels are classes, has how often each is met; ``parts`` counts sequences or groups.
+    ``counts``: how often each class is met, None where labels are no classes. ``groups``: how many
+    sequences or groups of lines there are.
     """
 
     negative = None
     hints: ClassVar[dict[int, str]] = {}
     form, multiline = NUMBERS, False
     counts: Counter[str] | None = None
-    parts = 0
+    groups = 0
 
     def __init__(self) -> None:
         self.wrong: dict[int, str] = {}
@@ -46,7 +47,7 @@ class Numbers:
         """Options that learn from such labels, empty where there is nothing to say."""
         return ""
 
-    def shown(self) -> dict[str, int]:
+    def class_counts(self) -> dict[str, int]:
         """The counts of classes, in numeric order where they are numbers, else in that of appearance."""
         counts = self.counts or {}
         return dict(sorted(counts.items(), key=lambda pair: int(pair[0])) if all(map(is_count, counts)) else counts)
@@ -55,7 +56,7 @@ class Numbers:
         return {
             "labels_are": self.form,
             "classes": None if self.counts is None else len(self.counts),
-            "groups": self.parts if self.multiline else None,
+            "groups": self.groups if self.multiline else None,
         }
 
 
@@ -75,7 +76,7 @@ class TwoClasses(Numbers):
             pair = {None: "0/1 or -1/1", 0.0: "0/1", -1.0: "-1/1"}[self.rule.negative]
             rows = np.flatnonzero(wrong).tolist()
             self.wrong = {row: f"label {labels[row]:g}: labels of two classes must be {pair}" for row in rows}
-        return without(labels, self.wrong)
+        return unlabelled(labels, self.wrong)
 
 
 class ClassNumbers(Numbers):
@@ -94,7 +95,7 @@ class ClassNumbers(Numbers):
         wrong = self.rule.wrong(labels)
         rows = [] if wrong is None else np.flatnonzero(wrong).tolist()
         self.wrong = {row: escaped(self.rule.refusal(batch, row)) for row in rows}
-        labels = without(labels, self.wrong)
+        labels = unlabelled(labels, self.wrong)
         if self.counts is not None:
             numbers = labels[~np.isnan(labels)].astype(np.int64).tolist()
             self.counts.update(self.rule.classes.display_name(number) for number in numbers)
@@ -110,15 +111,15 @@ class Names(Numbers):
         super().__init__()
         self.book, self.counts = LabelVocabulary(), Counter()
         self.form, self.multiline = SEQUENCES if sequences else NAMES, sequences
-        self.apart = True  # the line before was a blank one, or there was none
+        self.after_blank = True  # the line before was a blank one, or there was none
 
     def check(self, batch: Batch) -> np.ndarray:
         numbers = self.book.numbers(batch)
         self.counts.update(self.book.texts[number] for number in numbers[numbers >= 0].tolist())
         if len(batch):
             blank = batch.flags & BLANK != 0
-            self.parts += int((~blank & np.append(self.apart, blank[:-1])).sum())
-            self.apart = bool(blank[-1])
+            self.groups += int((~blank & np.append(self.after_blank, blank[:-1])).sum())
+            self.after_blank = bool(blank[-1])
         return np.where(numbers < 0, np.nan, numbers.astype(np.float64))
 
     def advice(self) -> str:
@@ -162,9 +163,9 @@ class Words(Numbers):
 
     def advice(self) -> str:
         if self.rule.sets:
-            return f"--multilabel_oaa {many(self.counts, from_zero=True)}"
+            return f"--multilabel_oaa {number_of_classes(self.counts, from_zero=True)}"
         named = "" if all(map(is_count, self.counts)) else names_of(self.counts)
-        return f"--csoaa {many(self.counts, from_zero=False)}{named}"
+        return f"--csoaa {number_of_classes(self.counts, from_zero=False)}{named}"
 
 
 class Groups(Numbers):
@@ -179,7 +180,7 @@ class Groups(Numbers):
 
     def check(self, batch: Batch) -> np.ndarray:
         labels, self.wrong = np.array(batch.label), {}
-        self.parts += int((batch.flags & (BLANK | SAVE | INNER) == 0).sum())
+        self.groups += int((batch.flags & (BLANK | SAVE | INNER) == 0).sum())
         for row in np.flatnonzero(batch.flags & (BLANK | SAVE | SHARED) == 0).tolist():
             try:
                 ((_, cost),) = self.rule.entries(batch, row)
@@ -195,16 +196,16 @@ class Groups(Numbers):
         return "--csoaa_ldf mc"
 
 
-def without(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
-    """The labels, those of the rows ``wrong`` taken away."""
+def unlabelled(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
+    """The labels with NaN, no label, in the rows ``wrong``."""
     if wrong:
         labels = np.array(labels)
         labels[list(wrong)] = np.nan
     return labels
 
 
-def many(counts: Counter[str], from_zero: bool) -> int:
-    """How many classes there are from 0 or 1 to the highest; as many as were met where they are no numbers."""
+def number_of_classes(counts: Counter[str], from_zero: bool) -> int:
+    """The number of classes up to the highest, from 0 or 1 on; of names, how many there are."""
     if not counts or not all(map(is_count, counts)):
         return len(counts)
     numbers = list(map(int, counts))
@@ -212,6 +213,6 @@ def many(counts: Counter[str], from_zero: bool) -> int:
 
 
 def names_of(counts: Counter[str]) -> str:
-    """The option for them, as far as a line may be long."""
+    """The option that names them; a long list is left out."""
     names = ",".join(counts)
     return f" --named_labels {escaped(names) if len(names) <= MAX_NAMES_CHARACTERS else 'NAME,...'}"

@@ -1,4 +1,4 @@
-"""What learners have in common that find an example's class by contests of two-class sets of weights."""
+"""What trees of classes have in common: two-class contests between sets of weights decide on an example's class."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ class Tree(Many):
 
     def audited(self, batch: Batch, row: int) -> Iterable[int]:
         if not len(self.trace_calls):
-            room = 4 * self.config.models + 64  # each set is asked and taught once at most, and asked again
-            self.trace_calls, self.trace_scores = np.empty(room, np.uint32), np.empty(room, np.float32)
+            # Each set predicts at most once before it learns the example and once after.
+            size = 4 * self.config.models + 64
+            self.trace_calls, self.trace_scores = np.empty(size, np.uint32), np.empty(size, np.float32)
         return range(self.config.models)
 
     def spoken(self, results: Results, row: int, classes: Iterable[int]) -> Iterator[tuple[int, bool, float]]:
-        """In the order in which sets of weights were asked about the row, and asked again when they had learned it."""
+        """``(set, whether it had learned the row, score)`` in the order of the predictions."""
         calls = self.trace_calls[: self.trace_size].tolist()
         scores = self.trace_scores[: self.trace_size].tolist()
         return ((call // 2, bool(call % 2), score) for call, score in zip(calls, scores, strict=True))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Restored:
-    """A model's learner and everything a run has to know of it."""
+    """A model's learner, and what a run continues from."""
 
     learner: Learner
     features: FeatureConfig
@@ -50,7 +50,7 @@ def restore(
     With ``strict`` a model that goes on learning keeps its features and its loss: these options are only
     compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
     not keep. ``learner_name``: to go on with another learner, of the same table and options.
-    ``confident``: to predict, where that can be had, with what tells how sure predictions are.
+    ``confident``: predictions come with the importance that would flip their sign, where the learner has it.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
     """
     try:
@@ -75,7 +75,7 @@ def restore(
         forgotten = {} if header["resumable"] else (dropped or {})
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
         if getattr(config, "pairs", 0) != pairs:
-            raise ValueError("pairs of latent vectors that nothing is said of")
+            raise ValueError("pairs of latent vectors without dot products")
         features = change_features(path, features, feature_changes, strict)
         with of_the_model(path):
             learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)

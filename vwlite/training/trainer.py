@@ -15,7 +15,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 from vwlite.training.resume_position import Position
-from vwlite.training.stretches import stretches
+from vwlite.training.row_ranges import row_ranges
 
 
 class BatchSource(Protocol):
@@ -89,7 +89,7 @@ class Trainer:
         if len(batch) > len(self.results):
             self.results.make_room(len(batch))
         self.results.held = batch.holdout_mask
-        for begin, end in stretches(batch, self.plan, self.row_by_row, self.position.learned(batch)):
+        for begin, end in row_ranges(batch, self.plan, self.row_by_row, self.position.learned(batch)):
             done = self.step(batch, begin, end)
             if done < end:
                 self.position.advance(batch, done)
