@@ -11,8 +11,8 @@ cdef struct Results:             # arrays that a kernel fills, one entry per row
     float *raw                   # the prediction before it is clipped and linked
     float *loss                  # multiplied by the importance; 0 where unlabelled
     uint32_t *features           # as Vowpal Wabbit counts them
-    const uint8_t *held          # 1: held out, only predicted; NULL when no row is held out
-    float *flip                  # importance of an update that would change the prediction's sign; NULL unless requested
+    const uint8_t *holdout_mask  # 1: held out, only predicted; NULL when no row is held out
+    float *flip_importance       # importance of an update that would change the prediction's sign; NULL unless requested
 
 
 cdef inline Rows open_rows(batch):
@@ -67,7 +67,7 @@ cdef inline Plan open_plan(source):
 cdef inline Results open_results(source):
     cdef float[::1] prediction = source.prediction, raw = source.raw, loss = source.loss
     cdef uint32_t[::1] features = source.features
-    cdef const uint8_t[::1] held
+    cdef const uint8_t[::1] mask
     cdef float[::1] flip
     cdef Results results
     cdef bint any_rows = prediction.shape[0] > 0
@@ -75,12 +75,12 @@ cdef inline Results open_results(source):
     results.raw = &raw[0] if any_rows else NULL
     results.loss = &loss[0] if any_rows else NULL
     results.features = &features[0] if any_rows else NULL
-    results.held = NULL
-    results.flip = NULL
-    if source.flip is not None and any_rows:
-        flip = source.flip
-        results.flip = &flip[0]
-    if source.held is not None and any_rows:
-        held = source.held
-        results.held = &held[0]
+    results.holdout_mask = NULL
+    results.flip_importance = NULL
+    if source.flip_importance is not None and any_rows:
+        flip = source.flip_importance
+        results.flip_importance = &flip[0]
+    if source.holdout_mask is not None and any_rows:
+        mask = source.holdout_mask
+        results.holdout_mask = &mask[0]
     return results

@@ -114,7 +114,7 @@ cdef inline float answer_loss(const Active *a, float p, float y, float weight) n
 
 cdef inline void record_row(Active *a, const Results *out, size_t row, float p, float y, float weight) noexcept nogil:
     """Record a row with the label and weight that were used."""
-    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     out.loss[row] = a.m.loss.value(&a.m.params, p, y) * weight if labeled and weight > 0 else 0
     out.prediction[row] = apply_link(a.m.link, p)
     a.label[row], a.weight[row] = y, weight
@@ -135,7 +135,7 @@ cdef inline float predict_row(Active *a, const Rows *rows, size_t row, const Scr
 
 
 cdef inline bint is_learned(const Active *a, const Rows *rows, size_t row, const Results *out, bint learning) noexcept nogil:
-    return learning and not isnan(rows.label[row]) and not (out.held != NULL and out.held[row])
+    return learning and not isnan(rows.label[row]) and not (out.holdout_mask != NULL and out.holdout_mask[row])
 
 
 cdef int process_simulated(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:

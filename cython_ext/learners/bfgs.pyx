@@ -123,7 +123,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Pass *q = <Pass *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p
-    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     if q.vectors == NULL:
         out.raw[row] = inner_product(&q.m, s, rows.base[row])
     else:

@@ -232,14 +232,14 @@ cdef inline double linear_part(const Learner *m, const Scratch *s, double start)
 
 
 cdef inline void set_flip(Results *out, size_t row, double importance) noexcept nogil:
-    if out.flip != NULL:
-        out.flip[row] = <float>importance
+    if out.flip_importance != NULL:
+        out.flip_importance[row] = <float>importance
 
 
 cdef inline int process_example(Learner *m, const Rows *rows, size_t row, DyadicScratch *work, Results *out, bint learning,
                                 uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
-    cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.held != NULL and out.held[row])
+    cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.holdout_mask != NULL and out.holdout_mask[row])
     cdef double linear, p
     cdef Flow flow
     cdef int status = make_components(m, work, mask)
@@ -265,7 +265,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
     if not isfinite(p):
         return UNSTABLE
-    if out.flip != NULL:
+    if out.flip_importance != NULL:
         flow = open_flow(m, work, linear, y)
         set_flip(out, row, importance_to_flip(&flow, p))
     return learn(m, work, p, linear, y, weight) if wanted and weight > 0 else OK

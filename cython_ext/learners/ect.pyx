@@ -146,7 +146,7 @@ cdef inline int train(Tournaments *t, const Rows *rows, size_t row, Scratch *s, 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Tournaments *t = <Tournaments *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
-    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef uint32_t found = 0, first
     cdef size_t calls_before = t.trace.calls
     cdef int status = answer(t, rows, row, s, &found)

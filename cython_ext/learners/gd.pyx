@@ -29,7 +29,7 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
                             bint copies) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it; with ``copies`` on copies of its slots."""
     cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p, reported
-    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
     s.copied = False

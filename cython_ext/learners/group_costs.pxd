@@ -261,7 +261,7 @@ cdef inline void record_answer(Ldf *q, const Lines *lines, size_t best, bint lab
 cdef inline int process_group(Ldf *q, const Rows *rows, size_t first, size_t last, const Plan *plan, Results *out,
                               bint learning) noexcept nogil:
     """Predict the group of the rows ``[first, last]`` and, when ``learning``, update on it."""
-    cdef bint labeled = not isnan(rows.label[last]), held = out.held != NULL and out.held[last]
+    cdef bint labeled = not isnan(rows.label[last]), held = out.holdout_mask != NULL and out.holdout_mask[last]
     cdef size_t row, best
     cdef uint32_t features = 0
     cdef Lines lines

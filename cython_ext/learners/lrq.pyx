@@ -85,7 +85,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Lrq *q = <Lrq *>learner
     cdef float y = rows.label[row], weight = rows.importance[row], p, raw
-    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint known = learning and labeled and not held, learn = known and weight > 0
     cdef uint64_t turn = <uint64_t>q.m.scalars[SEEN] + (row - q.begin) + q.passes_ended if learn else 0
     cdef size_t terms = s.terms

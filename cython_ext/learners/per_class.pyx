@@ -59,7 +59,7 @@ cdef inline int process_one_against_all(Many *q, const Rows *rows, size_t row, S
         infer_first_class(q, y)
         status |= update_all_classes(q, rows, row, s, raw, score, status)
     if q.probabilities:
-        make_probabilities(q, y, weight, out.held != NULL and out.held[row], score)
+        make_probabilities(q, y, weight, out.holdout_mask != NULL and out.holdout_mask[row], score)
     return status
 
 
@@ -134,7 +134,7 @@ cdef inline int process_label_set(Many *q, const Rows *rows, size_t row, Scratch
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Many *q = <Many *>learner
-    cdef bint labeled = not isnan(rows.label[row]), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learn = learning and labeled and not held
     cdef float *raw = q.raw + row * q.score_stride
     cdef float *score = q.score + row * q.score_stride

@@ -294,7 +294,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Softmax *q = <Softmax *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
-    cdef bint labeled = not isnan(y), held = out.held != NULL and out.held[row]
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef float *raw = q.raw + row * q.score_stride
     cdef float *score = q.score + row * q.score_stride
     cdef uint32_t c, best = 0, first, true

@@ -66,13 +66,13 @@ cdef struct Rows:
     const float* label            # [n], NaN where unlabelled
     const float* importance       # [n]
     const unsigned char* flags    # [n]
-    const unsigned char* held     # [n], or NULL when nothing is held out
+    const unsigned char* holdout_mask# [n], or NULL when nothing is held out
     const float* loss             # [n], already times importance
     const unsigned int* features  # [n]
 
 
 def tally(
-    double[::1] counters, batch, results, const unsigned char[::1] held,
+    double[::1] counters, batch, results, const unsigned char[::1] holdout_mask,
     Py_ssize_t begin, Py_ssize_t end,
 ):
     """Add the rows ``begin <= i < end`` of ``batch`` to ``counters`` (float64[COUNT]), in order.
@@ -80,7 +80,7 @@ def tally(
     ``batch`` gives ``label`` float32[n] (NaN = unlabelled), ``importance`` float32[n] and ``flags``
     uint8[n] (blank lines, save commands and all but the last line
     of a group are no examples), ``results`` gives ``loss`` float32[n]
-    and ``features`` uint32[n]; ``held`` is uint8[n], non-zero where held out, or None.
+    and ``features`` uint32[n]; ``holdout_mask`` is uint8[n], non-zero where held out, or None.
 
     Returns the row to continue with: one past the example after which a progress row is due, or
     ``end``. The counter ``row_due`` (1 or 0) tells which of the two it is, as both may be the same row.
@@ -98,7 +98,7 @@ def tally(
         raise ValueError(f"expected {N_COUNTERS} counters, got {counters.shape[0]}")
     if begin < 0 or end > min(
         label.shape[0], importance.shape[0], flags.shape[0], loss.shape[0], features.shape[0]
-    ) or (held is not None and end > held.shape[0]):
+    ) or (holdout_mask is not None and end > holdout_mask.shape[0]):
         raise ValueError(f"rows {begin}:{end} are not all there")
     counters[ROW_DUE] = 0
     if begin >= end:
@@ -106,9 +106,9 @@ def tally(
     rows.label = &label[0]
     rows.importance = &importance[0]
     rows.flags = &flags[0]
-    rows.held = NULL
-    if held is not None:
-        rows.held = &held[0]
+    rows.holdout_mask = NULL
+    if holdout_mask is not None:
+        rows.holdout_mask = &holdout_mask[0]
     rows.loss = &loss[0]
     rows.features = &features[0]
     with nogil:
@@ -135,7 +135,7 @@ cdef inline void _add_row(double* counters, const Rows* rows, Py_ssize_t i) noex
     cdef double weight = rows.importance[i]
     cdef double loss = rows.loss[i]
     cdef bint labelled = label == label
-    cdef bint held = rows.held != NULL and rows.held[i] != 0
+    cdef bint held = rows.holdout_mask != NULL and rows.holdout_mask[i] != 0
     if labelled and counters[SIMPLE_LABELS] != 0:
         _record_label(counters, label)
         if not held:

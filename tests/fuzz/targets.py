@@ -58,7 +58,7 @@ def learn(batch: Batch, features: FeatureConfig, strict: bool) -> None:
     else:
         learner = Gd(GdConfig(), features.bits, strict=strict)
     results, plan = Results(), Plan(features)
-    results.make_room(len(batch))
+    results.reserve(len(batch))
     for begin, end in row_ranges(batch, plan):
         learner.run(batch, plan, results, begin, end)
 
@@ -68,7 +68,7 @@ def learn_groups(batch: Batch, features: FeatureConfig, strict: bool, learner: L
     if features.dotproduct:
         return
     results, plan = Results(), Plan(features)
-    results.make_room(len(batch))
+    results.reserve(len(batch))
     configs = (LdfConfig(csoaa_ldf="mc", csoaa_rank=True), LdfConfig(wap_ldf="m"), LdfConfig(csoaa_ldf="m"))
     for one in [learner] if learner else [Ldf(config, features.bits, strict=strict) for config in configs]:
         batch.label = one.labels(None if strict else len).check(batch)
@@ -147,7 +147,7 @@ def load_model(data: bytes) -> None:
             continue
         part = Parser(format, "vw")(block)
         results = Results()
-        results.make_room(len(part.batch))
+        results.reserve(len(part.batch))
         for begin, end in row_ranges(part.batch, model.plan):
             model.learner.run(part.batch, model.plan, results, begin, end)
 

@@ -16,8 +16,8 @@ LINES = [f"{1 if u * i % 3 else -1} |u {u} |i {i}:0.5 {i + 7}" for u in range(6)
 
 def run(learner, plan, text):
     batch, results = parse_text(text.encode(), TextFormat()), Results()
-    results.want_flips()
-    results.make_room(len(batch))
+    results.want_flip_importance()
+    results.reserve(len(batch))
     learner.run(batch, plan, results, 0, len(batch))
     return results
 
@@ -32,7 +32,7 @@ def test_that_importance_carries_the_prediction_to_zero(loss, row):
     features = LINES[7 * row].split(" ", 1)[1]
     before = run(learner, plan, features)
     label = -1 if before.raw[0] > 0 else 1
-    run(learner, plan, f"{label} {float(before.flip[0])!r} {features}")
+    run(learner, plan, f"{label} {float(before.flip_importance[0])!r} {features}")
     after = run(learner, plan, features)
     assert abs(before.raw[0]) > 0.01
     assert abs(after.raw[0]) < 2e-3 * abs(before.raw[0])
@@ -42,7 +42,7 @@ def test_lines_without_an_update_never_flip():
     plan = Plan(FeatureConfig(bits=8, dotproduct=("u,i",)))
     learner = Dyadic(DyadicConfig(LossConfig("hinge"), rank=0), 8)
     results = run(learner, plan, "\n1 |u a b |i c\n")
-    assert results.flip[:2].tolist() == [np.inf, np.inf]
+    assert results.flip_importance[:2].tolist() == [np.inf, np.inf]
 
 
 def test_a_prediction_that_no_weight_can_move_never_flips():
@@ -50,4 +50,4 @@ def test_a_prediction_that_no_weight_can_move_never_flips():
     learner = Dyadic(DyadicConfig(LossConfig("hinge"), rank=2), 8)
     results = run(learner, plan, "1 1 0.5 |w\n")
     assert results.raw[0] == 0.5
-    assert np.isinf(results.flip).all()
+    assert np.isinf(results.flip_importance).all()

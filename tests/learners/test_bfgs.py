@@ -28,8 +28,8 @@ WIDE = {"min_prediction": -1000.0, "max_prediction": 1000.0}
 
 def run_pass(learner, lines, features, held=None, chunk=None):
     batch, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Results()
-    results.make_room(len(batch))
-    results.held = None if held is None else np.array(held, np.uint8)
+    results.reserve(len(batch))
+    results.holdout_mask = None if held is None else np.array(held, np.uint8)
     chunk = chunk or len(batch)
     for begin in range(0, len(batch), chunk):
         learner.run(batch, Plan(features), results, begin, min(begin + chunk, len(batch)))

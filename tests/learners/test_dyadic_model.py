@@ -203,8 +203,8 @@ def test_predictions_are_those_made_before_learning():
 
 def test_held_out_rows_are_predicted_only():
     case, batch, results = Case("squared", ("ui",)), parse(RATINGS), Results()
-    results.make_room(len(batch))
-    results.held = np.ones(len(batch), np.uint8)
+    results.reserve(len(batch))
+    results.holdout_mask = np.ones(len(batch), np.uint8)
     case.learner.run(batch, case.plan, results, 0, len(batch))
     assert not case.learner.weights.any()
     assert results.loss[: len(batch)].all()

@@ -39,8 +39,8 @@ def learn(text, classes, dyadic, held=None, chunk=None):
     config = FilterTreeConfig(loss=HINGE, filter_tree=classes, base=base, pairs=int(dyadic), indexing=1)
     learner = FilterTree(config, 8)
     batch, results = parse_text(b"\n".join(text), text_format(features, strict=True)), Results()
-    results.make_room(len(batch))
-    results.held = None if held is None else np.array(held[: len(batch)], np.uint8)
+    results.reserve(len(batch))
+    results.holdout_mask = None if held is None else np.array(held[: len(batch)], np.uint8)
     batch.label = learner.labels().check(batch)
     for begin in range(0, len(batch), chunk or len(batch)):
         learner.run(batch, Plan(features), results, begin, min(begin + (chunk or len(batch)), len(batch)))
@@ -53,7 +53,7 @@ def play(text, classes, dyadic, held=None):
     kind = Dyadic if dyadic else Gd
     nodes = {number: kind(base, 8) for number in range(1, classes)}
     answers, results = [], Results()
-    results.make_room(1)
+    results.reserve(1)
     for row, line in enumerate(text):
         head, _, rest = line.partition(b"|")
         words = head.split()
@@ -65,7 +65,7 @@ def play(text, classes, dyadic, held=None):
             apart = costs[left] - costs[right]
             label = f"{1 if apart < 0 else -1} {abs(apart) * weight}" if words else ""
             batch = parse_text(f"{label} |".encode() + rest, text_format(features, strict=True))
-            results.held = np.array([held[row]], np.uint8) if held else None
+            results.holdout_mask = np.array([held[row]], np.uint8) if held else None
             nodes[number].run(batch, Plan(features), results, 0, 1)
             winner[number] = left if results.raw[0] > 0 else right
         answers.append(winner[1] + 1)
@@ -95,7 +95,7 @@ def test_the_first_class_is_told_as_with_one_against_all(label):
     features, base = parts(False)
     learner = FilterTree(FilterTreeConfig(loss=HINGE, filter_tree=3, base=base), 8)
     batch, results = parse_text(f"1 | a\n{label} | b\n1 | a".encode(), text_format(features, strict=True)), Results()
-    results.make_room(3)
+    results.reserve(3)
     batch.label = learner.labels().check(batch)
     learner.run(batch, Plan(features), results, 0, 3)
     first = 0 if label == "0" else 1

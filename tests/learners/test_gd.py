@@ -86,8 +86,8 @@ def learn(lines, options, held=None, chunk=None, learner=None):
     features = feature_config(options)
     learner = learner or Gd(gd_config(options), options.bits, strict=False, learning=not options.test_only)
     batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
-    results.make_room(len(batch))
-    results.held = None if held is None else np.array(held, np.uint8)
+    results.reserve(len(batch))
+    results.holdout_mask = None if held is None else np.array(held, np.uint8)
     for begin in range(0, len(batch), chunk or len(batch)):
         learner.run(batch, plan, results, begin, min(begin + (chunk or len(batch)), len(batch)))
     rows = np.column_stack([results.prediction, results.raw, results.loss, results.features.astype(np.float32)])
@@ -200,7 +200,7 @@ def test_sorted_features_are_those_that_sorted_lines_have():
     line = b"1 |x b a:3 c:-1 a:2 |y z"
     batch = parse_text(line, text_format(config, strict=True))
     learner, results = Gd(GdConfig(), 18), Results()
-    results.make_room(1)
+    results.reserve(1)
     learner.run(batch, Plan(config), results, 0, 1)
     order = sorted((hash_name(name, hash_name(b"x", 0)) % 2**18, name) for name in (b"a:2", b"b", b"c:-1"))
     plain = b"1 |x " + b" ".join(name for _, name in sorted(order)) + b" |y z"
@@ -214,7 +214,7 @@ def test_strict_manners_stop_at_what_is_not_finite(line):
     lines = [b"1 |x a b", b"2 |x b", *[line] * 9]
     learner, config = Gd(gd_config(options), 4), feature_config(options)
     batch, results = parse_text(b"\n".join(lines), text_format(config, strict=False)), Results()
-    results.make_room(len(batch))
+    results.reserve(len(batch))
     with pytest.raises(Diverged, match="not a finite number"):
         learner.run(batch, Plan(config), results, 0, len(batch))
     assert np.isfinite(learner.weights).all()
@@ -231,7 +231,7 @@ def test_examples_without_features_are_no_divergence(rules, tmp_path, run_here):
 
 def test_what_does_not_belong_together_is_refused():
     batch, results = parse_text(b"1 |x a", text_format(FeatureConfig(), strict=True)), Results()
-    results.make_room(1)
+    results.reserve(1)
     learner = Gd(GdConfig(), 10)
     with pytest.raises(ValueError, match="belong together"):
         learner.run(batch, Plan(FeatureConfig(bits=11)), results, 0, 1)

@@ -69,7 +69,7 @@ def learn(case, folder, **reading):
     labels = learner.labels(log=lambda line: None)
     for batch in batches_of(text_of(groups), options, folder, **reading):
         batch.label = labels.check(batch)
-        results.make_room(len(batch))
+        results.reserve(len(batch))
         learner.run(batch, plan, results, 0, len(batch))
         columns = (results.prediction, results.raw, results.loss, results.features.astype(np.float32), batch.flags)
         rows += np.column_stack(columns).tolist()
@@ -162,7 +162,7 @@ def test_arrays_that_do_not_fit_are_refused(folder):
     batch = batches_of(b"1:0 |x a\n2:1 |x b\n", PLAIN, folder)[0]
     batch.label = learner.labels().check(batch)
     results = Results()
-    results.make_room(2)
+    results.reserve(2)
     plan = Plan(feature_config(PLAIN))
     batch.lists.indptr = np.array([0, 3, 2])
     with pytest.raises(ValueError, match="out of order"):

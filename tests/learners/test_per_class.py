@@ -68,8 +68,8 @@ def learn(case, chunk=None, learner=None, **more):
     batch = parse_text(b"\n".join(lines), text if lists is None else text.of_words(lists))
     batch.label = learner.labels(log=lambda line: None).check(batch)
     results = Results()
-    results.make_room(len(batch))
-    results.held = None if held is None else np.array(held, np.uint8)
+    results.reserve(len(batch))
+    results.holdout_mask = None if held is None else np.array(held, np.uint8)
     plan, chunk = Plan(features), chunk or len(batch)
     for begin in range(0, len(batch), chunk):
         learner.run(batch, plan, results, begin, min(begin + chunk, len(batch)))
@@ -245,7 +245,7 @@ def test_a_single_class_of_many_is_plain_gradient_descent():
     sets.label = many.labels().check(sets)
     for learner, batch in ((many, sets), (plain, ones)):
         results = Results()
-        results.make_room(3)
+        results.reserve(3)
         learner.run(batch, Plan(features), results, 0, 3)
     assert many.weights.tobytes() == plain.weights.tobytes()
 

@@ -35,8 +35,8 @@ def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **res
     try:
         for part in (text[:half], text[half:]) * 2:
             batch = parse_text("\n".join(part).encode(), text_format(config, strict=False))
-            results.make_room(len(batch))
-            results.held = (np.arange(len(batch)) % 7 == 3).astype(np.uint8)
+            results.reserve(len(batch))
+            results.holdout_mask = (np.arange(len(batch)) % 7 == 3).astype(np.uint8)
             learner.run(batch, Plan(config), results, 0, len(batch))
             found += [results.raw.copy(), results.loss.copy(), results.prediction.copy()]
     except Diverged as error:

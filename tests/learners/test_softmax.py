@@ -37,7 +37,7 @@ def learn(text, loss, chunk=None, learner=None, count=5):
     learner.want_scores()
     features = FeatureConfig(bits=12)
     batch, results = parse_text(b"\n".join(text), text_format(features, strict=True)), Results()
-    results.make_room(len(batch))
+    results.reserve(len(batch))
     batch.label = learner.labels().check(batch)
     for begin in range(0, len(batch), chunk or len(batch)):
         learner.run(batch, Plan(features), results, begin, min(begin + (chunk or len(batch)), len(batch)))

@@ -50,8 +50,8 @@ def learn(learner, lines, options, held=None, chunk=None):
     features = feature_config(options)
     batch, results = parse_text(b"\n".join(lines), text_format(features, strict=learner.strict)), Results()
     batch.label = learner.labels(None if learner.strict else lambda line: None).check(batch)
-    results.make_room(len(batch))
-    results.held = None if held is None else np.array(held, np.uint8)
+    results.reserve(len(batch))
+    results.holdout_mask = None if held is None else np.array(held, np.uint8)
     plan, chunk = Plan(features), chunk or len(batch)
     for begin in range(0, len(batch), chunk):
         learner.run(batch, plan, results, begin, min(begin + chunk, len(batch)))

@@ -49,7 +49,7 @@ class Case:
     def run(self, text, rows=None):
         """Results of predicting and learning all lines; ``rows`` gives the sizes of the runs they are split into."""
         batch, results = parse(text), Results()
-        results.make_room(len(batch))
+        results.reserve(len(batch))
         begin = 0
         for size in rows or [len(batch)]:
             self.learner.run(batch, self.plan, results, begin, min(begin + size, len(batch)))

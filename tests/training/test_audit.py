@@ -23,7 +23,7 @@ def audit(text, features=None, config=None, learner=None, cached=False, learning
     learner = learner or Gd(config or GdConfig(), features.bits, learning=learning, strict=False)
     batch = parse_text(text, text_format(features, strict=False, names=not cached))
     plan, results, lines = Plan(features), Results(), []
-    results.make_room(len(batch))
+    results.reserve(len(batch))
     plan.see(batch.namespace_char.tolist())
     for row in range(len(batch)):
         line_now = partial(audit_line, batch, plan, learner, row)

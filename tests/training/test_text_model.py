@@ -154,7 +154,7 @@ def trained(text, features, config, step=None, passes=1):
     counters = Counters(ProgressRule(additive=True, step=step) if step else None)
     batch = parse_text(text, text_format(features, strict=False, names=True))
     plan, results, book = Plan(features), Results(), NameIndex()
-    results.make_room(len(batch))
+    results.reserve(len(batch))
     plan.see(plan.redefine[batch.namespace_char].tolist())
     book.add(batch, plan)
     for _ in range(passes):

@@ -73,8 +73,8 @@ class Active(Gd):
         before = self.get("queries")
         end = super().run(batch, plan, results, begin, end)
         self.queried = int(self.get("queries") - before)
-        if results.flip is not None:
-            results.flip[begin:end] = self.told[begin:end]
+        if results.flip_importance is not None:
+            results.flip_importance[begin:end] = self.told[begin:end]
         return end
 
     def counted(self, batch: Batch) -> Batch:

@@ -49,7 +49,7 @@ class Learner:
     bottom: ClassVar[str] = ""  # what vw calls the learner at the bottom of the stack, where that is not ``name``
     weights: np.ndarray
     kernel: Any  # the configuration in the words of the kernel
-    supports_confidence = False  # fills Results.flip
+    supports_confidence = False  # fills Results.flip_importance
     supports_audit = False  # has ``audited`` and what else --audit shows
     has_latent_vectors = False  # ``latent``, of each pair of namespaces
     drops_pairs = False  # namespaces of dot products have no linear terms

@@ -92,8 +92,8 @@ class FilterTree(Many):
     def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         rows, count = slice(begin, end), self.config.count
         if len(self.inner) < len(results):
-            self.inner.make_room(len(results))
-        self.inner.held = results.held
+            self.inner.reserve(len(results))
+        self.inner.holdout_mask = results.holdout_mask
         costs, first = self.costs_of(batch, results, begin, end)
         winner = np.tile(np.arange(-count, count, dtype=np.int32), (end - begin, 1))
         known, place = ~np.isnan(batch.label[rows]), np.arange(end - begin)
@@ -125,8 +125,8 @@ class FilterTree(Many):
         label, place = batch.label[begin:end], np.arange(end - begin)
         before = int(self.get("first") != 0)
         learns = self.learning & ~np.isnan(label)
-        if results.held is not None:
-            learns &= results.held[begin:end] == 0
+        if results.holdout_mask is not None:
+            learns &= results.holdout_mask[begin:end] == 0
         tells = np.flatnonzero(learns & ((label == 0) | (label == count)))
         turn = int(tells[0]) if self.get("first") < 0 and len(tells) else end - begin
         if turn < end - begin:  # this row is still answered as those before it, but learned as those after it

@@ -1,4 +1,4 @@
-"""What a kernel tells of each row."""
+"""The results of a kernel for each row of a batch."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 class Results:
     """Arrays with one entry per row of a batch, used again for the next batch."""
 
-    __slots__ = ("features", "flip", "held", "loss", "prediction", "raw")
+    __slots__ = ("features", "flip_importance", "holdout_mask", "loss", "prediction", "raw")
 
     def __init__(self) -> None:
-        self.flip: np.ndarray | None = None  # float32[n], importance that would flip the sign; None: nobody asks
-        self.held: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
-        self.make_room(0)
+        self.flip_importance: np.ndarray | None = None  # float32[n]; None: not computed
+        self.holdout_mask: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
+        self.reserve(0)
 
-    def make_room(self, rows: int) -> None:
+    def reserve(self, rows: int) -> None:
         """Have at least ``rows`` entries. What they hold is undefined until a kernel has filled them."""
         self.prediction = np.zeros(rows, np.float32)  # clipped, linked
         self.raw = np.zeros(rows, np.float32)
         self.loss = np.zeros(rows, np.float32)  # times importance, 0 where unlabelled
         self.features = np.zeros(rows, np.uint32)  # constant and interactions included
-        if self.flip is not None:
-            self.flip = np.zeros(rows, np.float32)
+        if self.flip_importance is not None:
+            self.flip_importance = np.zeros(rows, np.float32)
 
-    def want_flips(self) -> None:
-        """Have the kernel fill ``flip`` as well."""
-        self.flip = np.zeros(len(self), np.float32)
+    def want_flip_importance(self) -> None:
+        """Have the kernel fill ``flip_importance`` as well."""
+        self.flip_importance = np.zeros(len(self), np.float32)
 
     def __len__(self) -> int:
         return len(self.prediction)

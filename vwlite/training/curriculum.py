@@ -115,7 +115,7 @@ def margins(path: str, batches: Sequence[Batch]) -> list[np.ndarray]:
         raise UsageError("--curriculum-by margin needs a model of simple labels")
     results, found = Results(), []
     for batch in batches:
-        results.make_room(len(batch))
+        results.reserve(len(batch))
         model.learner.run(batch, model.plan, results, 0, len(batch))
         obey()
         raw, label = results.raw[: len(batch)].astype(float), np.nan_to_num(batch.label)

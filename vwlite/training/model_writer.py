@@ -77,7 +77,7 @@ class ModelWriter(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:
-            self.totals.tally(self.learner.counted(batch), results, results.held, begin, end)
+            self.totals.tally(self.learner.counted(batch), results, results.holdout_mask, begin, end)
 
     def pass_read(self, number: int) -> None:
         if self.config.output.predict_only_model:

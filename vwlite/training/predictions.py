@@ -50,10 +50,10 @@ class Predictions(Listener):
         elif not learner.simple_labels if raw else learner.custom_output:
             text = partial(learner.lines, batch, results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
-        elif results.flip is None:
+        elif results.flip_importance is None:
             writer.write(batch, values, begin, end, whole=self.all_digits)
         else:
-            writer.write_beside(batch, values, results.flip, begin, end)
+            writer.write_beside(batch, values, results.flip_importance, begin, end)
 
 
 def open_predictions(

@@ -87,7 +87,7 @@ class Counting(Listener):
             counters.record_labels(batch, begin, end)
         counters.count_queries(learner.queried)
         while row < end:
-            row = counters.tally(counted, results, results.held, row, end)
+            row = counters.tally(counted, results, results.holdout_mask, row, end)
             if counters.row_due:
                 self.row_due(counted, results, row - 1)
 

@@ -47,7 +47,7 @@ class Trainer:
         self.passes, self.passes_done, self.position = passes, 0, Position()
         self.row_by_row, self.guard, self.results = row_by_row, guard or Guard(), Results()
         if confidence:
-            self.results.want_flips()
+            self.results.want_flip_importance()
         self.before, self.after = self.handlers("before"), self.handlers("batch")
 
     def handlers(self, event: str) -> list[Callable[..., Any]]:
@@ -87,8 +87,8 @@ class Trainer:
 
     def learn(self, batch: Batch) -> None:
         if len(batch) > len(self.results):
-            self.results.make_room(len(batch))
-        self.results.held = batch.holdout_mask
+            self.results.reserve(len(batch))
+        self.results.holdout_mask = batch.holdout_mask
         for begin, end in row_ranges(batch, self.plan, self.row_by_row, self.position.learned(batch)):
             done = self.step(batch, begin, end)
             if done < end:

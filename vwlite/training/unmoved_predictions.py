@@ -47,6 +47,6 @@ class Unmoved(Listener):
 def alone(learner: Learner, plan: Plan, text: TextFormat) -> float:
     """What a line without features has, before clip and link."""
     batch, results = parse_text(b"|", text), Results()
-    results.make_room(1)
+    results.reserve(1)
     learner.run(batch, plan, results, 0, 1)
     return float(results.raw[0])
