@@ -80,7 +80,8 @@ cdef inline Results open_results(source):
     if source.flip_importance is not None and any_rows:
         flip = source.flip_importance
         results.flip_importance = &flip[0]
-    if source.holdout_mask is not None and any_rows:
+    if source.holdout_mask is not None:
         mask = source.holdout_mask
-        results.holdout_mask = &mask[0]
+        if mask.shape[0]:
+            results.holdout_mask = &mask[0]
     return results
