@@ -171,7 +171,7 @@ def told(config: RunConfig) -> dict[str, Any]:
         **asdict(config.features),
         **asdict(config.learner),
         **asdict(config.holdout),
-        "curriculum": asdict(config.curriculum),
+        "curriculum": {**asdict(config.curriculum), "passes": config.curriculum.passes or 0},  # 0: half of all
         **kept,
         "predict_only_model": output.predict_only_model,
         "invert_hash": bool(output.invert_hash),

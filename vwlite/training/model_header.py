@@ -75,7 +75,7 @@ class Run(TypedDict):
     checksum: Word
     counters: Counts
     totals: Counts | None
-    namespace_report: list[Byte]
+    sightings: list[Byte]
     matched: list[list[Natural]]
     known: list[Input]
     best: dict[str, str]

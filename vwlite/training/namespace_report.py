@@ -31,10 +31,10 @@ class NamespaceReport(Listener):
             self.display.note(warning)
 
     def state(self) -> dict[str, list[int]]:
-        return {"namespace_report": list(self.met)}
+        return {"sightings": list(self.met)}
 
     def restore(self, state: dict[str, list[int]]) -> None:
-        self.met = bytes(state["namespace_report"])
+        self.met = bytes(state["sightings"])
 
     def warnings(self) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""

@@ -46,7 +46,7 @@ def predict(
     source = FileBatches(config, learner, policy, display)
     if confidence and not learner.supports_confidence:
         raise UsageError(
-            "--confidence needs a model of plain gradient descent or dot products that can go on learning (no "
+            "--confidence needs a model of gradient descent (also --ftrl) or dot products that can go on learning (no "
             "--predict_only_model)"
         )
     learner.answer_all()
