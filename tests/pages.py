@@ -1,5 +1,6 @@
 """The pages that people read (README.md, docs/*.md) and the shell commands in them."""
 
+import doctest
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
 PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
 UNRUN = "<!-- not run: "  # and why, in the line above a block
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 BLOCK = re.compile(rf"^({UNRUN}.+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
 
 
@@ -33,6 +35,12 @@ def blocks(page):
             parts = re.split(r"^\$ ", text, flags=re.M)
             assert parts[0] == "", f"{page.name}: a console block begins with a command: {parts[0]!r}"
             yield [Step(*part.partition("\n")[::2]) for part in parts[1:]]
+
+
+def session(page):
+    """The Python blocks of a page as one doctest: later ones know the names of earlier ones."""
+    text = "\n".join(PYTHON.findall(page.read_text()))
+    return doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
 
 
 def prepare(folder):

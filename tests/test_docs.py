@@ -1,11 +1,12 @@
 """The pages of docs/ and the README: their commands run and print what they show, and what they name exists."""
 
+import doctest
 import os
 import re
 
 import pytest
 from commands import TYPED, command
-from pages import PAGES, PROJECT, README, UNRUN, blocks, prepare, run
+from pages import PAGES, PROJECT, PYTHON, README, UNRUN, blocks, prepare, run, session
 from test_rooms import ROOMS
 
 from vwlite.cli.root import cli, plain
@@ -24,6 +25,21 @@ def test_the_commands_of_a_page(page, tmp_path, cli_env):
         for step, output in run(block, tmp_path, env):
             if compared and not step.agrees(output):
                 assert (step.command, output) == (step.command, step.shown)
+
+
+WITH_PYTHON = [page for page in PAGES if PYTHON.search(page.read_text())]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_the_python_of_a_page(page, tmp_path, monkeypatch):
+    if "vwlite.sklearn" in page.read_text():
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    written, examples = [], session(page)
+    assert examples.examples
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=written.append)
+    assert "".join(written) == ""
 
 
 def test_few_blocks_are_not_run():

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
-ROOMS = ("", "storage", "data", "features", "learners", "training", "evaluation", "solvers", "cli")  # "": vwlite/*.py
+# "": vwlite/*.py
+ROOMS = ("", "storage", "data", "features", "learners", "training", "evaluation", "solvers", "sklearn", "cli")
 KERNEL_ROOMS = ("base", "losses", "text", "features", "learners", "solvers", "storage")
 MODULES = {
     ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -55,6 +56,12 @@ def test_few_modules_stand_in_no_room():
 def test_only_the_command_line_knows_click():
     library = {name: path.read_text() for name, path in MODULES.items() if room_of(name) != "cli"}
     assert [name for name, text in library.items() if "import click" in text] == []
+
+
+def test_only_the_estimators_know_scikit_learn():
+    others = {name: path.read_text() for name, path in MODULES.items() if room_of(name) != "sklearn"}
+    known = re.compile(r"^ *(import|from) (sklearn|scipy)\b", re.M)
+    assert [name for name, text in others.items() if known.search(text)] == []
 
 
 LIBRARY = [name for name in MODULES if room_of(name) != "cli"]

@@ -1,0 +1,123 @@
+"""``TextHasher``: its columns are the slots of the learner, for other estimators."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.options import Options
+from oracle.parse import parse_line
+from oracle.pipeline import expand
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+
+from vwlite.errors import DataError, UsageError
+from vwlite.sklearn import TextHasher
+
+LINES = ["1 |user ann |item book:2 pen", "spam 2 'tag |item pen pen", "", "|user bob 7:0.5"]
+SETTINGS = {
+    "plain": ({}, {}),
+    "crossed": ({"quadratic": ["ui"]}, {"interactions": [b"ui"]}),
+    "wildcards": ({"interactions": ["::"], "bits": 10}, {"interactions": [b"::"], "bits": 10}),
+    "n-grams": ({"ngram": ["2"], "skips": ["i1"]}, {"ngram": [b"2"], "skips": [b"i1"]}),
+    "ignored": ({"ignore": ["u"]}, {"ignore": b"u"}),
+    "hashed": ({"hash": "all", "hash_seed": 3}, {"hash": "all", "hash_seed": 3}),
+}
+
+
+def summed(lines, **options):
+    """By the plain-Python parser: of each row a dict of column and value."""
+    options, seen, rows = Options(noconstant=True, **options), set(), []
+    for line in lines:
+        row = {}
+        for column, value, _ in expand(parse_line(line.encode(), options), options, seen).terms:
+            row[column] = row.get(column, 0) + float(value)
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_columns_are_the_slots_of_the_plain_parser(name):
+    parameters, options = SETTINGS[name]
+    hasher = TextHasher(**parameters)
+    table = hasher.fit_transform(LINES)
+    assert table.shape == (4, 2**hasher.bits) and table.dtype == np.float32 and table.has_canonical_format
+    rows = [dict(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in table]
+    assert rows == summed(LINES, **options)
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=8), st.data())
+def test_a_row_does_not_depend_on_the_others(lines, data):
+    hasher = TextHasher(interactions=["::"])
+    cut = data.draw(st.integers(0, len(lines)))
+    whole = hasher.transform(lines).toarray() if lines else np.zeros((0, 2**18))
+    parts = [hasher.transform(part).toarray() for part in (lines[:cut], lines[cut:])]
+    assert np.array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, lambda lines: [line.encode() for line in lines]])
+def test_any_iterable_of_texts_or_bytes(kind):
+    assert (TextHasher().transform(kind(LINES)) != TextHasher().transform(LINES)).nnz == 0
+
+
+def test_a_series_of_pandas():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    assert (TextHasher().transform(pandas.Series(LINES, index=[4, 3, 2, 1])) != TextHasher().transform(LINES)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["|a x", "no bar"], "row 1, column 0: no '|', expected one between label and features: no bar"),
+        (["|a x", 3], "row 1: expected a line of text, not int"),
+        ("|a x", "expected an iterable of lines, not a single text"),
+    ],
+)
+def test_what_is_no_line_is_refused(lines, message):
+    with pytest.raises(DataError) as error:
+        TextHasher().transform(lines)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"bits": 33}, "-b takes 1 to 32 bits, not 33"),
+        ({"hash": "digits"}, "--hash: 'digits' is not one of strings, all"),
+        ({"skips": ["1"]}, "--skips needs --ngram"),
+        ({"quadratic": ["abc"]}, "-q takes 2 namespaces, not 3: 'abc'"),
+    ],
+)
+def test_parameters_are_checked_in_fit_as_the_options_are(parameters, message):
+    hasher = TextHasher(**parameters)
+    with pytest.raises(UsageError) as error:
+        hasher.fit(LINES)
+    assert str(error.value) == message
+
+
+def test_a_pipeline_learns_from_text():
+    lines, labels = ["|w good fine", "|w bad poor", "|w fine", "|w poor"] * 5, ["yes", "no", "yes", "no"] * 5
+    model = clone(make_pipeline(TextHasher(bits=12), LogisticRegression())).fit(lines, labels)
+    assert model.predict(["|w good", "|w poor bad"]).tolist() == ["yes", "no"]
+
+
+# Those of scikit-learn's checks that need no table of numbers.
+CHECKS = (
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_set_params,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_mixin_order,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("hasher", [TextHasher(), TextHasher(bits=10, ngram=["2"])], ids=str)
+def test_scikit_learns_own_checks(hasher, check):
+    check("TextHasher", hasher)

@@ -1,0 +1,26 @@
+"""scikit-learn estimators (extra ``sklearn``). A class is loaded when it is first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from vwlite.errors import ExtraMissing
+
+try:
+    import sklearn  # noqa: F401
+except ImportError:
+    raise ExtraMissing("vwlite.sklearn needs scikit-learn: pip install 'vwlite[sklearn]'") from None
+
+MODULES = {"TextHasher": "text_hasher"}
+__all__ = ["TextHasher"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
