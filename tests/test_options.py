@@ -11,30 +11,35 @@ from vwlite.cli.aso import command as aso
 from vwlite.cli.crr import command as crr
 from vwlite.cli.l1 import command as l1
 from vwlite.cli.train import command as train
+from vwlite.cli.tune import command as tune
 from vwlite.cli.vw import command as vw
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
+from vwlite.evaluation.config import TuneConfig
 from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.options import Option, options_of
+from vwlite.options import Option, check_needs, options_of
 from vwlite.solvers.aso.config import LOSSES, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.loglinear.config import L1Config
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
+from vwlite.training.config import CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
-    *(CurriculumConfig, RunConfig, QueryConfig, CrrConfig, L1Config),
-    *(SolverConfig, TargetConfig, LearnConfig),
+    *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, QueryConfig, CrrConfig, L1Config, HeldOutConfig),
+    *(SolverConfig, TargetConfig, LearnConfig, TuneConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
     QueryConfig: [crr],
     CrrConfig: [crr],
     L1Config: [l1],
+    HeldOutConfig: [l1],
+    CheckpointConfig: [train],
+    TuneConfig: [tune],
     SolverConfig: [aso.commands["learn"]],
     LearnConfig: [aso.commands["learn"]],
     TargetConfig: [aso.commands["train"]],
@@ -89,6 +94,26 @@ def test_values_beyond_the_bounds_are_refused(config, one):
     if one.choices:
         with pytest.raises(UsageError, match=f"did you mean {one.choices[0]}"):
             one.check(f"{one.choices[0]}x")
+
+
+NEEDY = [(config, one) for config, one in DECLARED if one.needs]
+
+
+@pytest.mark.parametrize(("config", "one"), NEEDY, ids=map(named, NEEDY))
+def test_what_an_option_needs_is_there(config, one):
+    keys = {param.name for command in COMMANDS.get(config, [train]) for param in command.params}
+    for need in one.needs:
+        name, equals, value = need.partition("=")
+        assert value in options_of(config)[name].choices if equals else name in keys
+
+
+def test_an_option_that_does_nothing_beside_the_value_of_another_is_refused():
+    check_needs(L1Config(solver="owlqn", tolerance=0.1), ["solver", "tolerance"])
+    check_needs(L1Config(solver="owlqn"), ["solver"])
+    with pytest.raises(UsageError, match=r"^--tolerance does nothing without --solver owlqn$"):
+        check_needs(L1Config(tolerance=0.1), ["tolerance"])
+    with pytest.raises(UsageError, match=r"^--decay_learning_rate does nothing without --rate exponential$"):
+        check_needs(L1Config(rate="harmonic", decay=0.5), ["rate", "decay"])
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,15 @@ class Option(NamedTuple):
     below: float | None = None
     choices: tuple[str, ...] = ()
     read_as: str = ""  # how values are read, where the annotation does not tell: names, class_weights, difficulty
+    reads: str = ""  # the value names a file that has this
     writes: str = ""  # the value names a file for this
+    beside: tuple[str, ...] = ()  # what ends the names of the files that come with it
+    needs: tuple[str, ...] = ()  # keys of options: without any of them it does nothing; or "name=value" of a field
     shown: str | None = None  # the default in words, "" for none; None: the field's default
     settled: bool = False  # a model keeps it: another value beside -i is refused when the model is to learn on
     shape: bool = False  # another value beside -i is always refused: the weights would mean nothing
     needed: bool = False  # the field's default is no value: it only stands for one that is not given
+    required: bool = False  # by a command
     vw_only: bool = False
     vw_shown: str | None = None  # vw's default in words, where it is another
     in_vw_models: str = "kept"  # or forgotten; resumable: kept where learning can go on; added: to what is typed
@@ -112,6 +116,16 @@ def option(default: Any, help: str, **declared: Any) -> Any:
 def again(config: type, name: str, default: Any, **declared: Any) -> Any:
     """The option ``name`` of another configuration, with a default of its own."""
     return field(default=default, metadata={"option": options_of(config)[name]._replace(**{"shown": None, **declared})})
+
+
+def check_needs(config: Config, given: Collection[str]) -> None:
+    """Raises UsageError for the first of the fields ``given`` that does nothing beside the values of other fields."""
+    for name, one in options_of(type(config)).items():
+        values = [need.partition("=") for need in one.needs if "=" in need]
+        if name in given and values and not any(getattr(config, other) == value for other, _, value in values):
+            known = options_of(type(config))
+            needed = " or ".join(f"{known[other].display_name} {value}" for other, _, value in values)
+            raise UsageError(f"{one.display_name} does nothing without {needed}")
 
 
 def options_of(config: type) -> Mapping[str, Option]:

@@ -10,6 +10,21 @@ def test_an_unknown_choice_is_answered_with_the_one_that_is_spelled_most_like_it
 
 
 @pytest.mark.parametrize(
+    ("command", "typed", "proposed"),
+    [
+        ("l1", "--holdout-metric accurracy", "accuracy"),
+        ("tune", "--sampler tp", "tpe"),
+        ("check", "--l1 multi", "multinomial"),
+        ("vw", "--driver_output sdtout", "stdout"),
+        ("vw", "--log_level warning", "warn"),
+    ],
+)
+def test_every_command_proposes_a_choice(command, typed, proposed, vwlite):
+    done = vwlite(command, "data.vw", *typed.split(), status=1 if command == "vw" else 2)
+    assert f" (did you mean {proposed}?)" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
     ("typed", "proposed"),
     [
         ("--pass", " (did you mean --passes?)"),

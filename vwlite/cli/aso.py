@@ -14,7 +14,7 @@ from vwlite.storage.output_checks import LOCK
 output = options.family(
     "Output",
     options.json_option("Write the facts of the training as JSON; - is stdout."),
-    options.flag("--quiet", help="Print nothing but errors."),
+    options.quiet(),
 )
 
 
@@ -69,7 +69,7 @@ def learn(**arguments: Any) -> int:
 
 @command.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn classes with Theta's help.")
 @options.data_files
-@options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", required=True, help="Write the model there.")
+@options.output("model", model={"beside": (LOCK,), "required": True})
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none, plain one-versus-rest]")
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
 @options.options_in(TargetConfig)

@@ -102,7 +102,7 @@ def curriculum_config(options: dict[str, Any]) -> CurriculumConfig:
 
 
 def output_config(options: dict[str, Any], **more: Any) -> OutputConfig:
-    output = OutputConfig(**{**pick(OutputConfig, {k: v for k, v in options.items() if k != "progress"}), **more})
+    output = OutputConfig(**{**chosen(OutputConfig, {**options, "progress": None}), **more})
     if not options.get("progress"):
         return output
     rule, warning = parse_progress(options["progress"])

@@ -17,7 +17,7 @@ from vwlite.features.config import TABLE, FeatureConfig
 @options.data_options
 @options.bad_line_options
 @options.json_option("Write all as JSON; - is stdout, without the table.")
-@click.option("--quiet", is_flag=True, help="Do not show malformed lines.")
+@options.quiet("Do not show malformed lines.")
 def command(**arguments: Any) -> int:
     """Validate text without training, and say what is in it.
 

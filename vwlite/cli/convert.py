@@ -6,12 +6,12 @@ import click
 
 from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
-from vwlite.cli.parser import Command
+from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 
 
 @click.command("convert", cls=Command, context_settings=SETTINGS, short_help="Turn other formats into text.")
-@click.argument("format", type=click.Choice(["conll"]))
+@click.argument("format", type=Choice(["conll"]))
 @options.data_files
 @options.file(Reads("template"), "--template", help="CRF++-style template. [default: words and tags nearby]")
 @click.option("--no-labels", is_flag=True, help="The last column is no label but one more to make features of.")

@@ -5,7 +5,6 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import QueryConfig
@@ -15,7 +14,7 @@ from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
 
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
 @options.data_files
-@options.file(Writes("model"), "-f", "--final_regressor", "model", help="Write the model there.")
+@options.output("model")
 @options.options_in(CrrConfig)
 @options.options_in(
     LossConfig, "Loss",
@@ -30,9 +29,9 @@ from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
 @options.table_options
 @options.feature_options
 @options.bad_line_options
-@click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
+@options.names_option
 @options.json_option("Write the facts of the training as JSON; - is stdout.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@options.quiet()
 def command(**arguments: Any) -> int:
     """Learn to rank and to predict at once: one linear model out of random examples and random candidate pairs.
 

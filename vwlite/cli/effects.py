@@ -7,22 +7,8 @@ import click
 
 from vwlite.errors import UsageError
 from vwlite.learners.losses import LOSSES, OF_CLASSES
+from vwlite.options import Option
 
-CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
-NEEDS = {  # option: any of these must be typed as well
-    "kill_cache": ("cache", "cache_file"),
-    "names": ("model",),
-    "save_per_pass": ("model",),
-    "predict_only_model": ("model",),
-    "lock_wait": ("model",),
-    "checkpoint_every": ("model",),
-    "resume": ("model",),
-    "skip_seen": ("initial",),
-    "permutations": CROSSINGS,
-    "leave_duplicate_interactions": CROSSINGS,
-    "early_terminate": ("passes", "holdout_after"),
-    "holdout_period": ("passes",),
-}
 AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
 
 
@@ -32,12 +18,20 @@ def spelled(name: str) -> str:
     return next((param.opts[0] for param in params if param.name == name), f"--{name}")
 
 
+def declared() -> dict[str, Option]:
+    """The options of the current command that fields of configurations declare."""
+    params = click.get_current_context().command.params
+    return {param.name or "": param.declared for param in params if hasattr(param, "declared")}
+
+
 def check_effects(typed: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for the first option among ``typed`` that would be without effect."""
-    for name, needed in NEEDS.items():
-        allowed = arguments["initial"] and needed is CROSSINGS  # the model may have them
-        if name in typed and not allowed and not any(other in typed for other in needed):
-            raise UsageError(f"{spelled(name)} does nothing without {' or '.join(map(spelled, needed))}")
+    options = declared()
+    for name, one in options.items():
+        needed = [need for need in one.needs if "=" not in need]
+        allowed = arguments["initial"] and any(other in options and options[other].settled for other in needed)
+        if name in typed and needed and not allowed and not any(other in typed for other in needed):
+            raise UsageError(f"{one.display_name} does nothing without {' or '.join(map(spelled, needed))}")
     if typed.get("holdout_off"):
         for name in AGAINST_HOLDING_OUT:
             if name in typed:

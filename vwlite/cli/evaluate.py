@@ -29,7 +29,7 @@ class WithMetrics(Command):
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
 @options.bad_line_options
-@click.option("--quiet", is_flag=True, help="Print nothing but errors and metrics.")
+@options.quiet("Print nothing but errors and metrics.")
 def command(**arguments: Any) -> int:
     """Measure a model on labelled text: loss, accuracy, F1, AUC, log loss, MSE, calibration, rankings.
 

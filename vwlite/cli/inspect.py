@@ -14,8 +14,11 @@ from vwlite.cli.root import SETTINGS
 @click.argument("model", type=Reads("model"))
 @options.count("-n", "--top", help="Show the N strongest weights (of each named label).", default=20, show_default=True)
 @options.json_option("Write the same as JSON; - is standard output, without text.")
-@options.file(Writes("text"), "--readable_model", help="Write all weights as text, as vw does.")
-@options.file(Writes("text"), "--invert_hash", help="Write them with the features' names.")
+@options.output(
+    "readable_model", "invert_hash",
+    readable_model={"help": "Write all weights as text, as vw does."},
+    invert_hash={"help": "Write them with the features' names."},
+)
 @click.option("--factors", metavar="NS", help="Write only the latent vectors of this namespace, tab-separated.")
 @options.file(Writes("vectors"), "--out", help="Write them there; as NumPy arrays when the name ends in .npz.")
 def command(**arguments: Any) -> int:

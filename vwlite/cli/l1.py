@@ -5,38 +5,30 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Held, Reads, Writes
+from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.storage.output_checks import LOCK
 
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")
 @options.data_files
-@options.file(Writes("model", LOCK), "-f", "--final_regressor", "model", help="Write the model there.")
+@options.output("model", model={"beside": (LOCK,)})
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @options.options_in(L1Config)
-@options.file(
-    Held(), "--holdout",
-    help="Hold out a share (0.1), every Nth example or sequence, or a FILE. [default: nothing]",
-)
-@click.option(
-    "--holdout-metric", type=click.Choice(["f1", "accuracy", "log_loss"]),
-    help="What a better pass is. [default: f1 of phrases, accuracy of other names, else log_loss]",
-)
-@options.count("--early_terminate", help="Stop after N passes without gain.", default=8, show_default=True)
+@options.options_in(HeldOutConfig)
 @options.max_memory
 @options.data_options
 @options.cache_options
 @options.options_in(FeatureConfig, TABLE, bits={"shown": "18; 32, the whole hash, with named labels"})
 @options.feature_options
 @options.bad_line_options
-@click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
+@options.names_option
 @options.lock_option
 @options.json_option("Write the figures of every pass as JSON; - is stdout.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@options.quiet()
 def command(**arguments: Any) -> int:
     """Learn sparse log-linear models: two classes, several classes, label sequences (linear-chain CRFs).
 

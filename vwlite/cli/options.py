@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from vwlite.cli.files import Difficulty, FileName, JsonFile, Reads, Writes
-from vwlite.cli.parser import Choice, ClassWeights, DataOption, Finite, Names, Whole
+from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, Reads, Writes
+from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.learners import config_classes
@@ -14,7 +14,8 @@ from vwlite.learners.configs.multiline import LdfConfig
 from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.solvers.loglinear.config import MODELS
+from vwlite.training.config import CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -45,10 +46,6 @@ def count(*names: str, help: str, **more: Any) -> Decorator:
     return click.option(*names, type=Whole(), metavar="N", help=help, **more)
 
 
-def text(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
-    return click.option(*names, type=str, metavar=metavar, help=help, **more)
-
-
 def listed(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
     return click.option(*names, type=str, metavar=metavar, multiple=True, help=f"{help} Repeatable.", **more)
 
@@ -61,7 +58,7 @@ def declared(one: Option, shown: str | None = None) -> Decorator:
     """The option of a command line that a configuration's field declares; ``shown``: its default in words."""
     shown = one.default_text if shown is None else shown
     help = f"{one.help}{' Repeatable.' if repeatable(one) else ''}{f' [default: {shown}]' if shown else ''}"
-    more: dict[str, Any] = {"help": help, "hidden": one.hidden}
+    more: dict[str, Any] = {"help": help, "hidden": one.hidden, "required": one.required}
     if one.type == "bool":
         either = "/" in one.spelled[0]
         more |= {"default": None} if either else {"is_flag": True}
@@ -71,12 +68,25 @@ def declared(one: Option, shown: str | None = None) -> Decorator:
         more |= {"type": kind, "metavar": metavar, "multiple": repeatable(one)}
         if one.shown is None and one.type in ("int", "float", "str") and one.default != "":
             more["default"] = one.default
-    return family(one.section, click.option(*one.spelled, one.key, **more))
+    return family(one.section, declaring(one, click.option(*one.spelled, one.key, **more)))
+
+
+def declaring(one: Option, option: Decorator) -> Decorator:
+    """Lets the option of the command line know its declaration."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        function = option(function)
+        function.__click_params__[-1].declared = one  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 def type_of(one: Option) -> click.ParamType:
     if one.writes:
-        return Writes(one.writes)
+        return Predictions(*one.beside) if one.writes == "predictions" else Writes(one.writes, *one.beside)
+    if one.reads:
+        return Reads(one.reads)
     return Choice(one.choices) if one.choices else READ_AS[one.read_as or one.type]
 
 
@@ -88,6 +98,9 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "names": Names(),
     "class_weights": ClassWeights(),
     "difficulty": Difficulty(),
+    "duration": Duration(),
+    "held": Held(),
+    "progress": click.STRING,
 }
 METAVARS = {Finite: "X", Whole: "N"}
 
@@ -99,9 +112,13 @@ def repeatable(one: Option) -> bool:
 def options_in(
     config: type, section: str = "", only: Collection[str] = (), **changes: Mapping[str, Any]
 ) -> Decorator:
-    """The options of a configuration that stand in this section, some declared otherwise for a command."""
-    found = [one for one in options_of(config).values() if one.section == section and not one.vw_only]
-    chosen = [one._replace(**changes.get(one.name, {})) for one in found if not only or one.name in only]
+    """The options of a configuration that stand in this section, or those named put there.
+
+    ``changes``: what is declared otherwise for a command.
+    """
+    known = options_of(config)
+    found = [known[name] for name in only] or [one for one in known.values() if one.section == section]
+    chosen = [one._replace(section=section, **changes.get(one.name, {})) for one in found if only or not one.vw_only]
     return family("", *map(declared, chosen))
 
 
@@ -144,13 +161,11 @@ data_options = family(
 cache_options = family(
     "Cache",
     flag("-c", "--cache", help="Keep the parsed data in FILE.cache for later passes and runs."),
-    file(Writes("cache"), "--cache_file", help="Keep it there instead."),
     options_in(InputConfig, "Cache"),
 )
 bad_line_options = options_in(BadLinesConfig, "Malformed lines")
 table_options = options_in(FeatureConfig, TABLE)
 feature_options = options_in(FeatureConfig, "Features")
-L1_MODELS = click.Choice(["binary", "multinomial", "crf"])
 label_options = family(
     "Labels",
     *(declared(options_of(ManyConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
@@ -160,7 +175,7 @@ label_options = family(
         )
     ),
     click.option(
-        "--l1", type=L1_MODELS,
+        "--l1", type=Choice(MODELS),
         help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
     ),
 )
@@ -172,15 +187,18 @@ pass_options = family(
     options_in(InputConfig, "Passes"),
 )
 curriculum_options = options_in(CurriculumConfig, "Curriculum")
-lock_option = number(
-    "--lock-wait", help="Seconds to wait while another process trains the same model. [default: 0]", default=0.0
-)
-progress_options = family(
-    "Progress",
-    text("-P", "--progress", help="Print a row every N examples or X.Y-fold. [default: 2.0]", metavar="N|X.Y"),
-    flag("--quiet", help="Print nothing but errors."),
-)
-bar_options = family(
-    "Progress",
-    click.option("--bar/--no-bar", default=None, help="A bar on a terminal. [default: when the input's size is known]"),
-)
+restart_options = options_in(CheckpointConfig, "Stopping and going on")
+lock_option = options_in(CheckpointConfig, only=("lock_wait",))
+names_option = options_in(OutputConfig, only=("names",))
+progress_options = options_in(OutputConfig, "Progress", only=("progress", "quiet"))
+bar_options = options_in(OutputConfig, "Progress", only=("bar",))
+
+
+def quiet(help: str = options_of(OutputConfig)["quiet"].help) -> Decorator:
+    return options_in(OutputConfig, only=("quiet",), quiet={"help": help})
+
+
+def output(*names: str, section: str = "", **changes: Mapping[str, Any]) -> Decorator:
+    """Options of a run's outputs; where a run is never stopped, no other files come with them."""
+    alone = {name: {"beside": (), **changes.get(name, {})} for name in names}
+    return options_in(OutputConfig, section, names, **alone)

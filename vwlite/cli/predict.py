@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Predictions, Reads
+from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 
@@ -13,9 +13,9 @@ from vwlite.cli.root import SETTINGS
 @click.command("predict", cls=Command, context_settings=SETTINGS, short_help="Predict with a model.")
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
-@options.file(Predictions(), "-p", "--predictions", default="-", show_default=True, help="Where predictions go.")
+@options.output("predictions", predictions={"help": "Where predictions go.", "default": "-"})
 @click.option("--raw", is_flag=True, help="Sums of weights times values without the link (one number: clipped).")
-@options.file(Predictions(), "-r", "--raw_predictions", help="Also write the sums, neither clipped nor linked.")
+@options.output("raw_predictions", raw_predictions={"help": "Also write the sums, neither clipped nor linked."})
 @click.option(
     *("--confidence", "--active", "confidence"),
     is_flag=True,
@@ -23,11 +23,14 @@ from vwlite.cli.root import SETTINGS
 )
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
-@click.option("--audit", is_flag=True, help="Instead of predictions, on stdout: what they are made of, by name.")
+@options.output(
+    "audit",
+    audit={"spelled": ("--audit",), "help": "Instead of predictions, on stdout: what they are made of, by name."},
+)
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.data_options
 @options.bad_line_options
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@options.quiet()
 def command(**arguments: Any) -> int:
     """Predict with a model: one line per example, the prediction and the example's tag.
 

@@ -5,18 +5,16 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Predictions, Reads, Writes
-from vwlite.cli.parser import Command, Duration
+from vwlite.cli.files import Reads
+from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
+from vwlite.storage.output_checks import LEDGER
+from vwlite.training.config import OutputConfig
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
 @options.data_files
-@options.file(
-    *(Writes("model", LOCK, CHECKPOINT, BEST, LEDGER), "-f", "--final_regressor", "model"),
-    help="Write the model there.",
-)
+@options.options_in(OutputConfig, "Output", only=("model",))
 @options.file(
     *(Reads("model", LEDGER), "-i", "--initial_regressor", "initial"), help="Go on exactly where this model stopped."
 )
@@ -29,26 +27,15 @@ from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 @options.table_options
 @options.feature_options
 @options.bad_line_options
-@options.file(
-    *(Predictions(CHECKPOINT), "-p", "--predictions"), help="Write the prediction made before each update; - is stdout."
+@options.options_in(
+    OutputConfig, "Output",
+    only=(
+        *("predictions", "raw_predictions", "readable_model", "invert_hash", "names", "save_per_pass"),
+        "predict_only_model",
+    ),
 )
-@options.file(Predictions(CHECKPOINT), "-r", "--raw_predictions", help="The same before clipping and link.")
-@options.file(Writes("text", BEST), "--readable_model", help="Write the model as text.")
-@options.file(Writes("text", BEST), "--invert_hash", help="Write it as text with the features' names.")
-@click.option("--names", is_flag=True, help="Keep the features' names in the model, for 'vwlite inspect'.")
-@click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass.")
-@click.option("--predict_only_model", is_flag=True, help="A smaller model that cannot go on learning.")
-@click.option(
-    "--checkpoint-every", type=Duration(), metavar="TIME", help="Write MODEL.ckpt every so often: 90s, 10m, 2h."
-)
-@click.option("--resume", is_flag=True, help="Go on where this command was stopped, from MODEL.ckpt if there is one.")
-@click.option(
-    "--skip-seen",
-    is_flag=True,
-    help="Skip files that the model of -i has learned, after MODEL.ledger. With -i M -f M: begin where there is no M.",
-)
-@options.lock_option
-@options.json_option("Write counts and losses as JSON; - is stdout.")
+@options.restart_options
+@options.family("Output", options.json_option("Write counts and losses as JSON; - is stdout."))
 @options.progress_options
 @options.bar_options
 def command(**arguments: Any) -> int:

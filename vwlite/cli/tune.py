@@ -5,35 +5,17 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.evaluation.metric_table import canonical
+from vwlite.evaluation.config import TuneConfig
 
 
 @click.command("tune", cls=Command, context_settings=SETTINGS, short_help="Search for the best options.")
 @options.data_files
-@options.file(Reads("test data"), "--test", "tests", multiple=True, required=True, help="Measure on this. Repeatable.")
-@click.option(
-    "--metric", metavar="NAME", default="loss", show_default=True, help="What 'vwlite evaluate' calls it.",
-    callback=lambda context, param, value: canonical(value),
-)
-@click.option("--vary", metavar="'OPTION VALUES'", multiple=True, required=True, help="Low..high or a|b|c. Repeatable.")
-@click.option(
-    "--with", "fixed", metavar="'OPTIONS'", default="",
-    help="Options of 'vwlite train' for every trial, none that names a file.",
-)
-@options.count("--trials", help="Points of the space to try, beside the defaults.", default=27, show_default=True)
-@click.option(
-    "--sampler", type=click.Choice(["random", "tpe"]), default="random", show_default=True,
-    help="Where points come from: at random, or by optuna's Parzen estimator from those before (extra 'tune').",
-)
-@options.count("--passes", help="Passes at most; most trials make fewer.", default=9, show_default=True)
-@options.count("--jobs", help="Trials at a time. [default: all cores]")
-@options.count("--seed", help="Seed of the points.", default=0)
-@options.file(Writes("model"), "-f", "--final_regressor", "model", help="Keep the best model there.")
+@options.options_in(TuneConfig)
+@options.output("model", model={"help": "Keep the best model there."})
 @options.json_option("Write all trials as JSON; - is stdout.")
-@click.option("--quiet", is_flag=True, help="Print nothing but the command line found.")
+@options.quiet("Print nothing but the command line found.")
 def command(**arguments: Any) -> int:
     """Search for the options of 'vwlite train' that do best on held-out data; print the command line found.
 

@@ -5,30 +5,29 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Predictions, Reads, Writes
-from vwlite.cli.parser import VwCommand, Whole
+from vwlite.cli.files import Reads, Writes
+from vwlite.cli.parser import Choice, VwCommand, Whole
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import FeatureConfig
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
 
 run_options = options.family(
     "",
-    options.file(Writes("model"), "-f", "--final_regressor", "model", help="Write the model there."),
+    options.output("model"),
     options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Start from this model."),
     click.option("-t", "--testonly", is_flag=True, help="Predict only."),
-    options.file(Predictions(), "-p", "--predictions", help="Write predictions; stdout or - is standard output."),
-    options.file(Predictions(), "-r", "--raw_predictions", help="Write predictions before clipping and link."),
-    click.option("-a", "--audit", is_flag=True, help="Print every example's features and weights."),
-    options.file(Writes("text"), "--audit_regressor", help="Only write the model's weights with their names."),
-    options.file(Writes("text"), "--readable_model", help="Write the model as text."),
-    options.file(Writes("text"), "--invert_hash", help="Write it as text with the features' names."),
+    options.output(
+        "predictions", "raw_predictions",
+        predictions={"help": "Write predictions; stdout or - is standard output."},
+        raw_predictions={"help": "Write predictions before clipping and link."},
+    ),
+    options.output("readable_model", "invert_hash"),
     options.file(Writes("text"), "--output_feature_regularizer_text", help="Write l2 and weights (--bfgs)."),
     options.file(Reads("model"), "--feature_mask", help="Learn only where this model has a weight."),
-    click.option("--predict_only_model", is_flag=True, help="A model that cannot go on learning."),
-    click.option("--save_per_pass", is_flag=True, help="Also write MODEL.1, MODEL.2, ... after each pass."),
+    options.output("predict_only_model", "save_per_pass"),
     click.option("--preserve_performance_counters", is_flag=True, help="With -i, go on counting."),
     options.number("--l1_state", help="Start value of the L1 shrinkage that is outstanding."),
     options.number("--l2_state", help="Start value of the L2 shrinkage that is outstanding."),
@@ -40,17 +39,14 @@ run_options = options.family(
     click.option("--truncated_normal_weights", is_flag=True, help="Begin with normal ones below two deviations."),
     options.options_of_vw_alone(FeatureConfig),
     options.options_of_vw_alone(RunConfig),
-    click.option("--dont_output_best_constant", is_flag=True, help="No best constant in the summary."),
+    options.options_of_vw_alone(OutputConfig),
     click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),
     click.option("--no_stdin", is_flag=True, help="Do not read standard input when there is no -d."),
     click.option("--driver_output_off", is_flag=True, help="No progress table."),
-    click.option("--driver_output", type=click.Choice(["stdout", "stderr"]), help="Where the table goes."),
-    click.option("--log_output", type=click.Choice(["stdout", "stderr", "compat"]), help="Where the log goes."),
-    click.option("--log_level", type=click.Choice(LOG_LEVELS), help="Least important message that is logged."),
+    click.option("--log_output", type=Choice(["stdout", "stderr", "compat"]), help="Where the log goes."),
+    click.option("--log_level", type=Choice(LOG_LEVELS), help="Least important message that is logged."),
     click.option("--limit_output", type=Whole(), metavar="N", help="Log N messages at most."),
-    click.option("--hexfloat_weights", is_flag=True, help="Weights in hexadecimal in models as text."),
     click.option("--dry_run", is_flag=True, help="Only look at the options."),
-    click.option("--id", "model_id", metavar="TEXT", help="A name for the readable model's header."),
 )
 # vw's options that change nothing here: results never depend on threads, models can always go on, learning is the
 # same with any of them.

@@ -22,9 +22,12 @@ class InputConfig(Config):
     block_size: int = option(
         BLOCK_SIZE, "Bytes parsed at a time.", section="Input", spelled=("--block-size",), low=1, hidden=True
     )
-    cache: str | None = None
+    cache: str | None = option(
+        None, "Keep it there instead.", section="Cache", spelled=("--cache_file",), key="cache_file", writes="cache"
+    )
     kill_cache: bool = option(
-        False, "Make the cache anew even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache")
+        False, "Make the cache anew even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache"),
+        needs=("cache", "cache_file"),
     )
     examples: int = option(0, "Read N examples at most, 0 for all.", section="Input", low=0)
     shuffle: bool = option(
@@ -51,13 +54,16 @@ class HoldoutConfig(Config):
         key="holdout_off",
     )
     period: int = option(
-        10, "Hold out every Nth line.", section="Passes", spelled=("--holdout_period",), key="holdout_period", low=1
+        10, "Hold out every Nth line.", section="Passes", spelled=("--holdout_period",), key="holdout_period", low=1,
+        needs=("passes",),
     )
     after: int = option(
         0, "Hold out all lines after the Nth.", section="Passes", spelled=("--holdout_after",), key="holdout_after",
         low=0, shown="",
     )
-    early_terminate: int = option(3, "Stop after N passes without gain.", section="Passes", low=1)
+    early_terminate: int = option(
+        3, "Stop after N passes without gain.", section="Passes", low=1, needs=("passes", "holdout_after")
+    )
 
     def active(self, passes: int) -> bool:
         return not self.off and (passes > 1 or self.after > 0)

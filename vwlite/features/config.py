@@ -8,6 +8,7 @@ from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 TABLE = "Table of weights"
+CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 
 
 def feature(default: Any, help: str, **declared: Any) -> Any:
@@ -35,9 +36,11 @@ class FeatureConfig(Config):
     )
     cubic: tuple[str, ...] = feature((), "Cross three namespaces.", metavar="ABC")
     interactions: tuple[str, ...] = feature((), "Cross two or more namespaces.", metavar="ABC...")
-    permutations: bool = feature(False, "Cross a namespace with itself in every order.", in_vw_models="forgotten")
+    permutations: bool = feature(
+        False, "Cross a namespace with itself in every order.", in_vw_models="forgotten", needs=CROSSINGS
+    )
     leave_duplicate_interactions: bool = feature(
-        False, "Keep interactions that differ only in order.", in_vw_models="forgotten",
+        False, "Keep interactions that differ only in order.", in_vw_models="forgotten", needs=CROSSINGS,
     )
     ignore: tuple[str, ...] = feature(
         (), "Drop namespaces beginning with these letters.", metavar="ABC", in_vw_models="added",

@@ -68,7 +68,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     if passes > 1:
         lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
     stack, labels, predictions = learner.described
-    if config.output.best_constant and learner.simple_labels:
+    if not config.output.dont_output_best_constant and learner.simple_labels:
         stack = (*stack, "count_label")
     lines += [f"Enabled learners: {', '.join(stack)}", f"Input label = {labels}", f"Output pred = {predictions}"]
     return lines if learner.own_rows else [*lines, progress.HEADER]
@@ -143,7 +143,7 @@ class Summary(Listener):
         """``constant`` tells the best constant prediction."""
         self.learner, self.counters, self.display = learner, counters, display
         self.holdout = config.holdout.active(config.passes)
-        self.constant = constant if config.output.best_constant else None
+        self.constant = None if config.output.dont_output_best_constant else constant
         self.passes = 0
 
     def end_pass(self, number: int) -> None:

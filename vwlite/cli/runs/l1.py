@@ -10,28 +10,19 @@ from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.options import check_needs
 from vwlite.solvers.loglinear import model_file
-from vwlite.solvers.loglinear.config import BITS, L1Config
+from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
 from vwlite.training.option_agreement import check_features, check_learner
 
-ONLY = {  # option: what it needs
-    "penalty": ("solver", "sgd"),
-    "rate": ("solver", "sgd"),
-    "learning_rate": ("solver", "sgd"),
-    "shuffle": ("solver", "sgd"),
-    "seed": ("solver", "sgd"),
-    "decay": ("rate", "exponential"),
-    "tolerance": ("solver", "owlqn"),
-}
-
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
-    check_effects({name: value for name, value in typed.items() if name != "early_terminate"}, arguments)
+    check_effects(typed, arguments)
     with ExitStack() as held:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
@@ -47,11 +38,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
     initial = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, initial)
     input = build.input_config({**arguments, "shuffle": None})
-    if arguments["early_terminate"] < 1:
-        raise UsageError("--early_terminate takes 1 or more")
-    for name in ("early_terminate", "holdout_metric"):
-        if name in typed and not arguments["holdout"]:
-            raise UsageError(f"--{name} does nothing without --holdout")
+    held = HeldOutConfig(**build.chosen(HeldOutConfig, arguments))
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     return TrainJob(
@@ -59,8 +46,8 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
         features=features_of(typed, config, initial),
         input=input,
         bad_lines=build.bad_lines_config(arguments),
-        holdout=read_holdout(arguments["holdout"], arguments["holdout_metric"]),
-        patience=arguments["early_terminate"],
+        holdout=read_holdout(held.holdout, held.measure),
+        patience=held.early_terminate,
         names=arguments["names"],
         initial=initial,
         say=None if arguments["quiet"] else say,
@@ -74,9 +61,7 @@ def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) ->
     if initial:
         check_learner(initial.path, initial.config, changes)
     config = replace(initial.config, **changes) if initial else L1Config(**changes)
-    for name, (other, needed) in ONLY.items():
-        if name in changes and getattr(config, other) != needed:
-            raise UsageError(f"--{name} does nothing without --{other} {needed}")
+    check_needs(config, changes)
     return config
 
 

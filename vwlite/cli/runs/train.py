@@ -55,7 +55,7 @@ def run(arguments: dict[str, Any]) -> int:
             if arguments["resume"]:
                 model = checkpoints.load() or model
         output = config.output
-        display = Console(output.quiet, output.to_stdout, output.bar)
+        display = Console(output.quiet, output.driver_output == "stdout", output.bar)
         done = train(config, model, build.bad_lines_config(arguments), checkpoints, learned, display, guard)
     if arguments["json_path"]:
         write_json(arguments["json_path"], run_report(done))

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,6 +21,8 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.handed import check_varied, read_fixed
 from vwlite.data.blocks import check_inputs
 from vwlite.errors import UsageError
+from vwlite.evaluation.config import TuneConfig
+from vwlite.evaluation.metric_table import canonical
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, better_when_larger, draw
 from vwlite.storage.atomic_file import atomic_copy
 
@@ -28,26 +31,25 @@ OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "
 
 
 def run(arguments: dict[str, Any]) -> int:
+    config = TuneConfig(**build.chosen(TuneConfig, arguments))
+    config = replace(config, metric=canonical(config.metric))
     files = list(arguments["files"])
-    if not files or "-" in files or "-" in arguments["tests"]:
+    if not files or "-" in files or "-" in config.tests:
         raise UsageError("tune reads its data many times: name files, not standard input")
-    for name in ("trials", "passes"):
-        if arguments[name] < 1:
-            raise UsageError(f"--{name} takes 1 or more, not {arguments[name]}")
-    fixed = read_fixed(arguments["fixed"])
-    points, count = points_of(arguments)
-    better_when_larger(arguments["metric"])  # or it is refused before anything is tried
-    check_inputs((*files, *arguments["tests"]))
-    jobs = arguments["jobs"] or build.available_cores()
+    fixed = read_fixed(config.fixed)
+    points, count = points_of(config)
+    better_when_larger(config.metric)  # or it is refused before anything is tried
+    check_inputs((*files, *config.tests))
+    jobs = config.jobs or build.available_cores()
     tell = (lambda line: None) if arguments["quiet"] else say
     with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
-        bench = TrialRunner(Path(folder), files, list(arguments["tests"]), fixed, arguments["metric"])
-        search = Search(points, count, arguments["passes"], arguments["metric"], bench.run, pool.map, tell)
+        bench = TrialRunner(Path(folder), files, list(config.tests), fixed, config.metric)
+        search = Search(points, count, config.passes, config.metric, bench.run, pool.map, tell)
         best, passes = search.best()
         if arguments["model"]:
             atomic_copy(bench.model, arguments["model"])
     if arguments["json_path"]:
-        found = {"metric": arguments["metric"], "best": best.number, "passes": passes, "score": best.scores[passes]}
+        found = {"metric": config.metric, "best": best.number, "passes": passes, "score": best.scores[passes]}
         write_json(arguments["json_path"], {**found, "trials": [entry(trial) for trial in search.trials]})
     if arguments["json_path"] != "-":
         words = ["vwlite", "train", *files, *fixed, *best.options, "--passes", str(passes), "--holdout_off"]
@@ -60,21 +62,21 @@ def entry(trial: Trial) -> dict[str, Any]:
     return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": trial.failure}
 
 
-def points_of(arguments: dict[str, Any]) -> tuple[Iterable[list[Trial]], int]:
+def points_of(config: TuneConfig) -> tuple[Iterable[list[Trial]], int]:
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
-    dimensions = [Dimension.read(text) for text in arguments["vary"]]
+    dimensions = [Dimension.read(text) for text in config.vary]
     for option in (dimension.option for dimension in dimensions):
         check_varied(option)
-        if arguments["metric"] == "loss" and spelled(option) in OF_LOSS:
+        if config.metric == "loss" and spelled(option) in OF_LOSS:
             raise UsageError(f"--vary: losses of different {option} do not compare; measure by another --metric")
-    if arguments["sampler"] == "random":
-        trials = draw(dimensions, arguments["trials"], arguments["seed"])
+    if config.sampler == "random":
+        trials = draw(dimensions, config.trials, config.seed)
         if not trials:
             raise UsageError("--vary leaves nothing to try but the defaults: give an option more than one value")
         return [trials], len(trials)
     from vwlite.evaluation.estimation import estimated
 
-    return estimated(dimensions, arguments["trials"], arguments["seed"], arguments["metric"]), arguments["trials"]
+    return estimated(dimensions, config.trials, config.seed, config.metric), config.trials
 
 
 def spelled(option: str) -> str:

@@ -95,7 +95,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     policy = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
     output = config.output
     broken = run_like_vw(
-        *(config, learner, plan, policy, counters, Console(output.quiet, output.to_stdout, bar=False)),
+        *(config, learner, plan, policy, counters, Console(output.quiet, output.driver_output == "stdout", bar=False)),
         earlier_passes=model.passes if goes_on else 0,
         regularizer=arguments["output_feature_regularizer_text"],
         dry_run=arguments["dry_run"],
@@ -127,16 +127,8 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     rule, warning = parse_progress(arguments["progress"]) if arguments["progress"] else (ProgressRule(), None)
     if warning:
         log(f"[warning] {warning}")
-    names = {field.name for field in fields(OutputConfig)} - {"progress", "quiet", "model_id"}
-    output = OutputConfig(
-        **{name: value for name, value in options.items() if name in names},
-        progress=rule,
-        quiet=arguments["quiet"] or arguments["driver_output_off"],
-        best_constant=not arguments["dont_output_best_constant"],
-        to_stdout=arguments["driver_output"] == "stdout",
-        bar=False,
-        model_id=arguments["model_id"] or "",
-    )
+    quiet = arguments["quiet"] or arguments["driver_output_off"]
+    output = OutputConfig(**{**build.chosen(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
     return RunConfig(
         input=input,
         features=FeatureConfig(**build.feature_changes(typed)),

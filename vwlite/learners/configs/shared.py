@@ -11,7 +11,7 @@ def random_seed() -> Any:
     return option(
         0,
         "Seed of start values, of --shuffle, --shuffle-first, --oaa_subsample and --active.",
-        section="Dot products of latent vectors",
+        section="Passes",
         spelled=("--random_seed", "--seed"),
         settled=True,
     )

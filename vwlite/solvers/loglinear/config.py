@@ -18,6 +18,21 @@ def by_name(defaults: dict[str, float]) -> str:
     """Defaults for --help: the first as it is, the others with their names."""
     first, *others = (f"{value:g}" for value in defaults.values())
     return ", ".join([first, *(f"{name} {text}" for name, text in zip([*defaults][1:], others, strict=True))])
+MEASURES = ("f1", "accuracy", "log_loss")
+
+
+@config
+class HeldOutConfig(Config):
+    """What is held out, a share, a period or a file, and what becomes of its figures."""
+
+    holdout: str | None = option(
+        None, "Hold out a share (0.1), every Nth example or sequence, or a FILE.", read_as="held", shown="nothing"
+    )
+    measure: str | None = option(
+        None, "What a better pass is.", spelled=("--holdout-metric",), key="holdout_metric", choices=MEASURES,
+        shown="f1 of phrases, accuracy of other names, else log_loss", needs=("holdout",),
+    )
+    early_terminate: int = option(8, "Stop after N passes without gain.", low=1, needs=("holdout",))
 
 
 @config
@@ -35,18 +50,23 @@ class L1Config(Config):
     penalty: str = option(
         "cumulative",
         "On all weights at each step; or on the example's, what is due, never across zero; or what is due in all.",
-        choices=PENALTIES,
+        choices=PENALTIES, needs=("solver=sgd",),
     )
-    rate: str = option("exponential", "Step sizes after t passes: X/(1+t) or X*A^t.", choices=RATES)
+    rate: str = option(
+        "exponential", "Step sizes after t passes: X/(1+t) or X*A^t.", choices=RATES, needs=("solver=sgd",)
+    )
     learning_rate: float | None = option(
-        None, "X of the rate.", spelled=("-l", "--learning_rate"), above=0, shown=by_name(STEEPEST)
+        None, "X of the rate.", spelled=("-l", "--learning_rate"), above=0, shown=by_name(STEEPEST),
+        needs=("solver=sgd",),
     )
     decay: float = option(
-        0.85, "A of the exponential rate.", spelled=("--decay_learning_rate",), key="decay", above=0, below=1
+        0.85, "A of the exponential rate.", spelled=("--decay_learning_rate",), key="decay", above=0, below=1,
+        needs=("rate=exponential",),
     )
     passes: int | None = option(None, "Passes or iterations at most.", low=1, shown=by_name(PASSES))
     tolerance: float = option(
-        1e-7, "owlqn stops when an iteration gains less.", above=0, below=1, shown="1e-7, relative"
+        1e-7, "owlqn stops when an iteration gains less.", above=0, below=1, shown="1e-7, relative",
+        needs=("solver=owlqn",),
     )
     dense_pairs: bool = option(
         False, "Pair every feature with every label, not only those seen together.", spelled=("--dense-pairs",),
@@ -55,8 +75,10 @@ class L1Config(Config):
     edge: tuple[str, ...] = option(
         (), "Namespaces (letters) that transitions are conditioned on.", metavar="ABC", settled=True
     )
-    shuffle: bool = option(True, "Random order in every pass.", spelled=("--shuffle/--no-shuffle",), shown="yes")
-    seed: int = option(0, "Seed of these orders.", spelled=("--random_seed", "--seed"))
+    shuffle: bool = option(
+        True, "Random order in every pass.", spelled=("--shuffle/--no-shuffle",), shown="yes", needs=("solver=sgd",)
+    )
+    seed: int = option(0, "Seed of these orders.", spelled=("--random_seed", "--seed"), needs=("solver=sgd",))
 
     def __post_init__(self) -> None:
         if self.edge and self.model != "crf":

@@ -1,0 +1,29 @@
+"""Options of the search for options: plain data, so that ``--help`` shows them without what searches."""
+
+from __future__ import annotations
+
+from vwlite.options import Config, config, option
+
+
+@config
+class TuneConfig(Config):
+    """``vary``: spaces of values, as ``vwlite.evaluation.tuning.Dimension`` reads them. ``jobs`` 0: all cores."""
+
+    tests: tuple[str, ...] = option(
+        (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", required=True
+    )
+    metric: str = option("loss", "What 'vwlite evaluate' calls it.", metavar="NAME")
+    vary: tuple[str, ...] = option((), "Low..high or a|b|c.", metavar="'OPTION VALUES'", required=True)
+    fixed: str = option(
+        "", "Options of 'vwlite train' for every trial, none that names a file.", spelled=("--with",), key="fixed",
+        metavar="'OPTIONS'",
+    )
+    trials: int = option(27, "Points of the space to try, beside the defaults.", low=1)
+    sampler: str = option(
+        "random",
+        "Where points come from: at random, or by optuna's Parzen estimator from those before (extra 'tune').",
+        choices=("random", "tpe"),
+    )
+    passes: int = option(9, "Passes at most; most trials make fewer.", low=1)
+    jobs: int = option(0, "Trials at a time.", shown="all cores")
+    seed: int = option(0, "Seed of the points.")
