@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
-# "": vwlite/*.py
-ROOMS = ("", "storage", "data", "features", "learners", "training", "evaluation", "solvers", "sklearn", "cli")
+ROOMS = (  # "": vwlite/*.py
+    "", "storage", "data", "features", "learners", "training", "evaluation", "solvers", "api", "sklearn", "cli",
+)
 KERNEL_ROOMS = ("base", "losses", "text", "features", "learners", "solvers", "storage")
 MODULES = {
     ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): path

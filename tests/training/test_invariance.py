@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.features.config import FeatureConfig
@@ -214,4 +215,4 @@ def test_file_and_pipe(options, run_cli, tmp_path):
 
 
 def test_all_cores_by_default():
-    assert build.input_config({}).threads == build.available_cores() >= 1
+    assert build.input_config({}).threads == configs.available_cores() >= 1

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from vwlite.api.configs import available_cores, chosen
 from vwlite.cli.console import say
 from vwlite.cli.files import cache_of
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
-from vwlite.learners.losses import OF_CLASSES, LossConfig
-from vwlite.options import options_of
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.model_loader import Restored
 from vwlite.training.start import start
 
 if TYPE_CHECKING:
+    from vwlite.features.config import FeatureConfig
     from vwlite.learners.configs.dyadic import DyadicConfig
     from vwlite.learners.configs.gd import GdConfig
 
@@ -31,32 +29,6 @@ def typed() -> dict[str, Any]:
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
     return {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
-
-
-def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
-    """Those options that are fields of a configuration class."""
-    names = {field.name for field in fields(kind)}
-    return {name: value for name, value in options.items() if name in names}
-
-
-def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
-    """The fields of ``LossConfig`` that were typed."""
-    changes = {one.name: options[one.key] for one in options_of(LossConfig).values() if one.key in options}
-    if "logistic_min" in changes or "logistic_max" in changes:
-        changes["limited"] = True
-    if changes.get("name") in OF_CLASSES:
-        changes["name"] = OF_CLASSES[changes["name"]][0]
-    return changes
-
-
-def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
-    return pick(FeatureConfig, options)
-
-
-def chosen(config: type, options: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a configuration whose options have a value; ``options`` are all of a command, typed or not."""
-    found = {one.name: options.get(one.key) for one in options_of(config).values()}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def input_config(options: dict[str, Any]) -> InputConfig:
@@ -83,13 +55,6 @@ def shuffles(options: dict[str, Any]) -> bool:
     if options.get("shuffle") is not None:
         return bool(options["shuffle"])
     return bool(options.get("dotproduct")) and not shows_order
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def curriculum_config(options: dict[str, Any]) -> CurriculumConfig:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vwlite.cli import build
+from vwlite.api import configs
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.malformed_lines import BadLines
@@ -65,12 +65,12 @@ def learn_config(arguments: dict[str, Any]) -> LearnConfig:
         memory=arguments["memory"] * GIB,
         solver=solver_config(arguments),
         target=target,
-        **build.chosen(LearnConfig, arguments),
+        **configs.chosen(LearnConfig, arguments),
     )
 
 
 def solver_config(arguments: dict[str, Any]) -> SolverConfig:
-    return SolverConfig(**{"threads": build.available_cores(), **build.chosen(SolverConfig, arguments)})
+    return SolverConfig(**{"threads": configs.available_cores(), **configs.chosen(SolverConfig, arguments)})
 
 
 def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = F
 def run_train(arguments: dict[str, Any]) -> int:
     if arguments["theta_scale"] is not None and not arguments["theta"]:
         raise UsageError("--theta-scale does nothing without --theta")
-    config = TargetConfig(solver_config(arguments), **build.chosen(TargetConfig, arguments))
+    config = TargetConfig(solver_config(arguments), **configs.chosen(TargetConfig, arguments))
     theta = model_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))

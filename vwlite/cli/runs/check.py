@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
 
+from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
@@ -39,7 +40,7 @@ def run(arguments: dict[str, Any]) -> int:
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
-    features = FeatureConfig(**build.feature_changes(build.typed()))
+    features = FeatureConfig(**configs.feature_changes(build.typed()))
     text = text_format(features, strict=True, names=True)
     inputs = Inputs(build.input_config(arguments), text)
     asked = reader_of(arguments)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
 from vwlite.cli.effects import check_effects
@@ -24,7 +25,7 @@ def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
     check_effects(typed, {**arguments, "initial": None})
     config = crr_config(arguments, typed)
-    features = FeatureConfig(**build.feature_changes(typed))
+    features = FeatureConfig(**configs.feature_changes(typed))
     input = build.input_config(arguments)
     if config.pair_buffer and input.cache:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
@@ -58,7 +59,7 @@ def crr_config(arguments: dict[str, Any], typed: dict[str, Any]) -> CrrConfig:
     return CrrConfig(
         loss=LossConfig(arguments["loss_function"], **limits, limited=bool(limits)),
         queries=QueryConfig(arguments["qid"]),
-        **build.chosen(CrrConfig, arguments),
+        **configs.chosen(CrrConfig, arguments),
     )
 
 

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
 from vwlite.cli.effects import check_effects
@@ -38,7 +39,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
     initial = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, initial)
     input = build.input_config({**arguments, "shuffle": None})
-    held = HeldOutConfig(**build.chosen(HeldOutConfig, arguments))
+    held = HeldOutConfig(**configs.chosen(HeldOutConfig, arguments))
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     return TrainJob(
@@ -57,7 +58,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
 
 def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) -> L1Config:
     """Typed options over the model's, if there is one. Raises UsageError for those that would do nothing."""
-    changes = build.chosen(L1Config, typed)
+    changes = configs.chosen(L1Config, typed)
     if initial:
         check_learner(initial.path, initial.config, changes)
     config = replace(initial.config, **changes) if initial else L1Config(**changes)
@@ -66,7 +67,7 @@ def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) ->
 
 
 def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.LoadedModel | None) -> FeatureConfig:
-    changes = build.feature_changes(typed)
+    changes = configs.feature_changes(typed)
     if not initial:
         return FeatureConfig(**{"bits": BITS[config.model], **changes})
     check_features(initial.path, initial.features, changes)

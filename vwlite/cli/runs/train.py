@@ -5,7 +5,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from vwlite.cli import build, learners
+from vwlite.api import configs, learner_choice
+from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
@@ -13,8 +14,6 @@ from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.losses import LOSSES, LossConfig
-from vwlite.learners.prediction_limits import with_free_bound
 from vwlite.storage.atomic_file import atomic_copy, is_replaceable
 from vwlite.storage.file_lock import lock
 from vwlite.training import ledger
@@ -126,13 +125,12 @@ def checkpoints_of(config: RunConfig, arguments: dict[str, Any]) -> Checkpoints:
 
 def configured(arguments: dict[str, Any], typed: dict[str, Any]) -> tuple[RunConfig, Restored | None]:
     """What to run, and the model to go on from with ``-i``."""
-    features = build.feature_changes(typed)
+    features = configs.feature_changes(typed)
     if arguments["initial"]:
         config = build.run_config(arguments, GdConfig(), FeatureConfig())
-        changes = learners.learner_changes(typed), features, build.loss_changes(typed)
+        changes = learner_choice.learner_changes(typed), features, configs.loss_changes(typed)
         return start(config, arguments["initial"], *changes, say=None if config.output.quiet else say)
-    link = LOSSES[build.loss_changes(typed).get("name", "squared")].link
-    learner = learners.learner_config(with_free_bound(typed, LossConfig(**build.loss_changes(typed))), link=link)
+    learner = learner_choice.new_learner_config(typed)
     return build.run_config(arguments, learner, FeatureConfig(**features)), None
 
 

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 import vwlite
-from vwlite.cli import build
+from vwlite.api import configs
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.handed import check_varied, read_fixed
@@ -31,7 +31,7 @@ OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "
 
 
 def run(arguments: dict[str, Any]) -> int:
-    config = TuneConfig(**build.chosen(TuneConfig, arguments))
+    config = TuneConfig(**configs.chosen(TuneConfig, arguments))
     config = replace(config, metric=canonical(config.metric))
     files = list(arguments["files"])
     if not files or "-" in files or "-" in config.tests:
@@ -40,7 +40,7 @@ def run(arguments: dict[str, Any]) -> int:
     points, count = points_of(config)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
-    jobs = config.jobs or build.available_cores()
+    jobs = config.jobs or configs.available_cores()
     tell = (lambda line: None) if arguments["quiet"] else say
     with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
         bench = TrialRunner(Path(folder), files, list(config.tests), fixed, config.metric)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.cli import build, learners
+from vwlite.api import configs, learner_choice
+from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.data.config import HoldoutConfig
 from vwlite.data.vw_malformed_lines import VwLog
@@ -128,13 +129,13 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     if warning:
         log(f"[warning] {warning}")
     quiet = arguments["quiet"] or arguments["driver_output_off"]
-    output = OutputConfig(**{**build.chosen(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
+    output = OutputConfig(**{**configs.chosen(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
     return RunConfig(
         input=input,
-        features=FeatureConfig(**build.feature_changes(typed)),
-        learner=learners.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
+        features=FeatureConfig(**configs.feature_changes(typed)),
+        learner=learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
         output=output,
-        holdout=HoldoutConfig(**build.chosen(HoldoutConfig, options)),
+        holdout=HoldoutConfig(**configs.chosen(HoldoutConfig, options)),
         passes=arguments["passes"],
         initial_pass_length=arguments["initial_pass_length"],
         learning=not (arguments["testonly"] or arguments["audit_regressor"]),
@@ -207,20 +208,20 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     made = stored(path)
     kept = made.header
     if not (made.config.in_vw and config.learner.in_vw):
-        typed_changes = learners.learner_changes(typed), build.feature_changes(typed)
+        typed_changes = learner_choice.learner_changes(typed), configs.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, strict=False, **changed)
     given, kind = config.learner, type(made.config)
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
     changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
-    changes |= learners.learner_changes(typed)
+    changes |= learner_choice.learner_changes(typed)
     for name in ("csoaa_rank", "scores"):  # vw takes them with any model
         if made.config.only_answers or not hasattr(made.config, name):
             changes.pop(name, None)
     if not made.config.own_loss:
-        changes["loss"] = LossConfig(**build.loss_changes(typed))
+        changes["loss"] = LossConfig(**configs.loss_changes(typed))
     features = {name: one.default for name, one in in_vw_models(FeatureConfig, "forgotten")}
-    features |= build.feature_changes(typed)
+    features |= configs.feature_changes(typed)
     for name, _ in in_vw_models(FeatureConfig, "added"):
         if name in features:
             features[name] = (*features[name], *getattr(made.features, name))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.cli.build import loss_changes, pick
+from vwlite.api.configs import loss_changes, pick
 from vwlite.errors import UsageError
 from vwlite.learners import OVER, config_class, config_classes, goes_over
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.losses import OF_CLASSES, LossConfig
+from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
+from vwlite.learners.prediction_limits import with_free_bound
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
@@ -26,6 +27,13 @@ def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     if options.get("multiclass") and "loss_function" in options:
         changes["class_loss"] = options["loss_function"]
     return changes
+
+
+def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
+    """As ``learner_config``, with the link and the limits of predictions that the loss of the options brings."""
+    changes = loss_changes(options)
+    link = LOSSES[changes.get("name", "squared")].link
+    return learner_config(with_free_bound(options, LossConfig(**changes)), link=link)
 
 
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
