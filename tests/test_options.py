@@ -25,7 +25,8 @@ from vwlite.options import Option, check_needs, options_of
 from vwlite.solvers.aso.config import LOSSES, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
-from vwlite.training.config import CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
+from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),

@@ -21,7 +21,8 @@ from vwlite.learners.configs.multiline import LdfConfig
 from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.train import train
 
 QUANTILE = LossConfig("quantile")

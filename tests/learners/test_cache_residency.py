@@ -13,7 +13,8 @@ from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
-from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.train import train
 
 

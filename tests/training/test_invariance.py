@@ -14,7 +14,8 @@ from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import predict
 from vwlite.training.start import start
 from vwlite.training.train import train

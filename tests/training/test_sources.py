@@ -11,11 +11,12 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import ManyConfig
 from vwlite.training.assembly import malformed_line_policy
-from vwlite.training.config import OutputConfig, RunConfig
+from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.listener import Listener
 from vwlite.training.model_writer import ModelWriter
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_report import Counting
 from vwlite.training.start import begin_learner
 from vwlite.training.train import BadLinesConfig, train

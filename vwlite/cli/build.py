@@ -12,9 +12,10 @@ from vwlite.cli.console import say
 from vwlite.cli.files import cache_of
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
+from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.model_loader import Restored
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.start import start
 
 if TYPE_CHECKING:

@@ -5,15 +5,34 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.parser import Command
+from vwlite.cli.options import declared, family
+from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
+from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.options import options_of
+from vwlite.solvers.loglinear.config import MODELS
+
+label_options = family(
+    "Labels",
+    *(declared(options_of(ManyConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
+    declared(
+        options_of(LdfConfig)["csoaa_ldf"]._replace(
+            help="Lines 'class:cost | features', a blank line after each group."
+        )
+    ),
+    click.option(
+        "--l1", type=Choice(MODELS),
+        help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
+    ),
+)
 
 
 @click.command("check", cls=Command, context_settings=SETTINGS, short_help="Validate text and say what is in it.")
 @options.data_files
 @options.options_in(FeatureConfig, TABLE, bits={"help": "The -b to report collisions of."})
-@options.label_options
+@label_options
 @options.data_options
 @options.bad_line_options
 @options.json_option("Write all as JSON; - is stdout, without the table.")

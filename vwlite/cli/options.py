@@ -7,15 +7,10 @@ import click
 
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, Reads, Writes
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.learners import config_classes
-from vwlite.learners.configs.multiline import LdfConfig
-from vwlite.learners.configs.per_class import ManyConfig
-from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
-from vwlite.solvers.loglinear.config import MODELS
-from vwlite.training.config import CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
+from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -122,21 +117,6 @@ def options_in(
     return family("", *map(declared, chosen))
 
 
-def options_of_learners(vw: bool = False) -> Decorator:
-    """All options of learners and losses, with all the defaults of one that several learners have, or vw's."""
-    found: dict[str, tuple[Option, list[str]]] = {}
-    for config in (LossConfig, *config_classes()):
-        asked_by = getattr(config, "asked_by", ())
-        elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
-        for one in (*elsewhere, *options_of(config).values()):
-            defaults = found.setdefault(one.key, (one, [one.default_text]))[1]
-            if one.default_text != defaults[0]:
-                text = f"--{asked_by[0]}: {one.default_text}" if len(asked_by) == 1 else one.default_text
-                defaults += [text] if text not in defaults else []
-    shown = [(one, (vw and one.vw_shown) or "; ".join(filter(None, defaults))) for one, defaults in found.values()]
-    return family("", *(declared(one, text) for one, text in shown))
-
-
 def options_of_vw_alone(config: type) -> Decorator:
     return family("", *(declared(one) for one in options_of(config).values() if one.vw_only))
 
@@ -166,27 +146,7 @@ cache_options = family(
 bad_line_options = options_in(BadLinesConfig, "Malformed lines")
 table_options = options_in(FeatureConfig, TABLE)
 feature_options = options_in(FeatureConfig, "Features")
-label_options = family(
-    "Labels",
-    *(declared(options_of(ManyConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
-    declared(
-        options_of(LdfConfig)["csoaa_ldf"]._replace(
-            help="Lines 'class:cost | features', a blank line after each group."
-        )
-    ),
-    click.option(
-        "--l1", type=Choice(MODELS),
-        help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
-    ),
-)
 class_weights = options_in(InputConfig, "Classes")
-pass_options = family(
-    "",
-    options_in(RunConfig, "Passes"),
-    options_in(HoldoutConfig, "Passes"),
-    options_in(InputConfig, "Passes"),
-)
-curriculum_options = options_in(CurriculumConfig, "Curriculum")
 restart_options = options_in(CheckpointConfig, "Stopping and going on")
 lock_option = options_in(CheckpointConfig, only=("lock_wait",))
 names_option = options_in(OutputConfig, only=("names",))

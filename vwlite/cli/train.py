@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from vwlite.cli import options
+from vwlite.cli import learning_options, options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.storage.output_checks import LEDGER
-from vwlite.training.config import OutputConfig
+from vwlite.training.output_config import OutputConfig
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
@@ -20,9 +20,9 @@ from vwlite.training.config import OutputConfig
 )
 @options.data_options
 @options.cache_options
-@options.pass_options
-@options.curriculum_options
-@options.options_of_learners()
+@learning_options.pass_options
+@learning_options.curriculum_options
+@learning_options.options_of_learners()
 @options.class_weights
 @options.table_options
 @options.feature_options

@@ -10,8 +10,8 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-from vwlite.training.config import OutputConfig
 from vwlite.training.listener import Listener
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
 
 

@@ -20,10 +20,11 @@ from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
-from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
+from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore
+from vwlite.training.output_config import OutputConfig, ProgressRule
 from vwlite.training.start import begin_learner
 from vwlite.training.vw_run import run_like_vw
 
