@@ -3,10 +3,10 @@
 from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from features.expand_row cimport expand
-from features.namespace_groups cimport Rows
+from features.namespace_groups cimport Rows, make_groups
 from features.cache_residency cimport slots_in_cache as rows_in_cache
-from features.plan cimport LETTERS, Plan
-from features.row_buffer cimport Scratch, close_scratch, open_scratch
+from features.plan cimport LETTERS, MAX_NAMES, Plan
+from features.row_buffer cimport Group, Scratch, close_scratch, open_scratch
 from base.status cimport OK, TOO_MANY
 from features.kernel_views cimport open_plan, open_rows
 
@@ -42,6 +42,36 @@ def expand_row(batch, plan, size_t row):
             PyBytes_FromStringAndSize(<char *>scratch.value, scratch.terms * 4),
             scratch.count,
             groups,
+        )
+    finally:
+        close_scratch(&scratch)
+
+
+def group_of_row(batch, plan, size_t row, int number):
+    """The features of group ``number`` of a row, a namespace's character or ``LETTERS + k``, n-grams and limits applied.
+
+    ``(index, value)``: the bytes of a uint32[features], unmasked, and of a float32[features]; empty where the row has no such
+    group. Raises IndexError, MemoryError.
+    """
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Scratch scratch
+    cdef const Group *group
+    cdef int status
+    if row >= rows.size or not 0 <= number < LETTERS + MAX_NAMES:
+        raise IndexError(row)
+    open_scratch(&scratch)
+    try:
+        with nogil:
+            status = make_groups(&rows, row, &native_plan, &scratch)
+        if status != OK:
+            raise MemoryError("the example's n-grams need more memory than there is")
+        if scratch.where[number] < 0:
+            return b"", b""
+        group = &scratch.group[scratch.where[number]]
+        return (
+            PyBytes_FromStringAndSize(<char *>group.index, group.size * 4),
+            PyBytes_FromStringAndSize(<char *>group.value, group.size * 4),
         )
     finally:
         close_scratch(&scratch)

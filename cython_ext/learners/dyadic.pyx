@@ -7,7 +7,7 @@ from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport expand
 from learners.dyadic_flow cimport Component, Flow, Step, flow_step, importance_to_flip, safe_exp
 from features.namespace_groups cimport Rows
-from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector, read_vector
+from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector, read_vector, start_value
 from losses.links cimport apply_link
 from losses.loss_types cimport Loss, LossParams
 from losses.losses cimport get_loss
@@ -322,10 +322,17 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
     return status
 
 
+cdef Latent open_latent(state, config, size_t pair, int side):
+    cdef const float[:, ::1] table = state.latent[pair][side]
+    cdef size_t rank = max(config.rank, 1)
+    if table.shape[0] != len(state.weights) or <size_t>table.shape[1] <= rank:
+        raise ValueError("a table of latent vectors has a wrong shape")
+    return Latent(<float *>&table[0, 0], table.shape[1], rank, config.seeds[pair][side], config.scale, config.normal)
+
+
 cdef Learner open_learner(state, config, plan):
     """From a ``Dyadic`` and its ``KernelConfig``; the pairs of ``plan`` name the sides' groups."""
     cdef const float[:, ::1] table = state.weights
-    cdef const float[:, ::1] latent
     cdef double[::1] scalars = state.scalars
     cdef Learner m
     cdef size_t pair
@@ -342,13 +349,24 @@ cdef Learner open_learner(state, config, plan):
     m.pairs = len(plan.pairs)
     for pair in range(m.pairs):
         for side in range(2):
-            latent = state.latent[pair][side]
-            if latent.shape[0] != table.shape[0] or latent.shape[1] <= max(config.rank, 1):
-                raise ValueError("a table of latent vectors has a wrong shape")
             m.group[pair][side] = plan.pairs[pair][side]
-            m.latent[pair][side] = Latent(<float *>&latent[0, 0], latent.shape[1], max(config.rank, 1),
-                                          config.seeds[pair][side], config.scale, config.normal)
+            m.latent[pair][side] = open_latent(state, config, pair, side)
     return m
+
+
+def read_vectors(state, config, pair_and_side, const uint32_t[::1] slots, float[:, ::1] vectors):
+    """Fill ``vectors``, float32[n, rank], with the latent vectors of the slots of one side of a pair, start values included."""
+    cdef Latent latent = open_latent(state, config, pair_and_side[0], pair_and_side[1])
+    cdef const float *row
+    cdef size_t i, d
+    if vectors.shape[0] != slots.shape[0] or <size_t>vectors.shape[1] != latent.rank:
+        raise ValueError("a vector of the model's rank for each slot")
+    for i in range(<size_t>slots.shape[0]):
+        if slots[i] >= <size_t>len(state.weights):
+            raise IndexError(slots[i])
+        row = latent.table + latent.stride * slots[i]
+        for d in range(latent.rank):
+            vectors[i, d] = row[d] if row[latent.rank] else start_value(&latent, slots[i], d)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):

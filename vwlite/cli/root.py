@@ -25,6 +25,7 @@ COMMANDS = {
     "train": "Learn a model from text.",
     "check": "Validate text and say what is in it.",
     "predict": "Predict with a model.",
+    "explain": "Show why examples got their scores.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
     "tune": "Search for the best options.",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vwlite._native.expand import group_of_row
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import ANONYMOUS, MADE, Plan
 from vwlite.features.interactions import LETTERS
@@ -58,6 +59,28 @@ def term_names(batch: Batch, plan: Plan, row: int) -> list[str]:
         if all(letter in groups for letter in letters):
             terms += crossed(letters, groups, plan.permutations)
     return terms
+
+
+class GroupTerms(NamedTuple):
+    """The features of one namespace or full name of a row, n-grams included."""
+
+    names: list[str]  # empty ones in a batch without names
+    slots: np.ndarray  # uint32[features], masked
+    values: np.ndarray  # float32[features]
+
+
+def group_terms(batch: Batch, plan: Plan, row: int, number: int) -> GroupTerms:
+    """Those of group ``number``, as ``--lrq`` and ``--dotproduct`` name them; none where the row lacks it.
+
+    Raises IndexError, MemoryError.
+    """
+    hashes, values = (np.frombuffer(part, kind) for part, kind in zip(
+        group_of_row(batch, plan, row, number), (np.uint32, np.float32), strict=True
+    ))
+    slots = hashes & np.uint32((1 << plan.bits) - 1)
+    if batch.names is None:
+        return GroupTerms([""] * len(slots), slots, values)
+    return GroupTerms(list(map(str, gather(batch, plan, row).get(number, ()))), slots, values)
 
 
 def nameless(batch: Batch, plan: Plan, row: int) -> list[str]:

@@ -14,7 +14,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.losses import link_code
-from vwlite.learners.row_results import Results, value_text
+from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
 from vwlite.storage.weight_table import PageToucher, Table, values_of
 
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, STOPPED_IN_GROUP = range(101, 106)  # of base/status.pxd
@@ -51,6 +51,7 @@ class Learner:
     kernel: Any  # the configuration in the words of the kernel
     supports_confidence = False  # fills Results.flip_importance
     supports_audit = False  # has ``audited`` and what else --audit shows
+    is_sum = False  # predictions are made of sums, of which ``weighted_sums`` and ``crossed_terms`` tell
     has_latent_vectors = False  # ``latent``, of each pair of namespaces
     drops_pairs = False  # namespaces of dot products have no linear terms
     is_plain = False  # one weight a feature, which can be masked
@@ -123,6 +124,24 @@ class Learner:
     def described(self) -> tuple[tuple[str, ...], str, str]:
         """The stack of learners from the bottom, and what labels and predictions are, in vw's words."""
         return (self.bottom or self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
+
+    def want_sums(self) -> None:
+        """Have the kernel keep what ``weighted_sums`` tells, of rows, or groups of lines, that are run one by one."""
+
+    def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
+        """What the answer to a row of those just run was made from, the answer's own sum first; of so many classes."""
+        return [WeightedSum(0, "", float(results.raw[row]))]
+
+    def crossed_terms(self, batch: Batch, plan: Plan, row: int) -> list[CrossedTerms] | None:
+        """Terms of a row's sum beside those of its features; None where the row cannot be used, not even its features.
+
+        Raises MemoryError.
+        """
+        return []
+
+    def answer_of(self, results: Results, row: int) -> float | str:
+        """The prediction for a row just run; of classes with a name, and of sets, that."""
+        return float(results.prediction[row])
 
     def label_text(self, batch: Batch, row: int) -> str:
         """A row's label as the progress table shows it."""

@@ -9,8 +9,13 @@ import numpy as np
 
 from vwlite._native import dyadic as kernel
 from vwlite.config_check import count_in
+from vwlite.data.batch import Batch
+from vwlite.features.feature_names import GroupTerms, group_terms
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.pair_terms import all_pairs, alone, has_length, one_term
+from vwlite.learners.row_results import CrossedTerms
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
 SCALARS = (
@@ -48,7 +53,7 @@ class Dyadic(Learner):
 
     name = "dyadic"
     config_type = DyadicConfig
-    has_latent_vectors = True
+    is_sum = has_latent_vectors = True
     SCALARS = SCALARS
     native = kernel
     supports_confidence = True
@@ -107,6 +112,37 @@ class Dyadic(Learner):
 
     def has_learned_pair(self, number: int) -> bool:
         return all(any_set(table, self.rank) for table in self.latent[number])
+
+    def crossed_terms(self, batch: Batch, plan: Plan, row: int) -> list[CrossedTerms] | None:
+        """Of each dot product: every feature of a side with every one of the other; ``--rank 0``: with its partner."""
+        made = []
+        for pair, numbers in enumerate(plan.pairs):
+            left, right = (group_terms(batch, plan, row, number) for number in numbers)
+            if not self.config.rank and len(left.slots) != len(right.slots):
+                return None
+            if self.config.rank:
+                made += self.dot_terms(pair, left, right)
+            else:
+                for i in range(len(left.slots)):
+                    made += self.dot_terms(pair, one_term(left, i), one_term(right, i))
+        return made
+
+    def dot_terms(self, pair: int, left: GroupTerms, right: GroupTerms) -> list[CrossedTerms]:
+        """Of one dot product; as in the kernel it is left out where the values of a side add up to nothing."""
+        if not (has_length(left) and has_length(right)):
+            return []
+        a, b = (self.vectors(pair, side, part.slots) for side, part in enumerate((left, right)))
+        made, offset = [all_pairs(left, right, a @ b.T)], self.config.dot_offset
+        if offset:
+            made += [alone(left, offset * a.sum(axis=1)), alone(right, offset * b.sum(axis=1))]
+            made.append(CrossedTerms(lambda _: "Offset*Offset", np.ones(1), np.full(1, offset * offset * self.rank)))
+        return made
+
+    def vectors(self, pair: int, side: int, slots: np.ndarray) -> np.ndarray:
+        """float64[n, rank] of these slots, start values where a slot was never updated."""
+        found = np.empty((len(slots), self.rank), np.float32)
+        kernel.read_vectors(self, self.kernel, (pair, side), slots, found)
+        return found.astype(float)
 
     def factors(self, pair: int, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Slots uint32[n] that were ever updated and their vectors float32[n, rank]."""

@@ -45,7 +45,7 @@ class FilterTree(Many):
 
     name = "filter_tree"
     config_type = FilterTreeConfig
-    supports_audit = shows_raw = False
+    supports_audit = is_sum = shows_raw = False
     SCALARS = SCALARS
 
     def __init__(

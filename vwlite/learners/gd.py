@@ -52,7 +52,7 @@ class Gd(Learner):
 
     name = bottom = "gd"
     config_type = GdConfig
-    supports_audit = True
+    supports_audit = is_sum = True
     SCALARS = SCALARS
     native = kernel
     kernel_config: ClassVar[type[KernelConfig]] = KernelConfig

@@ -9,9 +9,14 @@ import numpy as np
 
 from vwlite._native import lrq as kernel
 from vwlite.config_check import count_in
+from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
+from vwlite.features.feature_names import group_terms
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.lrq import LrqConfig, read_pairs
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
+from vwlite.learners.pair_terms import all_pairs
+from vwlite.learners.row_results import CrossedTerms
 
 SEED = 8675309  # of vw's dropout
 
@@ -47,6 +52,22 @@ class Lrq(Gd):
     def described(self) -> tuple[tuple[str, ...], str, str]:
         stack, labels, predictions = super().described
         return (stack[0], "lrq", *stack[1:]), labels, predictions
+
+    def crossed_terms(self, batch: Batch, plan: Plan, row: int) -> list[CrossedTerms]:
+        """Every feature of one namespace with every one of the other; the weight is the product of their factors."""
+        return [self.pair_terms(batch, plan, row, *pair) for pair in self.kernel.pairs.tolist()]
+
+    def pair_terms(self, batch: Batch, plan: Plan, row: int, left: int, right: int, rank: int) -> CrossedTerms:
+        sides = [group_terms(batch, plan, row, number) for number in (left, right)]
+        factors = [self.factors(side.slots, rank) for side in sides]
+        share = 0.5 if self.config.lrqdropout else 1.0  # as in the kernel's predictions
+        return all_pairs(*sides, share * (factors[0] @ factors[1].T))
+
+    def factors(self, slots: np.ndarray, rank: int) -> np.ndarray:
+        """float64[n, rank] of the features with these hashes, masked."""
+        first = slots[:, None].astype(np.int64) << self.kernel.shift
+        places = first + np.arange(1, rank + 1) & (1 << self.bits) - 1
+        return self.weights[places, 0].astype(float)
 
     def end_pass(self) -> None:
         super().end_pass()

@@ -15,7 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.per_class import KINDS, ManyConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.learners.vw_random import permutation
 from vwlite.storage.array_check import matrix
 
@@ -113,6 +113,26 @@ class Many(Gd):
         if self.config.oaa_subsample and not self.strict:
             self.hide_labels(batch, begin, end)
         return end
+
+    want_sums = want_scores
+
+    def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
+        """By score: of classes the chosen one first, of sets the chosen ones; of costs the lowest."""
+        first, kind = int(results.raw[row]), self.config.kind
+        if kind == "multilabel_oaa":
+            chosen = self.chosen(row)
+        else:
+            chosen = np.arange(self.config.count) == int(results.prediction[row]) - first
+        scores = {number: float(self.raw[row, number]) for number in self.audited(batch, row)}
+        sign = 1 if kind == "csoaa" else -1
+        best = sorted(scores, key=lambda number: (not chosen[number], sign * scores[number]))[:classes]
+        name = self.config.classes.display_name
+        return [WeightedSum(number, name(number + first), scores[number]) for number in best]
+
+    def answer_of(self, results: Results, row: int) -> float | str:
+        if self.config.kind == "multilabel_oaa":
+            return self.set_text(row)
+        return self.config.classes.display_name(int(results.prediction[row]))
 
     def audited(self, batch: Batch, row: int) -> Iterable[int]:
         self.want_scores()

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
+
+
+class WeightedSum(NamedTuple):
+    """A sum of weights times values that a row's answer was made from."""
+
+    weight_set: int  # from 0; of learners with one set of weights, 0
+    name: str  # of the class, or of what else the sum is the score of; empty where there is but one
+    value: float  # before it is clipped and linked
+
+
+class CrossedTerms(NamedTuple):
+    """Terms of a row whose weights are products of what was learned, and stand in no slot."""
+
+    name: Callable[[int], str]  # of the n-th term
+    values: np.ndarray  # float64[terms]
+    weights: np.ndarray  # float64[terms]
 
 
 class Results:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.learners.per_class import Many
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, WeightedSum
 
 
 class Tree(Many):
@@ -32,11 +32,19 @@ class Tree(Many):
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         return self.config.classes.display_name(int(results.prediction[row]))
 
-    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+    def want_sums(self) -> None:
         if not len(self.trace_calls):
             # Each set predicts at most once before it learns the example and once after.
             size = 4 * self.config.models + 64
             self.trace_calls, self.trace_scores = np.empty(size, np.uint32), np.empty(size, np.float32)
+
+    def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
+        """Of the contests on the way to the answer, in their order; each is won by the sign of its sum."""
+        calls = self.trace_calls[: self.trace_size].tolist()
+        return [WeightedSum(call // 2, f"contest {call // 2}", float(self.raw[0, call // 2])) for call in calls]
+
+    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+        self.want_sums()
         return range(self.config.models)
 
     def spoken(self, results: Results, row: int, classes: Iterable[int]) -> Iterator[tuple[int, bool, float]]:

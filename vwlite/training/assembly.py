@@ -52,8 +52,7 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     if not config.output.audit:
         return []
     if not learner.supports_audit:
-        asked = config.learner.option
-        raise UsageError(f"--audit does not go with --{asked}: its predictions are no sums of features' weights")
+        raise no_sums("--audit", learner)
     if learner.multiline:
         from vwlite.training.group_audit import GroupAudit
 
@@ -61,6 +60,12 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     from vwlite.training.audit import Audit
 
     return [Audit(learner, plan, display.audit)]
+
+
+def no_sums(what: str, learner: Learner) -> UsageError:
+    """The error where ``what`` shows terms of sums and the learner has none."""
+    asked = learner.config.option
+    return UsageError(f"{what} does not go with --{asked}: its predictions are no sums of features' weights")
 
 
 def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None = None) -> NameCollector | None:

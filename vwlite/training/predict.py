@@ -63,7 +63,12 @@ def predict(
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")
     policy.check_ratio(policy.lines)
-    if odd := learner.odd:
-        several = f"{len(odd)} predictions are not finite numbers" if len(odd) > 1 else NOT_FINITE
-        raise Diverged(f"{several}; the first: {odd[0]}")
+    if learner.odd:
+        raise Diverged(not_finite(learner.odd))
     return any(one.writer.broken for one in predictions)
+
+
+def not_finite(places: list[str]) -> str:
+    """The error for predictions, one or more, that are not finite numbers."""
+    several = f"{len(places)} predictions are not finite numbers" if len(places) > 1 else NOT_FINITE
+    return f"{several}; the first: {places[0]}"

@@ -1,0 +1,111 @@
+"""What ``vwlite explain`` does."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any, TextIO
+
+from vwlite.cli import build
+from vwlite.cli.console import Console
+from vwlite.cli.runs.named import module_for
+from vwlite.errors import UsageError
+from vwlite.escapes import escaped
+from vwlite.evaluation.explain import Explanation, Sum, Term, explain
+from vwlite.storage.atomic_file import atomic_output
+
+Show = Callable[[Explanation], None]
+
+
+def run(arguments: dict[str, Any]) -> int:
+    if arguments["top"] < 0:
+        raise UsageError("--top takes 0 or more")
+    if arguments["classes"] < 1:
+        raise UsageError("--classes takes 1 or more")
+    if module_for(arguments["initial"]):
+        raise UsageError("explain does not go with a model of named labels")
+    config, model = build.open_model(arguments)
+    config = replace(config, output=replace(config.output, names=True))
+    bad_lines, shown = build.bad_lines_config(arguments), {"quiet": arguments["quiet"], "display": Console(quiet=True)}
+    most = {"top": arguments["top"], "classes": arguments["classes"]}
+    explain(config, model, output(arguments["json_path"]), bad_lines, **most, **shown)
+    return 0
+
+
+@contextmanager
+def output(path: str | None) -> Iterator[Show]:
+    """Text on standard output, unless ``path``, where JSON goes, is that; a file appears when it is complete."""
+    with ExitStack() as closing:
+        shows: list[Show] = [] if path == "-" else [text_writer()]
+        if path:
+            file = sys.stdout if path == "-" else closing.enter_context(atomic_output(path, "w"))
+            shows.append(closing.enter_context(json_writer(file)))
+
+        def show(explanation: Explanation) -> None:
+            for one in shows:
+                one(explanation)
+
+        yield show
+
+
+def text_writer() -> Show:
+    """Prints paragraphs, with an empty line between two."""
+    between = ""
+
+    def show(explanation: Explanation) -> None:
+        nonlocal between
+        head = (explanation.location, explanation.tag, f"prediction {number_text(explanation.prediction)}")
+        lines = ["  ".join(escaped(part) for part in head if part)]
+        for one in explanation.sums:
+            lines += sum_lines(one)
+        print(between + "\n".join(lines))
+        between = "\n"
+
+    return show
+
+
+def sum_lines(one: Sum) -> list[str]:
+    """A sum, and below it a table of its terms."""
+    lines = [f"  {escaped(one.name)}  sum {one.value:g}" if one.name else f"  sum {one.value:g}"]
+    if one.terms:
+        lines.append(f"  {'product':>12} {'weight':>12} {'value':>12}  name")
+    for term in one.terms:
+        name = escaped(term.name) or f"slot {term.slot}"
+        lines.append(f"  {term.product:12.6g} {term.weight:12.6g} {term.value:12.6g}  {name}")
+    if one.others:
+        lines.append(f"  {one.others_product:12.6g} {'':12} {'':12}  {one.others} more")
+    if one.base:
+        lines.append(f"  {one.base:12.6g} {'':12} {'':12}  initial prediction")
+    return lines
+
+
+def number_text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+@contextmanager
+def json_writer(file: TextIO) -> Iterator[Show]:
+    """One JSON object, in which each example is a line."""
+    written = 0
+
+    def show(explanation: Explanation) -> None:
+        nonlocal written
+        file.write(f"{',' * bool(written)}\n    {json.dumps(as_json(explanation))}")
+        written += 1
+
+    file.write('{\n  "examples": [')
+    yield show
+    file.write("\n  ]\n}\n")
+
+
+def as_json(explanation: Explanation) -> dict[str, Any]:
+    sums = [{**numbers_of(one), "terms": [numbers_of(term) for term in one.terms]} for one in explanation.sums]
+    return {**numbers_of(explanation), "sums": sums}
+
+
+def numbers_of(record: Explanation | Sum | Term) -> dict[str, Any]:
+    """Its fields; a number that is not finite, which JSON does not have, is null."""
+    odd = {name for name, value in record._asdict().items() if isinstance(value, float) and not math.isfinite(value)}
+    return {name: None if name in odd else value for name, value in record._asdict().items()}
