@@ -104,3 +104,9 @@ def test_what_does_not_go_together(options, message, vwlite, write, names_in):
     before = names_in()
     assert message in vwlite("train", "data.vw", "-f", "n", *options.split(), status=2).stderr
     assert names_in() == before
+
+
+@pytest.mark.parametrize("update", ["--coin", "--pistol"])
+def test_learners_without_a_seed_of_their_own_are_shuffled_by_it_too(update, trained):
+    first, *others = (trained("m", update, "--random_seed", seed) for seed in (0, 1, 2))
+    assert first == trained("m", update) and first not in others and others[0] != others[1]

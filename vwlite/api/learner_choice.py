@@ -50,9 +50,9 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     changes = learner_changes(options)
     if options.get("costs"):
         raise UsageError("--costs needs --filter_tree")
-    if kind is GdConfig:
-        changes.pop("random_seed", None)  # the order of --shuffle follows it too
     known = {field.name for field in fields(kind)}
+    if issubclass(kind, GdConfig) and not kind.whole_passes and "random_seed" not in known:
+        changes.pop("random_seed", None)  # the order of --shuffle follows it too
     for name in changes:
         if name not in known:
             reason = "does not go with --dotproduct" if pairs else f"needs {needed_by(name)}"
