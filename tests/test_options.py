@@ -21,6 +21,7 @@ from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
+from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.solvers.aso.config import LOSSES, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
@@ -31,7 +32,7 @@ from vwlite.training.output_config import CheckpointConfig, OutputConfig
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, QueryConfig, CrrConfig, L1Config, HeldOutConfig),
-    *(SolverConfig, TargetConfig, LearnConfig, TuneConfig),
+    *(SolverConfig, TargetConfig, LearnConfig, TuneConfig, MemoryConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train

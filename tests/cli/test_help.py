@@ -35,7 +35,7 @@ def words_of(file):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_every_option_is_named_in_the_tests_of_its_command(name):
-    files = [f"test_{name.split()[0]}.py", "test_files.py", *SHARED.get(name, ())]
+    files = [f"test_{name.split()[0]}.py", "test_files.py", "test_max_memory.py", *SHARED.get(name, ())]
     exercised = {plain(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
     options = [option for option in command(name).params if isinstance(option, click.Option)]
     untested = [option.opts for option in options if not exercised & {plain(o.lstrip("-")) for o in option.opts}]

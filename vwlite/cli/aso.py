@@ -41,7 +41,7 @@ def command() -> None:
 @options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
 @options.options_in(LearnConfig)
 @options.options_in(SolverConfig)
-@options.max_memory
+@options.usual_memory_option
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")
@@ -74,7 +74,7 @@ def learn(**arguments: Any) -> int:
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
 @options.options_in(TargetConfig)
 @options.options_in(SolverConfig, passes={"default": TargetConfig().solver.passes})
-@options.max_memory
+@options.usual_memory_option
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")

@@ -88,6 +88,7 @@ def run_config(
         holdout=HoldoutConfig(**chosen(HoldoutConfig, options)),
         curriculum=curriculum_config(options),
         passes=options["passes"],
+        max_memory=options["memory"],
         **more,
     )
 
@@ -102,7 +103,7 @@ def open_model(
         audit=arguments.get("audit", False),
         quiet=True,
     )
-    run = RunConfig(input=input_config(arguments), output=output, learning=False)
+    run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident)
     if "kind" not in typed():
         config = replace(config, input=replace(config.input, kind=model.header["kind"]))

@@ -28,6 +28,7 @@ class WithMetrics(Command):
 @options.options_in(QueryConfig)
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
+@options.memory_option
 @options.bad_line_options
 @options.quiet("Print nothing but errors and metrics.")
 def command(**arguments: Any) -> int:

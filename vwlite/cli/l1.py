@@ -19,7 +19,7 @@ from vwlite.storage.output_checks import LOCK
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @options.options_in(L1Config)
 @options.options_in(HeldOutConfig)
-@options.max_memory
+@options.usual_memory_option
 @options.data_options
 @options.cache_options
 @options.options_in(FeatureConfig, TABLE, bits={"shown": "18; 32, the whole hash, with named labels"})

@@ -9,6 +9,7 @@ from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, 
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.features.config import TABLE, FeatureConfig
+from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
@@ -128,7 +129,10 @@ def json_option(help: str) -> Decorator:
     return lambda function: json(force(function))
 
 
-max_memory = number("--max-memory", "memory", help="GiB that weights may take.", default=4.0, show_default=True)
+memory_option = options_in(MemoryConfig, only=("max_memory",))
+usual_memory_option = options_in(
+    MemoryConfig, only=("max_memory",), max_memory={"default": USUAL / GIB, "shown": None}
+)
 data_files = click.argument("files", nargs=-1, type=Reads("input"), metavar="[FILE]...")
 data_options = family(
     "Input",
@@ -144,7 +148,7 @@ cache_options = family(
     options_in(InputConfig, "Cache"),
 )
 bad_line_options = options_in(BadLinesConfig, "Malformed lines")
-table_options = options_in(FeatureConfig, TABLE)
+table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryConfig, TABLE))
 feature_options = options_in(FeatureConfig, "Features")
 class_weights = options_in(InputConfig, "Classes")
 restart_options = options_in(CheckpointConfig, "Stopping and going on")

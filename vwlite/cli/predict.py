@@ -29,6 +29,7 @@ from vwlite.cli.root import SETTINGS
 )
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.data_options
+@options.memory_option
 @options.bad_line_options
 @options.quiet()
 def command(**arguments: Any) -> int:

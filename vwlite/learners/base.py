@@ -15,6 +15,7 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.losses import link_code
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
+from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.weight_table import PageToucher, Table, values_of
 
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, STOPPED_IN_GROUP = range(101, 106)  # of base/status.pxd
@@ -67,6 +68,18 @@ class Learner:
         self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
         self.scalars = np.zeros(len(self.SCALARS))
         self.odd: list[str] | None = None  # where predictions are not finite numbers; None: the first ends the run
+
+    @classmethod
+    def slot_bytes(cls, config: Any, learning: bool) -> float:
+        """Bytes of the tables for each of the 2^bits slots."""
+        raise NotImplementedError
+
+    @classmethod
+    def check_memory(cls, config: Any, bits: int, learning: bool, limit: float | None) -> None:
+        """Raises UsageError when such a learner's tables are of more than ``limit`` GiB; None: of any size."""
+        if limit is not None:
+            need = cls.slot_bytes(config, learning) * 2**bits
+            check_memory(need, limit * GIB, f"weights of {2**bits:,} slots", "a smaller -b needs less")
 
     def answer_all(self) -> None:
         """From now on go on where a prediction is not a finite number, and note in ``odd`` where that was."""

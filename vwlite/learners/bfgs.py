@@ -55,6 +55,10 @@ class Bfgs(Gd):
         if start:
             self.set_weights()
 
+    @classmethod
+    def slot_bytes(cls, config: BfgsConfig, learning: bool) -> float:
+        return 4.0 + 24.0 if learning else 4.0  # the vectors are of double precision
+
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
         if passes < 2 and self.learning:
             raise UsageError("--bfgs needs at least 2 passes: add --passes")

@@ -45,6 +45,11 @@ class KernelConfig(CommonConfig):
         ]
 
 
+def latent_stride(config: DyadicConfig) -> int:
+    """Columns of a table of latent vectors: the vector, the number of its updates, padding to 16 bytes."""
+    return (max(config.rank, 1) + 4) // 4 * 4
+
+
 class Dyadic(Learner):
     """A linear part, ``weights`` float32[2^bits, 1], and for both sides of every pair a table of latent vectors.
 
@@ -62,13 +67,16 @@ class Dyadic(Learner):
         self, config: DyadicConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict)
-        self.rank = max(config.rank, 1)
-        self.stride = (self.rank + 4) // 4 * 4
+        self.rank, self.stride = max(config.rank, 1), latent_stride(config)
         self.weights = zeros(1 << bits, 1)
         self.latent = [[self.table() if start else None for _ in range(2)] for _ in range(config.pairs)]
         self.kernel = KernelConfig(config, strict=strict, frozen=not learning)
         low, high = config.prediction_bounds or config.loss.start_range(strict)
         self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)
+
+    @classmethod
+    def slot_bytes(cls, config: DyadicConfig, learning: bool) -> float:
+        return 4.0 * (1 + 2 * config.pairs * latent_stride(config))
 
     def table(self) -> np.ndarray:
         return zeros(1 << self.bits, self.stride)

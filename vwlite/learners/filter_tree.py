@@ -69,6 +69,10 @@ class FilterTree(Many):
         first = config.classes.first
         self.set(rate=1.0, first=-1 if first is None else first)
 
+    @classmethod
+    def slot_bytes(cls, config: FilterTreeConfig, learning: bool) -> float:
+        return learner_class(config.base.learner).slot_bytes(config.base, learning) * (config.count - 1)
+
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         stack = self.nodes[0].described[0]

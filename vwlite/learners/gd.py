@@ -62,14 +62,22 @@ class Gd(Learner):
         self, config: GdConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, strict=strict)
-        adaptive, normalized, _ = config.modes
-        self.stride = 4 if learning and (adaptive or normalized) else 1
+        self.stride = Gd.columns_held(config, learning)
         self.weights = zeros(1 << bits, self.stride)
         self.kernel = self.kernel_config(config, strict=strict, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
         self.set_scalars()
         if start:
             self.set_weights()
+
+    @staticmethod
+    def columns_held(config: GdConfig, learning: bool) -> int:
+        adaptive, normalized, _ = config.modes
+        return 4 if learning and (adaptive or normalized) else 1
+
+    @classmethod
+    def slot_bytes(cls, config: GdConfig, learning: bool) -> float:
+        return 4.0 * cls.columns_held(config, learning)
 
     def set_scalars(self) -> None:
         """The numbers before the first example."""

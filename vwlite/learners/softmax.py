@@ -59,6 +59,10 @@ class Multiclass(Many):
         self.log_loss = np.zeros((2, 2))  # as in Many, for every loss
         self.told: np.ndarray | None = None
 
+    @classmethod
+    def slot_bytes(cls, config: MulticlassConfig, learning: bool) -> float:
+        return 4.0 * (2 + 0.5 ** MulticlassKernelConfig(config, strict=True).shift if learning else 1)
+
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         predictions = "SCALARS" if self.config.probabilities or self.config.scores else "MULTICLASS"

@@ -27,6 +27,10 @@ class UpdateRule(Gd):
             self.stride = self.STRIDE
             self.weights = zeros(1 << bits, self.stride)
 
+    @classmethod
+    def slot_bytes(cls, config: Any, learning: bool) -> float:
+        return 4.0 * (cls.STRIDE if learning else 1)
+
     def set_scalars(self) -> None:
         super().set_scalars()
         self.set(norm_sum=0.0, norm_weight=0.0)  # whatever --initial_t is

@@ -42,6 +42,7 @@ class Checkpoints:
 
     def __init__(self, config: RunConfig, say: Callable[[str], None], *, every: float | None = None) -> None:
         self.path, self.say, self.every = checkpoint_path(config), say, every
+        self.max_memory = config.max_memory
         self.told = told(config)
         self.found = fingerprint(config.input.paths)
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
@@ -54,7 +55,8 @@ class Checkpoints:
         if not os.path.exists(self.path):
             self.say(f"there is no {self.path} to go on from: training begins at the start")
             return None
-        restored = restore(self.path, learning=True, strict=True, learner_changes={}, feature_changes={})
+        changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
+        restored = restore(self.path, learning=True, strict=True, max_memory=self.max_memory, **changes)
         run = restored.header.get("run")
         if run is None:
             raise ModelError(f"{self.path} is a model, not a checkpoint")

@@ -9,7 +9,8 @@ from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import Config, config, option
+from vwlite.memory_limit import MemoryConfig
+from vwlite.options import Config, again, config, option
 from vwlite.training.output_config import OutputConfig
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class RunConfig(Config):
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     passes: int = option(1, "Passes over the data.", section="Passes", low=1)
+    max_memory: float | None = again(MemoryConfig, "max_memory", None, shown="no limit")
     initial_pass_length: int = option(
         -1, "Lines of a pass, of which there are twice as many; -1 for all.", vw_only=True
     )

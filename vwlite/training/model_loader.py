@@ -44,6 +44,7 @@ def restore(
     dropped: dict[str, Any] | None = None,
     state_changes: dict[str, float] | None = None,
     confident: bool = False,
+    max_memory: float | None = None,
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
 
@@ -51,7 +52,8 @@ def restore(
     compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
     not keep. ``learner_name``: to go on with another learner, of the same table and options.
     ``confident``: predictions come with the importance that would flip their sign, where the learner has it.
-    Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model.
+    Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model, or for
+    tables of more than ``max_memory`` GiB.
     """
     try:
         header, kind, config, features = stored(path)
@@ -61,6 +63,7 @@ def restore(
         if rates:
             kind = kind.with_confidence()
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
+        kind.check_memory(config, features.bits, learning or rates, max_memory)
         loaded = model_file.load(path, want=kind.wanted(header, learning or rates))
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):

@@ -40,6 +40,7 @@ def start(
         feature_changes=dict(feature_changes or {}),
         loss_changes=dict(loss_changes or {}),
         confident=confident,
+        max_memory=config.max_memory,
     )
     if config.learning:
         go_on(initial, model, dict(learner_changes or {}))
@@ -64,9 +65,10 @@ def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
 
 
 def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, Plan]:
-    """The learner of a run, and the plan of its features."""
+    """The learner of a run, and the plan of its features. Raises UsageError for one of more memory than allowed."""
     if model:
         return model.learner, model.plan
     kind = learner_class(config.learner.learner)
+    kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
     learner = kind(config.learner, config.features.bits, learning=config.learning, strict=config.strict)
     return learner, Plan(config.features, drop_pairs=learner.drops_pairs)

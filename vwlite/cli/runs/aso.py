@@ -7,6 +7,7 @@ from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
+from vwlite.memory_limit import GIB
 from vwlite.numerals import is_count
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
@@ -15,7 +16,6 @@ from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn
-from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
 
 

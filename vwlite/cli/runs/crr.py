@@ -14,6 +14,8 @@ from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
@@ -31,6 +33,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+    Gd.check_memory(GdConfig(sgd=True), features.bits, True, config.max_memory)
     plan = Plan(features)
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None

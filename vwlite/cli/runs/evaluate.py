@@ -22,7 +22,7 @@ NO_LABELS = "there is no labelled example to measure the model on"
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if named := module_for(arguments["initial"]):
+    if named := module_for(arguments["initial"], arguments["memory"]):
         return named.evaluate(arguments)
     config, model = build.open_model(arguments, to_measure(arguments["initial"]))
     if not model.learner.simple_labels:

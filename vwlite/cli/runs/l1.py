@@ -11,12 +11,12 @@ from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.memory_limit import GIB
 from vwlite.options import check_needs
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
-from vwlite.solvers.memory_limit import GIB
 from vwlite.storage.file_lock import lock
 from vwlite.training.option_agreement import check_features, check_learner
 

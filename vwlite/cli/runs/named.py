@@ -1,23 +1,27 @@
 """Models whose labels are names: which module does what ``predict``, ``evaluate`` and ``inspect`` do with them."""
 
 import importlib
+import os
 from types import ModuleType
 
 from vwlite.cli import build
 from vwlite.cli.effects import spelled
 from vwlite.errors import UsageError
+from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
 MODULES = {"l1": "tagging", "aso": "classes"}  # by learner
 WITHOUT = ("confidence", "raw", "qid", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
 
 
-def module_for(path: str) -> ModuleType | None:
+def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:
     """The one with ``predict``, ``evaluate`` and ``inspect`` for this model; None: its labels are numbers.
 
-    Raises as ``vwlite.storage.model_file.load`` does.
+    Raises UsageError for a model of more than ``max_memory`` GiB, and as ``vwlite.storage.model_file.load`` does.
     """
     name = MODULES.get(learner_name_of(path))
+    if name and max_memory is not None:  # such a model is read whole, and is not compressed
+        check_memory(os.path.getsize(path), max_memory * GIB, path, "a model of fewer weights needs less")
     return importlib.import_module(f"vwlite.cli.runs.{name}") if name else None
 
 

@@ -12,7 +12,7 @@ from vwlite.training.prediction_writer import STDOUT
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if named := module_for(arguments["initial"]):
+    if named := module_for(arguments["initial"], arguments["memory"]):
         return named.predict(arguments)
     changes, confidence = changes_for(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)

@@ -6,12 +6,12 @@ import numpy as np
 
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError
+from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.config import SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, targets
 from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta
-from vwlite.solvers.memory_limit import USUAL, check_memory
 
 
 @dataclass(slots=True)

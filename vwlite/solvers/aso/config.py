@@ -6,8 +6,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from vwlite.errors import UsageError
+from vwlite.memory_limit import USUAL
 from vwlite.options import Config, config, option
-from vwlite.solvers.memory_limit import USUAL
 
 if TYPE_CHECKING:
     from vwlite.solvers.aso.auxiliary import Aux

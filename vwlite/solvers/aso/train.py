@@ -7,6 +7,7 @@ import numpy as np
 
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
+from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     SUPERVISED,
     Aux,
@@ -26,7 +27,6 @@ from vwlite.solvers.aso.corpus import Corpus, Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, side_by_side
 from vwlite.solvers.aso.sgd import Weights, objective, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta, leading, shared_features
-from vwlite.solvers.memory_limit import GIB, check_memory
 
 
 @dataclass(slots=True)

@@ -7,7 +7,8 @@ from dataclasses import field
 from vwlite.errors import UsageError
 from vwlite.features.config import QueryConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.options import Config, config, option
+from vwlite.memory_limit import MemoryConfig
+from vwlite.options import Config, again, config, option
 
 LOSS_NAMES = ("squared", "logistic", "hinge")
 RATES = ("inverse", "invsqrt", "constant")
@@ -40,6 +41,7 @@ class CrrConfig(Config):
     )
     queries: QueryConfig = field(default_factory=QueryConfig)
     seed: int = option(0, "Seed of the draws.", spelled=("--random_seed", "--seed"))
+    max_memory: float | None = again(MemoryConfig, "max_memory", None, shown="no limit")
 
     def __post_init__(self) -> None:
         if self.loss.name not in LOSS_NAMES:

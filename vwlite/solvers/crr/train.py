@@ -28,6 +28,7 @@ from vwlite.solvers.crr.config import RATES, CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.storage import model_file
 
+NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all
 CHUNK = 1 << 17  # steps between looks at signals
 
 
@@ -92,7 +93,7 @@ def check(status: int, after: int) -> None:
 
 def facts(config: CrrConfig) -> dict[str, Any]:
     """The training options that the model records, as JSON data."""
-    options = {name: value for name, value in asdict(config).items() if name not in ("loss", "queries", "penalty")}
+    options = {name: value for name, value in asdict(config).items() if name not in NOT_RECORDED}
     return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 

@@ -14,11 +14,11 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.confusion_table import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.features.feature_plan import text_format
+from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
-from vwlite.solvers.memory_limit import GIB, USUAL
 
 PIECE = 1 << 21  # probabilities at a time
 

@@ -16,6 +16,7 @@ from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
+from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.loglinear import model_file, owlqn
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans
@@ -25,7 +26,6 @@ from vwlite.solvers.loglinear.problems import Chains, Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
-from vwlite.solvers.memory_limit import USUAL, check_memory
 
 
 @dataclass(slots=True)

@@ -1,0 +1,79 @@
+"""``--max-memory``: what would take more is refused before it is allocated, with what it needs and what is allowed."""
+
+import pytest
+
+LINES = "1 |a x y\n-1 |b z\n"
+NAMED = "A |w x\nB |w y\n" * 3
+
+
+@pytest.fixture
+def data(write):
+    write("data.vw", LINES)
+    write("named.vw", NAMED)
+
+
+@pytest.mark.parametrize(
+    ("options", "need"),  # need: MiB at -b 20
+    [
+        ("", 16),
+        ("--sgd", 4),
+        ("--coin", 32),
+        ("--bfgs --passes 2 -c", 28),
+        ("--multiclass 3", 8.5),
+        ("--dotproduct ab --rank 3", 36),
+        ("--filter_tree 5", 64),
+    ],
+)
+def test_tables_of_every_learner_are_counted(options, need, vwlite, data, names_in):
+    run = ("train", "data.vw", "-f", "model", "-b", 20, "--quiet", *options.split())
+    said = vwlite(*run, "--max-memory", need / 1024 * 0.999, status=2).stderr
+    gib = f"{need / 1024:.2f} GiB are more than --max-memory {need / 1024 * 0.999:g}"
+    assert said == f"vwlite: weights of 1,048,576 slots: {gib}: a smaller -b needs less\n"
+    assert "model" not in names_in()
+    if "filter_tree" not in options and "multiclass" not in options:
+        vwlite(*run, "--max-memory", need / 1024)
+        assert "model" in names_in()
+
+
+def test_vw_says_it_in_its_way(vwlite, data):
+    done = vwlite("vw", "data.vw", "-b", 20, "--max-memory", 0.001, status=1)
+    assert "[critical] vw: weights of 1,048,576 slots: 0.02 GiB are more than --max-memory 0.001" in done.stdout
+
+
+def test_a_model_that_goes_on_needs_as_much(vwlite, data):
+    vwlite("train", "data.vw", "-f", "model", "-b", 20)
+    for command in ("train", "vw"):
+        done = vwlite(command, "data.vw", "-i", "model", "--max-memory", 0.01, status=2 if command == "train" else 1)
+        assert "more than --max-memory 0.01" in done.stdout + done.stderr
+        vwlite(command, "data.vw", "-i", "model", "--max-memory", 0.016)
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_what_predicts_needs_the_weights_alone(command, vwlite, data):
+    vwlite("train", "data.vw", "-f", "model", "-b", 20)
+    assert "0.00 GiB are more than" in vwlite(command, "-i", "model", "data.vw", "--max-memory", 0.003, status=2).stderr
+    vwlite(command, "-i", "model", "data.vw", "--max-memory", 0.004)
+
+
+def test_models_of_named_labels_are_counted_whole(vwlite, data):
+    vwlite("l1", "named.vw", "--model", "multinomial", "-f", "tagger", "--passes", 1)
+    vwlite("aso", "train", "named.vw", "-f", "classes")
+    for model in ("tagger", "classes"):
+        for command in ("predict", "evaluate"):
+            said = vwlite(command, "-i", model, "named.vw", "--max-memory", 1e-7, status=2).stderr
+            assert said.startswith(f"vwlite: {model}: 0.00 GiB are more than --max-memory 1e-07: ")
+            vwlite(command, "-i", model, "named.vw", "--max-memory", 0.001)
+
+
+def test_crr(vwlite, data):
+    run = ("crr", "data.vw", "-f", "model", "--steps", 10, "-b", 20)
+    assert "weights of 1,048,576 slots" in vwlite(*run, "--max-memory", 0.003, status=2).stderr
+    vwlite(*run, "--max-memory", 0.004)
+
+
+@pytest.mark.parametrize("command", ["train", "predict"])
+def test_no_memory_at_all_is_no_limit_to_ask_for(command, vwlite, data):
+    vwlite("train", "data.vw", "-f", "model")
+    model = ("-i", "model")
+    said = vwlite(command, *model, "data.vw", "--max-memory", 0, status=2).stderr
+    assert "--max-memory takes a number above 0, not 0" in said
