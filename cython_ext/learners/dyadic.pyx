@@ -9,7 +9,7 @@ from learners.dyadic_flow cimport Component, Flow, Step, flow_step, importance_t
 from features.namespace_groups cimport Rows
 from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector, read_vector, start_value
 from losses.links cimport apply_link
-from losses.loss_types cimport Loss, LossParams
+from losses.loss_types cimport Loss, LossParams, read_params
 from losses.losses cimport get_loss
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
@@ -340,9 +340,8 @@ cdef Learner open_learner(state, config, plan):
     if scalars.shape[0] != SCALARS or get_loss(config.loss_code, &m.loss) != 0 or not 0 < len(plan.pairs) <= MAX_PAIRS:
         raise ValueError("unknown loss, or a wrong number of scalars or pairs")
     m.table, m.scalars = <float *>&table[0, 0], &scalars[0]
-    m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
-                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
-                          config.loss_power)
+    read_params(config.loss_params, &m.params)
+    m.params.min_label, m.params.max_label = <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL]
     m.loss_code, m.link = config.loss_code, config.link_code
     m.decay, m.offset, m.power_t, m.initial_t = config.decay, config.offset, config.power_t, config.initial_t
     m.positional, m.frozen, m.strict = config.rank == 0, config.frozen, config.strict

@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from base.byte_scan cimport prefetch, unlikely
 from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
 from base.float32 cimport ONE
-from losses.loss_types cimport Loss, LossParams, has_loss
+from losses.loss_types cimport Loss, LossParams, has_loss, read_params
 from losses.losses cimport LOSS_LOGISTIC, get_loss
 from features.plan cimport LETTERS
 from learners.adaptive_rates cimport PREFETCH_DISTANCE, SHORT_ROW, Ahead, Rates, Scan
@@ -374,9 +374,8 @@ cdef inline Learner open_learner(state, config) except *:
         raise ValueError("unknown loss or wrong number of scalars")
     m.table, m.stride, m.scalars = <float *>&table[0, 0], table.shape[1], &scalars[0]
     m.norms, m.slots = m.scalars, table.shape[0]
-    m.params = LossParams(config.tau, config.expectile, config.logistic_min, config.logistic_max,
-                          <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL], config.loss_scale,
-                          config.loss_power)
+    read_params(config.loss_params, &m.params)
+    m.params.min_label, m.params.max_label = <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL]
     m.signs = config.loss_code == LOSS_LOGISTIC and m.params.logistic_min == -1 and m.params.logistic_max == 1
     m.link = config.link_code
     m.ahead = Ahead(NULL, 0, False)

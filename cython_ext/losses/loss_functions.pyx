@@ -3,17 +3,14 @@
 import numpy as np
 
 from losses.links cimport LINK_COUNT, apply_link
-from losses.loss_types cimport LOSS_PARAMS, Loss, LossParams, has_loss, read_params
+from losses.loss_types cimport Loss, LossParams, has_loss, read_params
 from losses.losses cimport get_loss
 
 
 cdef int open_table(int code, const float[::1] values, LossParams* params, Loss* loss) except -1:
     if get_loss(code, loss) != 0:
         raise ValueError(f"no loss has the code {code}")
-    if values.shape[0] != LOSS_PARAMS:
-        raise ValueError(f"expected {LOSS_PARAMS} loss parameters, got {values.shape[0]}")
-    params[0] = read_params(&values[0])
-    return 0
+    return read_params(values, params)
 
 
 cdef int same_length(Py_ssize_t n, Py_ssize_t other) except -1:

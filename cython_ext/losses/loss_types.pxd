@@ -1,10 +1,7 @@
 """A loss as kernels use it: a struct of functions and a struct of their parameters."""
 
 
-cdef enum:
-    LOSS_PARAMS = 8  # number of fields of LossParams
-
-ctypedef struct LossParams:
+ctypedef struct LossParams:  # fields of float alone, which Python fills as an array
     float tau           # quantile: weight of a prediction below the label, in [0, 1]
     float expectile     # expectile: weight of a prediction above the label, in (0, 0.5]
     float logistic_min  # logistic: label that means "certainly negative"
@@ -36,6 +33,10 @@ cdef inline bint has_loss(const Loss *loss, const LossParams *params, float p, f
     return loss.value(params, p, y) > 0 if loss.is_positive == NULL else loss.is_positive(params, p, y)
 
 
-cdef inline LossParams read_params(const float* values) noexcept nogil:
-    """Build the struct from its fields in order, ``float32[LOSS_PARAMS]``."""
-    return LossParams(values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7])
+cdef inline int read_params(const float[::1] values, LossParams* out) except -1:
+    """Fill the struct with its fields in order, as ``LossConfig.params`` has them. Raises ValueError for another number."""
+    cdef size_t fields = sizeof(LossParams) // sizeof(float)
+    if <size_t>values.shape[0] != fields:
+        raise ValueError(f"expected {fields} loss parameters, got {values.shape[0]}")
+    out[0] = (<const LossParams*>&values[0])[0]
+    return 0

@@ -28,9 +28,7 @@ class CommonConfig:
 
     def __init__(self, config: Any, *, strict: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
-        params = config.loss.params()
-        self.tau, self.expectile, self.logistic_min, self.logistic_max = map(float, params[:4])
-        self.loss_scale, self.loss_power = map(float, params[6:])
+        self.loss_params = config.loss.params()  # of which the learner's scalars have the label range
         self.frozen = frozen or config.prediction_bounds is not None
         self.strict = strict
 

@@ -234,7 +234,7 @@ class LossConfig(Config):
         return self.loss.accepts(labels, self) | (labels != labels)
 
     def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
-        """The kernels' ``LossParams``, float32[8]; the default range is the loss's initial one."""
+        """The kernels' ``LossParams``, float32 of its fields in order; the default range is the loss's initial one."""
         import numpy as np
 
         q = 0.5 if self.expectile_q is None else self.expectile_q
