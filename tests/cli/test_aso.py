@@ -44,6 +44,8 @@ def test_two_commands_and_the_others_take_the_model(vwlite, header):
     vwlite("aso", "train", "few.vw", "--theta", "theta", "-f", "model", "--quiet", "--json", "facts")
     scores = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
     assert scores["accuracy"] > 0.95 and scores["accuracy"] == scores["micro_f1"]
+    chosen = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--metric", "Accuracy", "--json", "-").stdout)
+    assert chosen == {"accuracy": scores["accuracy"]}
     predicted = vwlite("predict", "-i", "model", "test.vw", "-r", "raw").lines
     assert len(predicted) == 60 and predicted[0].split()[0] in TOPICS and predicted[0].endswith(" d0")
     assert "ball" in vwlite("inspect", "model", "--top", "10").stdout
@@ -153,7 +155,8 @@ def test_models_in_the_wrong_place(vwlite):
     assert "made by vwlite aso learn" in vwlite("aso", "inspect", "m", status=76).stderr
     assert vwlite("predict", "-i", "theta", "test.vw", status=76).stderr
     assert "does not go with" in vwlite("predict", "-i", "m", "test.vw", "--active", status=2).stderr
-    assert "does not go with" in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "auc", status=2).stderr
+    said = "--metric auc: a model of this kind has examples, accuracy, micro_f1"
+    assert said in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "auc", status=2).stderr
     assert "two at least" in vwlite("aso", "train", "un.vw", "-f", "n", "--quiet", status=65).stderr
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from vwlite.cli.signals import Interrupts
 from vwlite.interrupts import Interrupted
+from vwlite.training.model_writer import ModelWriter
 
 DRAW = random.Random(1)
 LABELS = [DRAW.choice((-1, 1)) for _ in range(60)]  # nothing to be learned but by heart
@@ -122,3 +123,20 @@ def test_other_outputs_are_no_resumption(vwlite, data, stop, monkeypatch):
         stop(12)
         vwlite(*command, status=143)
     assert "whose outputs were model" in vwlite(*command, "--readable_model", "r", "--resume", status=2).stderr
+
+
+def test_a_run_that_is_stopped_after_its_last_pass_makes_no_more(vwlite, data, tmp_path, monkeypatch):
+    run = ("train", data, *FILES, *PASSES)
+    vwlite(*run)
+    whole = content(tmp_path)
+    name_best = ModelWriter.name_best
+
+    def stop_once(self):
+        monkeypatch.setattr(ModelWriter, "name_best", name_best)
+        raise Interrupted(15)
+
+    monkeypatch.setattr(ModelWriter, "name_best", stop_once)
+    assert "--resume goes on with it" in vwlite(*run, status=143).stderr
+    said = vwlite(*run, "--resume").stderr
+    assert "passes used = 4\n" in said
+    assert content(tmp_path) == whole

@@ -42,3 +42,7 @@ class EarlyStopping(Listener):
 
     def restore(self, state: dict[str, int]) -> None:
         self.failures = state["failures"]
+        if self.failures >= self.config.early_terminate:  # it was stopped while its model was written
+            self.stopped = True
+            self.writer.end_with_best()
+            self.run.extend(self.run.passes_done - self.run.passes)

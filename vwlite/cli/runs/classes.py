@@ -9,13 +9,15 @@ from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.named import refuse
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
+from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.classifier import Target, labels_of
 from vwlite.solvers.aso.metrics import agreement
 from vwlite.training.prediction_writer import PredictionWriter
 
-WITHOUT = ("kind", "metrics", "probabilities")
+WITHOUT = ("kind", "probabilities")
 
 
 def predict(arguments: dict[str, Any]) -> int:
@@ -72,6 +74,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
         members = [len({*text.split(",")} - {""}) for text in corpus.texts]
         meant = np.array([members[label] for label in corpus.label[labelled].tolist()])
     report = agreement(chosen, true, importance, meant)
+    report = choose(report, report, chosen_metrics(arguments["metrics"]))
     if arguments["json_path"] != "-":
         print(as_table(report))
     if arguments["json_path"]:
