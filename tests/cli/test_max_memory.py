@@ -48,7 +48,7 @@ def test_a_model_that_goes_on_needs_as_much(vwlite, data):
         vwlite(command, "data.vw", "-i", "model", "--max-memory", 0.016)
 
 
-@pytest.mark.parametrize("command", ["predict", "evaluate"])
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
 def test_what_predicts_needs_the_weights_alone(command, vwlite, data):
     vwlite("train", "data.vw", "-f", "model", "-b", 20)
     assert "0.00 GiB are more than" in vwlite(command, "-i", "model", "data.vw", "--max-memory", 0.003, status=2).stderr

@@ -17,8 +17,9 @@ from vwlite.cli.root import SETTINGS
 @options.count("--classes", help="Of classes, show the sums of the N best.", default=2, show_default=True)
 @options.json_option("Write the same as JSON; - is standard output, without text.")
 @options.data_options
+@options.memory_option
 @options.bad_line_options
-@click.option("--quiet", is_flag=True, help="Print nothing but errors and explanations.")
+@options.quiet("Print nothing but errors and explanations.")
 def command(**arguments: Any) -> int:
     """Show why examples got their scores: the terms of each sum, by name, those that move it most first.
 
