@@ -181,6 +181,12 @@ def test_counts_have_bounds(option, value, vwlite, write):
     assert option in vwlite("explain", "-i", "m", "d", option, value, status=2).stderr
 
 
+def test_a_model_that_takes_too_much_is_refused(vwlite, write):
+    vwlite("train", write("d", NUMBERS), "-f", "m", "--quiet")
+    done = vwlite("explain", "-i", "m", "d", "--max-memory", "0.0001", status=2)
+    assert "more than --max-memory 0.0001" in done.stderr
+
+
 def test_data_are_read_as_by_predict(vwlite, write, tmp_path):
     vwlite("train", write("d", NUMBERS), "-f", "m", "--quiet")
     shown = vwlite("explain", "-i", "m", "-d", "d", "--examples", "1", "--threads", "1").stdout

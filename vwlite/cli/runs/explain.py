@@ -24,7 +24,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--top takes 0 or more")
     if arguments["classes"] < 1:
         raise UsageError("--classes takes 1 or more")
-    if module_for(arguments["initial"]):
+    if module_for(arguments["initial"], arguments["memory"]):
         raise UsageError("explain does not go with a model of named labels")
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
