@@ -52,6 +52,8 @@ digits = st.text("0123456789", max_size=22)
 signs = st.sampled_from(["", "-"])
 spelled = st.builds("{}{}.{}".format, signs, digits, digits)
 exponents = st.builds("{}{}{}".format, spelled, st.sampled_from(["e", "E", "e-", "E+"]), st.integers(0, 400))
+HEXADECIMAL = r"\A[+-]?0[xX]([0-9a-fA-F]{1,9}\.?[0-9a-fA-F]{0,9}|\.[0-9a-fA-F]{1,9})([pP][+-]?[0-9]{1,3})?\Z"
+hexadecimals = st.from_regex(HEXADECIMAL).map(str.encode)
 numbers = st.one_of(st.sampled_from(ODD_NUMBERS + NUMBERS), spelled.map(str.encode), exponents.map(str.encode))
 
 

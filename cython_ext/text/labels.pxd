@@ -4,7 +4,7 @@ from libc.math cimport NAN, isfinite, isnan
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memcmp
 
-from text.number_parser cimport is_decimal, read_number
+from text.number_parser cimport is_number_form, read_number
 from text.batch_builder cimport SAVE, TAGGED, BatchBuilder
 from base.status cimport BAD_IMPORTANCE, BAD_LABEL_NUMBER, BAD_LABEL_WORDS, NOT_FINITE, OK
 
@@ -60,7 +60,7 @@ cdef inline int read_word(const char *p, const char *end, const float *powers, b
         return BAD_LABEL_NUMBER
     if not isfinite(out[0]):
         return NOT_FINITE
-    return OK if is_decimal(p, stop) else BAD_LABEL_NUMBER
+    return OK if is_number_form(p, stop) else BAD_LABEL_NUMBER
 
 
 cdef inline int read_simple_label(const LabelWords *words, const float *powers, bint skip_malformed, BatchBuilder *out,

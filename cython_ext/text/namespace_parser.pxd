@@ -7,7 +7,7 @@ from libc.string cimport memchr, memset
 
 from base.byte_scan cimport delimiters, first_bit
 from text.murmur3 cimport hash_name
-from text.number_parser cimport is_decimal, read_number
+from text.number_parser cimport is_number_form, read_number
 from text.batch_builder cimport (
     AFFIX, AFFIX_CHAR, ANONYMOUS, ANONYMOUS_CHAR, NAMED, SPELLING, SPELLING_CHAR, TEXT_VALUE, BatchBuilder,
 )
@@ -232,7 +232,7 @@ cdef inline const char *read_value(const Reader *reader, const NamespaceBlock *b
     if reader.skip_malformed and status[0] == OK:
         if not isfinite(value[0]):
             status[0] = report_issue(reader, p, bar, NOT_FINITE, out)
-        elif not is_decimal(p, stop):
+        elif not is_number_form(p, stop):
             status[0] = report_issue(reader, p, bar, BAD_VALUE, out)
     hash[0] = hash_feature(reader, block, name, length, anonymous)
     if out.name != NULL:
@@ -340,7 +340,7 @@ cdef inline const char *read_namespace_name(const Reader *reader, const char *p,
     stop = read_number(p, reader.end, reader.powers, &block.value)
     if stop == p:
         block.value = 0
-    if stop == reader.end or (reader.skip_malformed and (stop == p or (isfinite(block.value) and not is_decimal(p, stop)))):
+    if stop == reader.end or (reader.skip_malformed and (stop == p or (isfinite(block.value) and not is_number_form(p, stop)))):
         status[0] = report_issue(reader, p, bar, BAD_NAMESPACE_VALUE, out)
     if status[0] == OK and isnan(block.value):
         status[0] = report_issue(reader, p, bar, NAN_NAMESPACE_VALUE, out)

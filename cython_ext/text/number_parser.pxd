@@ -122,3 +122,33 @@ cdef inline bint is_decimal(const char *p, const char *stop) noexcept nogil:
     if not (is_digit((stop - 1)[0]) or (stop - 1)[0] == 46):
         return False
     return is_digit(p[p[0] == 46]) and (p[1] | 32) != 120
+
+
+cdef inline bint is_hex_digit(char c) noexcept nogil:
+    return is_digit(c) or <unsigned char>((c | 32) - 97) <= 5
+
+
+cdef inline bint is_hexadecimal(const char *p, const char *stop) noexcept nogil:
+    """Whether ``[p, stop)`` is a complete hexadecimal number with an exponent, as ``0x1.8p-3``; ``0x10`` may be anything."""
+    cdef bint digits = False
+    while p != stop and p[0] == 32:
+        p += 1
+    if p == stop:
+        return False
+    p += p[0] == 43 or p[0] == 45
+    if stop - p < 5 or p[0] != 48 or (p[1] | 32) != 120:
+        return False
+    p += 2
+    while is_hex_digit(p[0]):
+        digits = True
+        p += 1
+    p += p[0] == 46
+    while is_hex_digit(p[0]):
+        digits = True
+        p += 1
+    return digits and p < stop and (p[0] | 32) == 112 and is_digit((stop - 1)[0])
+
+
+cdef inline bint is_number_form(const char *p, const char *stop) noexcept nogil:
+    """Whether ``[p, stop)``, where ``read_number`` read a number, is written in a form that is clearly one."""
+    return is_decimal(p, stop) or is_hexadecimal(p, stop)

@@ -7,7 +7,7 @@ from libc.string cimport memchr, memcmp
 from text.murmur3 cimport murmur3
 from text.labels cimport read_word
 from text.namespace_parser cimport Reader, NamespaceBlock, close_segment, emit, is_blank, record_issue, record_name, open_segment
-from text.number_parser cimport POWERS, fill_powers, is_decimal, is_digit, read_number
+from text.number_parser cimport POWERS, fill_powers, is_number_form, is_digit, read_number
 from text.batch_builder cimport ANONYMOUS_CHAR, NAMED, TAGGED, BatchBuilder
 from text.line_loop cimport fill_blank, open_reader, open_builder, parse_lines
 from base.status cimport BAD_INDEX, BAD_LABEL_NUMBER, BAD_VALUE, COMMENT, EXPECTED_COLON, FULL, NOT_FINITE, OK
@@ -87,7 +87,7 @@ cdef inline const char *read_value(const Reader *reader, const char *p, const ch
         status[0] = BAD_VALUE
     elif not isfinite(value[0]):
         status[0] = NOT_FINITE
-    elif not is_decimal(p, stop):
+    elif not is_number_form(p, stop):
         status[0] = BAD_VALUE
     return stop if status[0] == OK else p
 

@@ -7,7 +7,7 @@ from base.byte_scan cimport breaks, breaks_scalar, delimiters_scalar, nondigits,
 from text.murmur3 cimport hash_name as hash_of
 from text.murmur3 cimport murmur3 as murmur3_of
 from text.number_parser cimport POWERS, fill_powers
-from text.number_parser cimport is_decimal as is_complete_decimal
+from text.number_parser cimport is_number_form as is_form_of_number
 from text.number_parser cimport read_number as number_at
 
 cdef extern from "text/decimals.h" nogil:
@@ -69,14 +69,14 @@ def read_decimals(const unsigned char[::1] padded, Py_ssize_t end, uint32_t seed
 
 
 def read_number(const unsigned char[::1] padded, Py_ssize_t begin, Py_ssize_t end):
-    """The number at ``padded[begin:end]``, a part of a line: ``(value, bytes read, whether it is a complete decimal number)``.
+    """The number at ``padded[begin:end]``, a part of a line: ``(value, bytes read, whether its form is clearly a number's)``.
 
     0 bytes read mean that there is none; ``padded[end]`` must be a byte that ends a line or a word.
     """
     cdef float value = 0
     cdef const char *start = start_of(padded, begin, end)
     cdef const char *stop = number_at(start, start + (end - begin), POWERS_OF_TEN, &value)
-    return value, stop - start, is_complete_decimal(start, stop)
+    return value, stop - start, is_form_of_number(start, stop)
 
 
 def exp(double x):

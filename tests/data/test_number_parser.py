@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle.numbers import parse_number
-from vwtext import NUMBERS, ODD_NUMBERS, numbers
+from vwtext import NUMBERS, ODD_NUMBERS, hexadecimals, numbers
 
 from vwlite._native import testing
 
 SLACK = bytes(64)
-SPELLED_OUT = re.compile(rb" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d*[\d.])?")
+HEXADECIMAL = rb"0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+"
+SPELLED_OUT = re.compile(rb" *[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d*[\d.])?|" + HEXADECIMAL + rb")")
 
 
 def bits(value):
@@ -40,7 +41,15 @@ def test_odd_numbers(text, rest):
     read(text, rest, len(text + rest))
 
 
-@given(st.one_of(numbers, st.sampled_from([b"", b"-", b"x"])), st.sampled_from([b" ", b"|", b" 5|", b"|5"]))
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_hexadecimal_numbers_are_read_to_the_last_bit(value):
+    text = value.hex().encode()
+    assert bits(read(text, b"", len(text))[0]) == bits(np.float32(value))
+
+
+@given(
+    st.one_of(numbers, hexadecimals, st.sampled_from([b"", b"-", b"x"])), st.sampled_from([b" ", b"|", b" 5|", b"|5"])
+)
 def test_a_label_word_ends_before_its_line_does(text, rest):
     read(text, rest, len(text))
 
@@ -55,7 +64,7 @@ def test_short_decimals_take_the_fast_way_to_the_same_bits(whole, fraction, nega
     assert value == pytest.approx(float(text), rel=1e-5)
 
 
-@given(st.one_of(numbers, st.text("0123456789.eE+-x nN", max_size=8).map(str.encode)))
+@given(st.one_of(numbers, hexadecimals, st.text("0123456789.eE+-x nNpPaF", max_size=8).map(str.encode)))
 def test_what_is_spelled_out(text):
     _, taken, spelled_out = testing.read_number(text + b"\n" + SLACK, 0, len(text))
     if taken == len(text):

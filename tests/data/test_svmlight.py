@@ -194,6 +194,7 @@ def test_same_model_as_from_the_converted_text(run_cli, tmp_path, options):
         (b"1 1:#2", Code.BAD_VALUE, 4),
         (b"1 1:2:3", Code.BAD_VALUE, 4),
         (b"1 1:0x10", Code.BAD_VALUE, 4),
+        (b"1 1:0x1p3 2:0x1p", Code.BAD_VALUE, 12),
         (b"1 1:nan", Code.NOT_FINITE, 4),
         (b"1 1:1e39", Code.NOT_FINITE, 4),
     ],

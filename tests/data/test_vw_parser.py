@@ -192,6 +192,30 @@ def test_rare_lines(line, options):
     assert row_of(batch, 0) == row_of_twin(parse_line(line, options))
 
 
+FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@given(FLOATS, FLOATS.filter(lambda value: value >= 0), FLOATS, FLOATS.filter(bool))
+def test_strict_lines_have_hexadecimal_numbers_wherever_there_are_numbers(label, importance, base, value):
+    words = " ".join(number.hex() for number in (label, importance, base))
+    text = f"{words} 'tag|a x:{value.hex()} y:{value.hex().upper()}\n|b:{value.hex()} x\n".encode()
+    batch, remarks = parse(text, TextFormat())
+    assert remarks == []
+    assert bits([batch.label[0], batch.importance[0], batch.base[0]]) == bits([label, importance, base])
+    assert bits(batch.value) == bits([value] * 3)
+
+
+NO_NUMBERS = b"0x10 0x 0x.p1 0x1p 0x1p+ 0x1.8p-3x 0x1p128 x1p3 0x1pf".split()
+
+
+@pytest.mark.parametrize("number", NO_NUMBERS)
+def test_strict_lines_have_no_other_hexadecimal_numbers(number):
+    text = b"1 |a x:%b\n%b |a\n1 %b |a\n|a:%b x\n" % ((number,) * 4)
+    batch, remarks = parse(text, TextFormat())
+    assert [line for line, _ in remarks] == ([1, 2, 3] if number == b"x1p3" else [0, 1, 2, 3])
+    assert len(batch) == (number == b"x1p3")
+
+
 def test_a_bad_line_is_noted_once():
     text = b"1 |a x\n2 |b x|a:nan\n3 |a:inf\n3 4 5 6 |a:nan x:1:2\nx -1 |a\n4 |a y\n"
     batch, remarks = parse(text, text_format(Options(), strict=True))

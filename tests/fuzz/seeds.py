@@ -34,6 +34,7 @@ VW = (
     b"\xef\xbb\xbf0.5 |\xc3\xa4 \xe6\x97\xa5:.5\r\n 2  |a  b\t c \n3 |:2 x\nnan |a\nh:nan |a b:inf\n",
     b"1 |a x:1e38 y:1e39 |b 12345678901234567890 -7:1 |user s |item t\n" * 4,
     b"1 |a one two three four |b Big5 sma11 |c d |d c\n-1 |d x y\n",
+    b"0x1.8p-3 0x1p1 -0x.8P+2 't|a:0x1p-149 x:0x1.fffffep127 y:-0X1.8p0 z:0x10 w:0x1p |b x:0x1p128 y:0x1p3\n",
 )
 GROUPS = (
     b"shared 'g |s a b\n1:0 'x |a c:2 |s d\n2:0.5 |a d\n\n\n2 |a c\n17 |\n"
@@ -42,6 +43,7 @@ GROUPS = (
 SVMLIGHT = (
     b"1 1:0.5 7:2 # note\n-1 3:1\n",
     b"3 qid:12 1:1 2:0 4294967295:1e-3 #docid = G1\n2 qid:12 1:.25\n",
+    b"0x1p0 1:0x1.99999ap-4 2:-0x1p-149 3:0x1p\n",
     b"x1 1:2\n1 2\n1 a:b\n1 3:nan\n1 18446744073709551616:1\n\n# only a note\n",
 )
 

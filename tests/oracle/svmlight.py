@@ -8,7 +8,8 @@ from .example import Example, Segment
 from .hashing import hash_name, murmur3
 from .numbers import parse_number
 
-NUMBER = rb"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+HEXADECIMAL = rb"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+"
+NUMBER = rb"([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|" + HEXADECIMAL + rb"))"
 LABEL = re.compile(NUMBER)
 QUERY = re.compile(rb"qid:(.+)", re.DOTALL)
 FEATURE = re.compile(rb"(\d+):" + NUMBER)
