@@ -13,7 +13,7 @@ from fuzz.named import LINES as NAMED_LINES
 from fuzz.named import LOADERS, learn_named, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
 from vwlite.data.batch import Batch
-from vwlite.data.block_parser import Parser, _number_lines
+from vwlite.data.block_parser import Parser, number_lines
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.cache import Cache
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
@@ -86,7 +86,7 @@ def in_groups(block: Block, features: FeatureConfig, format: TextFormat, kind: s
         Block(bytearray(block.data[start:end] + SLACK), end - start, "fuzz", start)
         for start, end in zip([0, *ends], ends, strict=False)
     ]
-    for part in whole_groups(_number_lines(map(Parser(format, kind), blocks)), format.strict):
+    for part in whole_groups(number_lines(map(Parser(format, kind), blocks)), format.strict):
         batch = BadLines(None, len, max_ratio=1).examine(part) if format.strict else part.batch
         for row in range(min(len(batch), 3)) if format.names else ():
             whole, at = with_shared(batch, row)
@@ -106,7 +106,7 @@ def text(data: bytes, kind: str) -> None:
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
     if choice & 64:
         return in_groups(block, features, format.of_words(True, True), kind)
-    part = next(_number_lines(map(Parser(format, kind), [block])))
+    part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
     if choice & 32:

@@ -119,7 +119,7 @@ def _issues(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
     return [ParseIssue(*map(int, entry)) for entry in islice(zip(*columns, strict=False), count)]
 
 
-def _number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
+def number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
     line = 0
     for part in parsed:
         if part.block.offset == 0:
@@ -152,4 +152,4 @@ def read(
     """
     begun = begun or OpenedInputs(paths, block_size, marks)
     parser = Parser(format, kind, begun.buffers, packs, touch)
-    return _number_lines(in_order(begun.source, parser, threads - 1))
+    return number_lines(in_order(begun.source, parser, threads - 1))

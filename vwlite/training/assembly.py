@@ -12,13 +12,40 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.label_check import LabelCheck
 from vwlite.training.config import RunConfig
+from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
+from vwlite.training.model_writer import ModelWriter
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
+    from vwlite.training.ledger import Ledger
     from vwlite.training.name_collector import NameCollector
+
+
+class LearningParts:
+    """What a run that learns is made of, wherever its batches come from."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        plan: Plan,
+        model: Restored | None,
+        bad_lines: BadLinesConfig,
+        display: Display,
+        ledger: Ledger | None = None,
+        writer: type[ModelWriter] = ModelWriter,
+    ) -> None:
+        """``model``: what the run goes on from. Messages go to ``display``."""
+        self.learner, self.plan = learner, plan
+        say = None if config.output.quiet else display.message
+        self.policy = malformed_line_policy(config, learner, model, bad_lines, say)
+        self.counters = Counters(config.output.progress, learner.simple_labels)
+        self.names = names = names_of(config, learner, plan, model)
+        kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
+        self.writer = writer(config, learner, plan, self.counters, **kept)
 
 
 def malformed_line_policy(

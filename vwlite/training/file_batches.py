@@ -49,9 +49,11 @@ class FileBatches:
         digested: bool = False,
         ahead: Callable[[Batch], None] | None = None,
         holds_out_groups: bool = True,
+        open_inputs: Callable[..., Inputs] = Inputs,
     ) -> None:
         """``passes_before``: those made before this run's first. ``digested``: for a ledger. ``ahead`` is called with
-        batches of text from which only a cache is made.
+        batches of text from which only a cache is made. ``open_inputs`` takes the arguments of ``Inputs``, for data
+        that are in no files.
 
         Raises InputMissing, ModelError for a damaged cache.
         """
@@ -59,7 +61,7 @@ class FileBatches:
         self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
         self.holdout = Holdout(config.holdout, config.passes)
         again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1)
-        self.inputs = Inputs(config.input, format_of(config, learner), again, digested, learner.pages())
+        self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         self.curriculum: Curriculum | None = None
         self.recalled = False  # what a cache knows of the text it was made from
         self.rows = 0  # read as text

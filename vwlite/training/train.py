@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.base import Learner
-from vwlite.training.assembly import audit_of, malformed_line_policy, names_of
+from vwlite.training.assembly import LearningParts, audit_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
@@ -18,7 +18,6 @@ from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import LabelledExampleCheck, MalformedLineCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
-from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
@@ -77,20 +76,16 @@ class Training:
     ) -> None:
         self.config, self.bad_lines, self.checkpoints, self.display = config, bad_lines, checkpoints, display
         self.fresh = model is None
-        self.learner, self.plan = learner, plan = begin_learner(config, model)
-        say = None if config.output.quiet else display.message
-        self.policy = malformed_line_policy(config, learner, model, bad_lines, say)
-        self.counters = Counters(config.output.progress, learner.simple_labels)
-        self.names = names = names_of(config, learner, plan, model)
-        kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
-        self.writer = ModelWriter(config, learner, plan, self.counters, **kept)
-        self.audit = audit_of(config, learner, plan, display)
-        learner.watch(config.passes, display.line, self.counters.held_out_loss)
+        parts = LearningParts(config, *begin_learner(config, model), model, bad_lines, display, ledger)
+        self.learner, self.plan, self.counters, self.writer = parts.learner, parts.plan, parts.counters, parts.writer
+        self.policy, self.names = parts.policy, parts.names
+        self.audit = audit_of(config, self.learner, self.plan, display)
+        self.learner.watch(config.passes, display.line, self.counters.held_out_loss)
         self.source = FileBatches(
-            *(config, learner, self.policy, display),
+            *(config, self.learner, self.policy, display),
             passes_before=self.writer.passes - (checkpoints.passes_done if checkpoints else 0),
             digested=bool(ledger or checkpoints),
-            ahead=names and names.ahead,
+            ahead=self.names and self.names.ahead,
         )
         if ledger:
             ledger.watch(self.source)
