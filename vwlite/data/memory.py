@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import replace
 
 from vwlite.data.block_parser import Parsed, Parser, number_lines
-from vwlite.data.blocks import SLACK, Block
+from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs, head
+from vwlite.data.lines import block_of, blocks_of
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import UsageError
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.weight_table import PageToucher
 
@@ -57,53 +57,28 @@ class MemoryInputs(Inputs):
 
 
 def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
-    """The batches of lines, which are one text or one line each. Raises UsageError for what is no text."""
+    """The batches of lines, which are one text or one line each. Raises DataError for what is no line."""
     blocks = text_blocks(text, config.block_size)
     threads = 0 if isinstance(text, str | bytes) and len(text) <= config.block_size else config.threads - 1
     return number_lines(in_order(blocks, Parser(format, config.kind), threads))
 
 
 def text_blocks(text: str | bytes | Iterable[Line], size: int) -> Iterator[Block]:
-    """Blocks of whole lines, about ``size`` bytes each."""
+    """Blocks of whole lines, about ``size`` bytes each. Raises DataError for what is no line."""
     offset = 0
-    for lines in pieces_of(text, size) if isinstance(text, str | bytes) else joined(text, size):
-        data = bytearray(lines)
-        if not data.endswith(b"\n"):
-            data += b"\n"
-        length = len(data)
-        data += SLACK
-        yield Block(data, length, TEXT, offset)
-        offset += length
+    whole = isinstance(text, str | bytes)
+    for block in map(block_of, pieces_of(text, size)) if whole else blocks_of(text, size):
+        yield replace(block, path=TEXT, offset=offset)
+        offset += block.size
 
 
-def pieces_of(text: str | bytes, size: int) -> Iterator[bytes]:
-    data, begin = encoded(text), 0
-    while begin < len(data):
-        end = len(data) if len(data) - begin <= size else (data.rfind(b"\n", begin, begin + size) + 1)
-        if end == 0:  # a line longer than a block
-            end = data.find(b"\n", begin) + 1 or len(data)
-        yield data[begin:end]
-        begin = end
-
-
-def joined(lines: Iterable[Line], size: int) -> Iterator[bytes]:
-    """Lines put together, each with a newline."""
-    waiting: list[bytes] = []
-    length = 0
-    for line in lines:
-        data = encoded(line)
-        waiting.append(data if data.endswith(b"\n") else data + b"\n")
-        length += len(waiting[-1])
-        if length >= size:
-            yield b"".join(waiting)
-            waiting, length = [], 0
-    if waiting:
-        yield b"".join(waiting)
-
-
-def encoded(line: Line) -> bytes:
-    if isinstance(line, str):
-        return line.encode("utf-8", "surrogateescape")
-    if isinstance(line, bytes):
-        return line
-    raise UsageError(f"a line of text is str or bytes, not {type(line).__name__}")
+def pieces_of(text: str | bytes, size: int) -> Iterator[list[bytes]]:
+    """The text cut at newlines, each piece without its last one."""
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    begin, end = 0, len(data)
+    while begin < end:
+        cut = data.rfind(b"\n", begin, begin + size) if end - begin > size else end
+        cut = data.find(b"\n", begin) if cut < 0 else cut
+        cut = end if cut < 0 else cut
+        yield [data[begin:cut].removesuffix(b"\n") if cut == end else data[begin:cut]]
+        begin = cut + 1

@@ -59,6 +59,11 @@ class Active(Gd):
         self.taken, self.told = np.empty((2, 0), np.float32), np.empty(0, np.float32)
         self.queried = 0
 
+    def tester(self, **changes: Any) -> Active:
+        other = super().tester(**changes)
+        other.kernel.middle, other.kernel.simulation, other.custom_output = self.middle, True, False
+        return other
+
     def stop_learning(self) -> None:
         """From now on only predict, and tell how sure that is; labels do not matter."""
         self.learning = self.custom_output = False

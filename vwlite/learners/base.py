@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
 
@@ -47,7 +48,7 @@ class Learner:
     native: ClassVar[Any]  # the kernel module
     bottom: ClassVar[str] = ""  # what vw calls the learner at the bottom of the stack, where that is not ``name``
     weights: np.ndarray
-    kernel: Any  # the configuration in the words of the kernel
+    kernel: Any = None  # the configuration in the words of the kernel
     supports_confidence = False  # fills Results.flip_importance
     supports_audit = False  # has ``audited`` and what else --audit shows
     is_sum = False  # predictions are made of sums, of which ``weighted_sums`` and ``crossed_terms`` tell
@@ -130,6 +131,32 @@ class Learner:
     def counted(self, batch: Batch) -> Batch:
         """The rows run last, with labels and importance as they count."""
         return batch
+
+    def tester(self, **changes: Any) -> Learner:
+        """A learner on the same tables that only tests, its options changed; what it does leaves this one as it is.
+
+        Raises UsageError for options that the learner does not have.
+        """
+        other = copy(self)
+        other.learning, other.odd = False, None
+        other.scalars, other.kernel = self.scalars.copy(), copy(self.kernel)
+        if self.kernel is not None:
+            other.kernel.frozen = True
+        if changes:
+            other.config = restored_config(type(self.config), asdict(self.config), changes)
+        return other
+
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
+        """What the learner has predicted for ``rows``, int64[n], of the batch run last: float32[n].
+
+        Learners of classes answer with class numbers or names, or float32[n, classes] where all classes' scores are
+        asked for; those of sets with lists. ``raw``: predictions before clip and link.
+        """
+        return (results.raw if raw else results.prediction)[rows]
+
+    def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
+        """In place of the answer to a row that cannot be read, as ``answers`` to one row."""
+        return np.full(1, np.nan, np.float32)
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

@@ -6,6 +6,7 @@ How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, outside 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class Bfgs(Gd):
     config_type = BfgsConfig
     resumable = False
 
+    tests_on_copy = True
+
     def __init__(
         self, config: BfgsConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
     ) -> None:
@@ -58,6 +61,11 @@ class Bfgs(Gd):
     @classmethod
     def slot_bytes(cls, config: BfgsConfig, learning: bool) -> float:
         return 4.0 + 24.0 if learning else 4.0  # the vectors are of double precision
+
+    def tester(self, **changes: Any) -> Bfgs:
+        other = super().tester(**changes)
+        other.native = predictor
+        return other
 
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
         if passes < 2 and self.learning:

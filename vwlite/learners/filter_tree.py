@@ -78,6 +78,12 @@ class FilterTree(Many):
         stack = self.nodes[0].described[0]
         return (*stack, "filter_tree"), "CS" if self.config.costs else "MULTICLASS", "MULTICLASS"
 
+    def tester(self, **changes: Any) -> FilterTree:
+        other = Learner.tester(self, **changes)
+        other.nodes = [node.tester() for node in self.nodes]
+        other.inner = Results()
+        return other
+
     def answer_all(self) -> None:
         super().answer_all()
         for node in self.nodes:

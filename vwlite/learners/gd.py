@@ -161,6 +161,16 @@ class Gd(Learner):
             results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
         return end
 
+    tests_on_copy = False  # its kernel predicts with a table that has the weights only
+
+    def tester(self, **changes: Any) -> Gd:
+        other = super().tester(**changes)
+        if self.tests_on_copy or self.owes_shrinkage:
+            other.stride, other.weights = 1, np.array(self.weights[:, :1])
+            other.kernel = self.kernel_config(other.config, strict=self.strict, frozen=True)
+            other.apply_shrinkage()
+        return other
+
     def pages(self) -> PageToucher | None:
         return page_toucher(self.weights) if self.learning and self.layout == (0, 1) else None
 
@@ -174,8 +184,13 @@ class Gd(Learner):
         stack, labels, predictions = super().described
         return (*stack, "binary") if self.config.binary else stack, labels, predictions
 
+    @property
+    def owes_shrinkage(self) -> bool:
+        """Whether there is regularisation that the weights have not taken yet."""
+        return bool(self.get("gravity") or self.get("contraction") != 1)
+
     def apply_shrinkage(self) -> None:
-        if self.get("gravity") or self.get("contraction") != 1:
+        if self.owes_shrinkage:
             for begin, end, _ in written_chunks(self.weights):
                 kernel.apply_shrinkage(self, self.kernel, begin, end)
             self.set(gravity=0.0, contraction=1.0)
@@ -212,7 +227,7 @@ class Gd(Learner):
         if len(values) != 1 << self.bits:
             raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")
         self.weights = with_stride(values, self.stride)
-        if not self.learning and (self.get("gravity") or self.get("contraction") != 1):
+        if not self.learning and self.owes_shrinkage:
             if not self.weights.flags.writeable:
                 self.weights = np.array(self.weights)
             self.apply_shrinkage()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,10 @@ class Ldf(Gd):
     def observe_scores(self, observer: Callable[[int, int, bool, float], None]) -> None:
         """Call it with every score: its row, the row it is compared with, whether it is learned from, the score."""
         self.observer = observer
+
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
+        """A number for every line of a group but the shared one: 0, or its class in the line that is answered."""
+        return super().answers(batch, results, rows[batch.flags[rows] & SHARED == 0], raw)
 
     def want_scores(self) -> None:
         """They are in the results as it is."""

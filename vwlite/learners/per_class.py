@@ -30,6 +30,10 @@ class ManyKernelConfig(KernelConfig):
         self.shift = (config.models - 1).bit_length()
         self.sequential = config.sequential
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
+        self.show(config)
+
+    def show(self, config: ManyConfig) -> None:
+        """What the options of the predictions ask for."""
         self.probabilities = config.probabilities and config.kind == "oaa"
         self.shows = config.probabilities or config.scores
         self.bound = float("inf") if config.probabilities else 0.0 if config.link == "identity" else 0.5
@@ -104,6 +108,42 @@ class Many(Gd):
     def want_scores(self) -> None:
         """Have the kernel keep every class's scores, ``raw`` and ``score`` float32[rows, classes]."""
         self.wants_scores = True
+
+    def tester(self, **changes: Any) -> Many:
+        other = super().tester(**changes)
+        other.log_loss = np.zeros((2, 2))
+        config = other.config
+        other.kernel.show(config)
+        other.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
+        return other
+
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
+        config = self.config
+        if raw:
+            return (self.score if config.kind == "oaa" else self.raw)[rows]
+        if config.probabilities or config.scores:
+            return self.score[rows]
+        if config.kind == "multilabel_oaa":
+            return [[self.class_label(number) for number in np.flatnonzero(chosen)] for chosen in self.chosen(rows)]
+        numbers = results.prediction[rows].astype(np.int64)
+        return self.names_of(numbers.tolist()) if config.named_labels else numbers
+
+    def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
+        config = self.config
+        if raw or config.probabilities or config.scores:
+            return np.full((1, config.count), np.nan, np.float32)
+        if config.kind == "multilabel_oaa":
+            return [[]]
+        return self.names_of([0]) if config.named_labels else np.array([-1])
+
+    def names_of(self, numbers: list[int]) -> np.ndarray:
+        """str[n], empty for what is no class."""
+        names = [self.config.classes.display_name(number) for number in numbers]
+        return np.array(names, np.array(self.config.named_labels).dtype)
+
+    def class_label(self, number: int) -> int | str:
+        """A class as Python has it: its name, or its number."""
+        return self.config.classes.display_name(number) if self.config.named_labels else int(number)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         rows = len(results) if self.wants_scores else 1

@@ -25,6 +25,9 @@ class MulticlassKernelConfig:
         self.shift = max((config.multiclass - 1).bit_length(), 3)
         self.bound = 0.0
 
+    def show(self, config: MulticlassConfig) -> None:
+        """The kernel does the same, whatever is asked for of the predictions."""
+
 
 class Multiclass(Many):
     """``weights`` and ``squares`` float32[2^bits, 1]: of every feature W classes; ``scale`` float32[2^bits / W, 1].
@@ -33,6 +36,7 @@ class Multiclass(Many):
     """
 
     name = "multiclass"
+    owes_shrinkage = False
     config_type = MulticlassConfig
     SCALARS = SCALARS
     native = kernel

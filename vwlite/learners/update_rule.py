@@ -18,6 +18,7 @@ class UpdateRule(Gd):
     COLUMNS: ClassVar[tuple[str, ...]]
     STRIDE: ClassVar[int]
     native = kernel
+    tests_on_copy = True
 
     def __init__(
         self, config: Any, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True

@@ -1,0 +1,282 @@
+"""Models in Python: the bytes, the predictions and the refusals of the commands."""
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vwlite as library
+from vwlite import Model
+from vwlite.errors import DataError, InputMissing, ModelError, UsageError
+
+NUMBERS = b"".join(
+    b"%d %d 't%d |u u%d x:%d.25 |i i%d\n" % ((-1) ** (n // 3 % 2), n % 2 + 1, n, n % 5, n % 4, n % 7) for n in range(90)
+)
+CLASSES = b"".join(b"%d |u u%d |i i%d\n" % (n % 3 + 1, n % 5, n % 7) for n in range(60))
+NAMED = b"".join(b"%s |u u%d |i i%d\n" % ((b"cat", b"dog", b"bird")[n % 3], n % 5, n % 7) for n in range(60))
+COSTS = b"".join(b"1:%d 2:%d 3:1 |u u%d\n" % (n % 3, (n + 1) % 3, n % 5) for n in range(60))
+SETS = b"".join(b"%s |u u%d\n" % ((b"1", b"0,1", b"2", b"")[n % 4], n % 5) for n in range(60))
+GROUPS = b"".join(b"1:%d |a a%d\n2:%d |a b%d\n\n" % (n % 2, n % 5, (n + 1) % 2, n % 3) for n in range(40))
+LOGISTIC = "--loss_function logistic"
+DYADIC = "--dotproduct ui --rank 3 --decay_learning_rate 1"  # which by default falls with every pass, and so every run
+RUNS = [
+    ("", NUMBERS),
+    (LOGISTIC, NUMBERS),
+    (f"{LOGISTIC} -b 12 -q ui", NUMBERS),
+    ("--interactions ::", NUMBERS),
+    ("--sgd", NUMBERS),
+    (f"{LOGISTIC} --l1 1e-3 --passes 3", NUMBERS),
+    ("--l2 1e-3", NUMBERS),
+    ("--passes 5 --holdout_period 4", NUMBERS),
+    ("--passes 4 --shuffle --holdout_off --seed 3", NUMBERS),
+    ("--passes 4 --curriculum easy", NUMBERS),
+    ("--shuffle-first", NUMBERS),
+    ("--classweight 1:2,-1:0.5", NUMBERS),
+    ("--ngram 2 --affix +2", NUMBERS),
+    ("--names", NUMBERS),
+    ("--ftrl", NUMBERS),
+    ("--coin", NUMBERS),
+    ("--pistol", NUMBERS),
+    ("--lrq ui3", NUMBERS),
+    ("--bfgs --passes 5 --l2 1", NUMBERS),
+    (f"{LOGISTIC} --binary", NUMBERS),
+    (f"{LOGISTIC} --active --simulation", NUMBERS),
+    (f"{LOGISTIC} --confidence", NUMBERS),
+    ("--dotproduct ui --rank 3", NUMBERS),
+    ("--dotproduct ui --rank 3 --passes 4", NUMBERS),
+    ("--oaa 3", CLASSES),
+    ("--oaa 3 --coin", CLASSES),
+    ("--oaa 3 --l2 1e-3", CLASSES),
+    ("--multiclass 3", CLASSES),
+    ("--log_multi 3", CLASSES),
+    ("--ect 3", CLASSES),
+    ("--filter_tree 3", CLASSES),
+    ("--oaa 3 --named_labels cat,dog,bird", NAMED),
+    ("--csoaa 3", COSTS),
+    ("--multilabel_oaa 3", SETS),
+    ("--csoaa_ldf m", GROUPS),
+]
+ids = [options or "defaults" for options, _ in RUNS]
+
+
+@pytest.fixture
+def command(tmp_path, run_cli):
+    """The bytes of the model of ``vwlite train`` and the lines that ``vwlite predict`` writes."""
+
+    def run(options, text):
+        (tmp_path / "data.vw").write_bytes(text)
+        run_cli("train", "data.vw", *options.split(), "-f", "model", "--quiet")
+        run_cli("predict", "-i", "model", "data.vw", "-p", "predictions", "--quiet")
+        return (tmp_path / "model").read_bytes(), (tmp_path / "predictions").read_text().splitlines()
+
+    return run
+
+
+def lines_of(answers):
+    if isinstance(answers, list):
+        return [",".join(map(str, answer)) for answer in answers]
+    return [f"{answer:.6f}" if answers.dtype == np.float32 else str(answer) for answer in answers]
+
+
+@pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
+def test_a_model_has_the_bytes_and_the_predictions_of_the_commands(options, text, command):
+    expected, lines = command(options, text)
+    model = Model(options)
+    learned = model.learn(text)
+    assert model.dumps() == expected
+    words = [line.split(" ")[0] for line in lines if line or "multilabel" in options]
+    answers = model.predict(text)
+    if isinstance(answers, np.ndarray) and answers.dtype == np.float32:
+        words = [f"{float(word):.6f}" for word in words]
+    assert lines_of(answers) == words
+    assert model.dumps() == expected  # predicting changes nothing
+    assert learned.examples > 0
+    assert learned.bad_lines == 0
+
+
+@pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
+def test_pickles_copies_and_bytes_are_the_model(options, text):
+    model = Model(options)
+    model.learn(text)
+    copies = Model.loads(model.dumps()), pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)
+    for other in copies:
+        assert other.dumps() == model.dumps()
+        other.learn(text, passes=3)
+        assert other.dumps() != model.dumps()
+
+
+@pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3"])
+def test_learning_in_parts_is_learning_at_once(options):
+    lines = NUMBERS.splitlines()
+    whole, parts = Model(options), Model(options)
+    whole.learn(NUMBERS)
+    parts.learn(lines[:20])
+    parts = Model.loads(parts.dumps())
+    parts.learn(line.decode() for line in lines[20:])
+    assert parts.counters == whole.counters
+    assert np.array_equal(parts.weights, whole.weights)
+    assert np.array_equal(parts.predict(NUMBERS), whole.predict(NUMBERS))
+
+
+def test_save_and_load(tmp_path, command):
+    expected, _ = command(LOGISTIC, NUMBERS)
+    model = Model(loss_function="logistic")
+    model.learn(NUMBERS)
+    model.save(tmp_path / "saved")
+    assert (tmp_path / "saved").read_bytes() == expected
+    assert Model.load(tmp_path / "saved").dumps() == expected
+    model.save(tmp_path / "small", predict_only=True)
+    small = Model.load(str(tmp_path / "small"))
+    assert np.array_equal(small.predict(NUMBERS), model.predict(NUMBERS))
+    with pytest.raises(ModelError, match="cannot go on learning"):
+        small.learn(NUMBERS)
+    with pytest.raises(InputMissing, match="cannot open the model"):
+        Model.load(tmp_path / "absent")
+    with pytest.raises(ModelError, match="is damaged"):
+        Model.loads(expected[:-9])
+
+
+def test_files_of_paths(tmp_path, command):
+    expected, _ = command("--passes 3", NUMBERS)
+    before = sorted(tmp_path.iterdir())
+    model = library.train(tmp_path / "data.vw", "--passes 3")
+    assert model.dumps() == expected
+    assert sorted(tmp_path.iterdir()) == before
+    assert np.array_equal(library.predict(model, [tmp_path / "data.vw"]), model.predict(NUMBERS))
+    assert library.load(tmp_path / "model").dumps() == expected
+    with pytest.raises(InputMissing):
+        model.learn(Path(tmp_path / "absent.vw"))
+
+
+def test_options_by_any_spelling():
+    one = Model("--loss_function logistic -b 22 -q ui -q ab --random_seed 7", passes=2)
+    two = Model(loss_function="logistic", bit_precision=22, quadratic=["ui", "ab"], seed=7, passes=2)
+    assert one.options == two.options == {
+        "loss_function": "logistic", "bits": 22, "quadratic": ("ui", "ab"), "passes": 2, "link": "logistic",
+    }
+    assert repr(one) == (
+        "Model(link='logistic', loss_function='logistic', bits=22, quadratic=('ui', 'ab'), passes=2)"
+    )
+    assert Model("", l1=np.float32(0.5)).options["l1"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "message"),
+    [
+        ("--pases 3", {}, r"no such option --pases \(did you mean --passes\?\)"),
+        ("", {"pases": 3}, r"no such option pases \(did you mean passes\?\)"),
+        ("--los logistic", {}, r"no such option --los \(did you mean --loss_function"),
+        ("--loss_function logistik", {}, r"did you mean logistic\?"),
+        ("-b 99", {}, "1 to 32"),
+        ("--coin --ftrl", {}, "--coin and --pistol do not go with --ftrl"),
+        ("--l1 nan", {}, "'nan' is not a finite number"),
+        ("--passes 1.5", {}, "not a valid integer"),
+        ("", {"sgd": 3}, "--sgd takes True or False"),
+        ("--passes", {}, "expected one argument"),
+        ("--rank 3", {}, "--rank needs --dotproduct"),
+        ("'", {}, "No closing quotation"),
+    ],
+)
+def test_refusals(args, options, message):
+    with pytest.raises(UsageError, match=message):
+        Model(args, **options)
+
+
+def test_malformed_lines():
+    model = Model()
+    with pytest.raises(DataError, match="1 of 2 lines are malformed"):
+        model.learn("1 |a b\nx |a b\n")
+    learned = model.learn("1 |a b\nx |a b\n", bad_lines=0.5, keep_predictions=True)
+    assert learned.bad_lines == 1
+    assert np.isnan(learned.predictions[1])
+    answers = model.predict(["1 |a b", "x |a:b", "1 |a c"], bad_lines=1)
+    assert np.isnan(answers[1])
+    assert not np.isnan(answers[[0, 2]]).any()
+
+
+def test_text_that_names_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.vw").write_bytes(NUMBERS)
+    with pytest.raises(UsageError, match=r"did you mean Path\('train.vw'\)\?"):
+        Model().learn("train.vw")
+
+
+def test_progressive_predictions_and_losses():
+    model = Model()
+    learned = model.learn("1 |a b\n\n2 |a b\n", keep_predictions=True)
+    assert learned.predictions.dtype == np.float32
+    assert learned.predictions.shape == (2,)
+    assert learned.average_loss == pytest.approx((1 + (2 - learned.predictions[1]) ** 2) / 2)
+    assert (learned.examples, learned.weight, learned.passes, learned.holdout_loss) == (2, 2.0, 1, None)
+    assert Model().learn(NUMBERS, passes=3).holdout_loss > 0
+
+
+@pytest.mark.parametrize("text", ["", b"", [], "\n", "1 |a b", "1 |a b\r\n", "|", iter(["1 |a b"])])
+def test_little_text(text):
+    model = Model()
+    examples = model.learn(text).examples
+    assert examples == (0 if text in ("", b"", [], "\n") else 1)
+    assert model.predict("").shape == (0,)
+
+
+def test_probabilities_and_scores():
+    model = Model("--oaa 3 --loss_function logistic")
+    model.learn(CLASSES)
+    shares = model.predict(CLASSES, probabilities=True)
+    assert shares.shape == (60, 3)
+    assert shares.sum(axis=1) == pytest.approx(1, abs=1e-6)
+    assert model.predict(CLASSES, scores=True).shape == (60, 3)
+    assert model.classes == [1, 2, 3]
+    assert set(model.predict(CLASSES)) <= {1, 2, 3}
+    with pytest.raises(UsageError, match="has no probabilities"):
+        Model().predict("|a b", probabilities=True)
+
+
+def test_weights_by_name():
+    model = Model("-b 10")
+    model.learn("1 |words a b\n0 |words b\n")
+    assert model.weights.shape == (1024,)
+    assert model.coefficients(["a", "b"], "words").tolist() == [
+        model.weights[model.slot("a", "words")], model.weights[model.slot("b", "words")],
+    ]
+    assert model.slot("7") == 7
+    with pytest.raises(ValueError, match="read-only"):
+        model.weights[0] = 1
+    with pytest.raises(UsageError, match="no feature's name"):
+        model.slot("a b")
+
+
+def test_nothing_is_printed_and_no_signal_is_handled(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
+    model = Model("--passes 3 --noconstant")
+    model.learn(NUMBERS, keep_predictions=True)
+    model.learn("x |a", bad_lines=1)
+    model.predict(NUMBERS)
+    assert capfd.readouterr() == ("", "")
+    assert handlers == [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
+    assert os.listdir(tmp_path) == []
+
+
+def test_two_threads_take_turns():
+    model, alone = Model(), Model()
+    for _ in range(20):
+        alone.learn(NUMBERS)
+    threads = [threading.Thread(target=lambda: [model.learn(NUMBERS) for _ in range(10)]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert model.dumps() == alone.dumps()
+
+
+def test_importing_takes_neither_numpy_nor_click():
+    code = "import sys, vwlite; print([name for name in ('numpy', 'click') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

@@ -1,0 +1,61 @@
+"""Where a model's data come from: one place that tells paths, text and rows apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from vwlite.api.memory_run import OpenInputs
+from vwlite.data.block_parser import Parsed
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
+from vwlite.data.memory import MemoryInputs, parsed_text
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import UsageError
+
+OF_ROWS = ("y", "weight", "base", "tags", "names", "namespaces")
+
+
+def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
+    """What opens ``data`` for a run; ``columns`` are what is given beside rows, by the names of ``OF_ROWS``.
+
+    Raises UsageError for columns beside text, and for a text that seems to be the name of a file.
+    """
+    paths = paths_of(data)
+    given = [name for name in OF_ROWS if columns.get(name) is not None]
+    if given and (paths or is_text(data)):
+        raise UsageError(f"{' and '.join(given)} {'go' if len(given) > 1 else 'goes'} with rows: text has its own")
+    if paths:
+        return partial(file_inputs, paths)
+    check_no_path(data)
+
+    def read(config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
+        return parsed_text(data, config, format)
+
+    return partial(MemoryInputs, read)
+
+
+def paths_of(data: Any) -> tuple[str, ...]:
+    """The names of files where ``data`` is a path or several."""
+    if isinstance(data, os.PathLike):
+        return (os.fspath(data),)
+    if isinstance(data, list | tuple) and data and all(isinstance(one, os.PathLike) for one in data):
+        return tuple(map(os.fspath, data))
+    return ()
+
+
+def is_text(data: Any) -> bool:
+    return isinstance(data, str | bytes)
+
+
+def check_no_path(data: Any) -> None:
+    if isinstance(data, str) and "|" not in data and "\n" not in data and data and Path(data).exists():
+        raise UsageError(f"{data!r} is text, not a path: did you mean Path({data!r})?")
+
+
+def file_inputs(paths: tuple[str, ...], config: InputConfig, *args: Any) -> Inputs:
+    return Inputs(replace(config, paths=paths), *args)

@@ -1,0 +1,155 @@
+"""Runs over data in memory: training and predicting with the parts that the commands are made of."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from vwlite.data.config import BadLinesConfig
+from vwlite.data.dataset import Inputs
+from vwlite.errors import Diverged
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import Learner
+from vwlite.storage.memory_file import readable, written
+from vwlite.training.assembly import LearningParts, malformed_line_policy
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.early_stopping import EarlyStopping
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.listener import Listener
+from vwlite.training.model_loader import Restored, restore
+from vwlite.training.model_writer import ModelWriter
+from vwlite.training.namespace_report import NamespaceReport
+from vwlite.training.prediction_arrays import PredictionArrays
+from vwlite.training.run_report import Counting
+from vwlite.training.trainer import Trainer
+
+log = logging.getLogger("vwlite")
+OpenInputs = Callable[..., Inputs]
+
+
+class Log(Display):
+    """Messages go to the logger ``vwlite``."""
+
+    def message(self, text: str) -> None:
+        log.warning(text)
+
+    def note(self, text: str) -> None:
+        if text:
+            log.info(text)
+
+
+class MemoryWriter(ModelWriter):
+    """Keeps the model of the best pass as bytes."""
+
+    best_model = b""
+
+    def dumps(self) -> bytes:
+        """The model, as a file of it would hold it. Raises Diverged."""
+        return written(lambda open_output: self.write_model("the model", open_output=open_output))
+
+    def keep_best(self) -> None:
+        self.best_model = self.dumps()
+
+    def name_best(self) -> None:
+        """There is no file to be named: the model that has learned takes over ``best_model``."""
+
+
+class LearningRun:
+    """Has a learner learn what ``open_inputs`` opens."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        plan: Plan,
+        model: Restored | None,
+        open_inputs: OpenInputs,
+        bad_lines: BadLinesConfig,
+        keep_predictions: bool,
+    ) -> None:
+        display = Log()
+        self.parts = parts = LearningParts(config, learner, plan, model, bad_lines, display, writer=MemoryWriter)
+        learner.watch(config.passes, display.line, parts.counters.held_out_loss)
+        self.source = FileBatches(
+            *(config, learner, parts.policy, display),
+            passes_before=parts.writer.passes,
+            ahead=parts.names and parts.names.ahead,
+            open_inputs=open_inputs,
+        )
+        self.stopping = EarlyStopping(config.holdout, self.source.holdout.active, parts.counters, parts.writer)
+        self.predictions = PredictionArrays(learner, fill_gaps=True) if keep_predictions else None
+        listeners: list[Listener | None] = [
+            parts.names,
+            Counting(learner, parts.counters),
+            self.predictions,
+            MalformedLineCheck(parts.policy),
+            parts.writer,
+            self.stopping,
+            NamespaceReport(config.features, learner, plan, display),
+        ]
+        self.trainer = Trainer(learner, plan, self.source, [one for one in listeners if one], passes=config.passes)
+
+    def run(self) -> None:
+        """Raises as ``Trainer.run``."""
+        try:
+            self.trainer.run()
+        finally:
+            self.source.close()
+
+    def restored(self) -> Restored:
+        """What has learned, for a run that goes on from it."""
+        parts, writer = self.parts, self.parts.writer
+        if isinstance(writer, MemoryWriter) and writer.ends_with_best:
+            return loaded(writer.best_model)
+        if isinstance(writer, MemoryWriter) and parts.learner.config.whole_passes:
+            return loaded(writer.dumps())  # the state of its passes is over
+        return Restored(
+            learner=parts.learner,
+            features=writer.config.features,
+            plan=parts.plan,
+            counters=writer.kept_counts(),
+            negative_label=parts.policy.labels.negative if parts.policy.labels else None,
+            passes=writer.passes,
+            header={"kind": writer.config.input.kind, "resumable": True},
+            names=parts.names.book if parts.names else None,
+        )
+
+
+def loaded(data: bytes, **changes: Any) -> Restored:
+    """A model from its bytes. Raises as ``restore``."""
+    empty: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}, "loss_changes": {}}
+    with readable(data) as path:
+        return restore(path, learning=True, strict=True, **{**empty, **changes})
+
+
+def answers_of(
+    config: RunConfig,
+    learner: Learner,
+    model: Restored,
+    open_inputs: OpenInputs,
+    bad_lines: BadLinesConfig,
+    raw: bool,
+    listeners: Callable[[Learner], list[Listener]] = lambda learner: [],
+) -> Any:
+    """What ``learner``, which only tests, answers to every row; as ``vwlite.training.predict.predict`` writes it."""
+    display = Log()
+    policy = malformed_line_policy(
+        config, learner, model, bad_lines, display.message, check_labels=False, to_the_end=True
+    )
+    learner.answer_all()
+    if raw or getattr(learner.config, "probabilities", False):
+        partial(getattr(learner, "want_scores", int))()
+    collected = PredictionArrays(learner, raw, fill_gaps=True)
+    with ExitStack() as closing:
+        source = FileBatches(config, learner, policy, display, open_inputs=open_inputs)
+        closing.callback(source.close)
+        Trainer(learner, model.plan, source, [collected, MalformedLineCheck(policy), *listeners(learner)]).run()
+    policy.check_ratio(policy.lines)
+    if learner.odd:
+        raise Diverged(f"{len(learner.odd)} predictions are not finite numbers; the first: {learner.odd[0]}")
+    return collected.result()

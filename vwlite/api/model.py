@@ -1,0 +1,319 @@
+"""``Model``: a learner in memory, with the options, the bytes and the refusals of ``vwlite train``."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vwlite.api import describe
+from vwlite.api.configs import available_cores, chosen, feature_changes, loss_changes
+from vwlite.api.data_source import inputs_of
+from vwlite.api.keywords import read_options
+from vwlite.api.learned import Learned
+from vwlite.api.learner_choice import learner_changes, new_learner_config
+from vwlite.api.memory_run import LearningRun, MemoryWriter, answers_of, loaded
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.errors import ModelError, UsageError
+from vwlite.features.config import FeatureConfig
+from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
+from vwlite.training.counters import Counters
+from vwlite.training.model_loader import Restored
+from vwlite.training.start import begin_learner, go_on
+
+Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.md
+
+
+class Model:
+    """An online learner and the weights that it has come to.
+
+    Options are those of ``vwlite train``, by any of their spellings, with ``_`` for ``-``: in a string, as they are
+    typed, or as keyword arguments. The same data learned with the same options give the same model, byte for byte, as
+    the command. One thread at a time learns or predicts; others wait. Different models are independent.
+    """
+
+    def __init__(self, args: str = "", /, **options: Any) -> None:
+        """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
+        typed = read_options(args, options)
+        learner = new_learner_config(typed)
+        features = FeatureConfig(**feature_changes(typed))
+        self._lock = threading.RLock()
+        self._typed = typed
+        self._config = run_config(typed, learner, features)
+        self._model: Restored | None = None  # what the next run goes on from
+        self._learner, self._plan = begin_learner(self._config, None)
+
+    def learn(
+        self,
+        data: Data,
+        y: Any = None,
+        *,
+        weight: Any = None,
+        base: Any = None,
+        tags: Any = None,
+        names: Any = None,
+        namespaces: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        passes: int | None = None,
+        shuffle: bool | None = None,
+        threads: int | None = None,
+        keep_predictions: bool = False,
+        bad_lines: float | None = None,
+    ) -> Learned:
+        """Learn ``data``, going on from what was learned before.
+
+        ``data``: lines of text (a str, bytes or an iterable of lines), a ``Path`` or several, or rows: a 2-D array, a
+        CSR matrix, a dict of these by namespace, an iterable of dicts, a data frame. ``y``, ``weight``, ``base`` and
+        ``tags`` are of rows: their labels (NaN or None where unlabelled), importance, initial predictions and tags,
+        arrays of n. ``names`` of columns; ``kind`` of text: vw or svmlight. ``passes``, ``shuffle`` (of later passes)
+        and ``threads`` as the options of these names; ``bad_lines``: the largest share of malformed lines. With several
+        passes every tenth example is held out, unless the model has the option ``holdout_off``.
+
+        Raises DataError for data that must not be learned from, Diverged, UsageError, ModelError for a model saved with
+        ``predict_only``. After an error the model is as it was after the last whole batch.
+        """
+        with self._lock:
+            if self._model and not self._model.header["resumable"]:
+                raise ModelError("the model cannot go on learning: it was saved with predict_only")
+            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": kind}
+            config = self._for_run({name: value for name, value in changed.items() if value is not None})
+            columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
+            run = LearningRun(
+                *(config, self._learner, self._plan, self._model, inputs_of(data, columns)),
+                bad_lines_config(self._typed, bad_lines),
+                keep_predictions,
+            )
+            try:
+                run.run()
+            finally:
+                self._take(run, config)
+            return learned(run)
+
+    def predict(
+        self,
+        data: Data,
+        *,
+        raw: bool = False,
+        probabilities: bool = False,
+        scores: bool = False,
+        base: Any = None,
+        names: Any = None,
+        namespaces: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        threads: int | None = None,
+        bad_lines: float | None = None,
+    ) -> np.ndarray | list[Any]:
+        """Predictions of all rows of ``data``, which is as ``learn`` takes it; labels do not matter.
+
+        float32[n]; of a model of classes their numbers, int64[n], or names, str[n], and with ``probabilities`` or
+        ``scores`` float32[n, classes]; of one of sets a list of lists. ``raw``: sums of weights times values, neither
+        clipped nor linked. The answer to a malformed line is NaN, or -1 or an empty one where answers are classes.
+
+        Raises DataError where too many lines are malformed, Diverged where a prediction is no finite number, UsageError
+        for answers that the learner does not have.
+        """
+        with self._lock:
+            tester = self._tester(probabilities=probabilities, scores=scores)
+            changed = {"threads": threads, "kind": kind}
+            config = self._for_run({name: value for name, value in changed.items() if value is not None})
+            config = replace(config, learning=False, passes=1, holdout=HoldoutConfig(), curriculum=CurriculumConfig())
+            config = replace(config, input=replace(config.input, shuffle=False, shuffle_first=False))
+            columns = {"base": base, "names": names, "namespaces": namespaces}
+            inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
+            return answers_of(config, tester, self._current(), inputs, limits, raw)
+
+    def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
+        """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
+
+        Raises OutputError, Diverged where a number in the model is not finite.
+        """
+        with self._lock:
+            self._writer(predict_only).write_model(os.fspath(path))
+
+    def dumps(self) -> bytes:
+        """The model as the bytes that ``save`` writes. Raises Diverged."""
+        with self._lock:
+            return self._writer().dumps()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], /, **changes: Any) -> Model:
+        """The model of a file, some options changed, as beside ``vwlite train -i``.
+
+        Raises InputMissing, ModelError for a damaged or foreign file, UsageError for an option that contradicts it.
+        """
+        return cls.loads(Path(path).read_bytes() if os.path.isfile(path) else missing(path), **changes)
+
+    @classmethod
+    def loads(cls, data: bytes, /, **changes: Any) -> Model:
+        """The model that ``dumps`` has made bytes of, some options changed. Raises as ``load``."""
+        typed = read_options("", changes)
+        changed = learner_changes(typed)
+        features, loss = feature_changes(typed), loss_changes(typed)
+        model = loaded(data, learner_changes=changed, feature_changes=features, loss_changes=loss)
+        if model.header["resumable"]:
+            go_on("the model", model, changed)
+        self = cls.__new__(cls)
+        self._lock, self._typed = threading.RLock(), typed
+        config = run_config(typed, model.learner.config, model.features)
+        input = replace(config.input, kind=typed.get("kind", model.header["kind"]))
+        names = bool(model.header["names"])
+        self._config = replace(config, input=input, output=replace(config.output, names=names))
+        self._model, self._learner, self._plan = model, model.learner, model.plan
+        return self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that differ from their defaults, by the names that ``Model`` takes."""
+        return describe.options_of(self._config)
+
+    @property
+    def learner(self) -> str:
+        """The learner's name, as ``vwlite inspect`` shows it."""
+        return str(self._learner.name)
+
+    @property
+    def bits(self) -> int:
+        """The table has 2^bits slots."""
+        return self._learner.bits
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """What has been counted of all examples learned."""
+        with self._lock:
+            return dict(self._writer().kept_counts())
+
+    @property
+    def classes(self) -> list[int | str]:
+        """The classes, by number or name; empty for a model of numbers."""
+        return describe.classes_of(self._learner)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """float32[2^bits], the weight of every slot; a view that follows further learning and cannot be written."""
+        view = self._learner.weights[:, 0]
+        view.flags.writeable = False
+        return view
+
+    def slot(self, name: str, namespace: str = "") -> int:
+        """The slot of a feature in ``weights``; of a model of classes that of the first one."""
+        return describe.slot_of(self._learner, self._config.features, name, namespace)
+
+    def coefficients(self, names: Iterable[str], namespace: str = "") -> np.ndarray:
+        """float32[n], the weights of features by name."""
+        return self.weights[[self.slot(name, namespace) for name in names]]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self.dumps(), "typed": self._typed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        other = type(self).loads(state["data"])
+        self.__dict__.update(other.__dict__)
+        self._typed = state["typed"]
+        self._config = run_config(self._typed, self._config.learner, self._config.features)
+
+    def __copy__(self) -> Model:
+        other = type(self).__new__(type(self))
+        other.__setstate__(self.__getstate__())
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self.__copy__()
+
+    def __repr__(self) -> str:
+        return f"Model({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+    def _for_run(self, typed: dict[str, Any]) -> RunConfig:
+        options = {**self._typed, **typed}
+        config = run_config(options, self._config.learner, self._config.features)
+        kind = options.get("kind", self._config.input.kind)
+        return replace(config, input=replace(config.input, kind=kind), output=self._config.output)
+
+    def _tester(self, **asked: bool) -> Any:
+        """A learner that only tests, for answers of this kind."""
+        wanted = {name: True for name, value in asked.items() if value}
+        if wanted and not all(hasattr(self._learner.config, name) for name in wanted):
+            raise UsageError(f"the model's learner, {self.learner}, has no {' and '.join(wanted)}")
+        return self._learner.tester(**wanted)
+
+    def _current(self) -> Restored:
+        plan, features = self._plan, self._config.features
+        return self._model or Restored(self._learner, features, plan, {}, None, 0, {"kind": self._config.input.kind})
+
+    def _take(self, run: LearningRun, config: RunConfig) -> None:
+        """Go on from what a run has come to."""
+        self._model = run.restored()
+        self._learner, self._plan = self._model.learner, self._model.plan
+        self._config = replace(self._config, input=replace(self._config.input, kind=config.input.kind))
+
+    def _writer(self, predict_only: bool = False) -> MemoryWriter:
+        if predict_only:
+            other = self.__copy__()
+            other._learner.apply_shrinkage()
+            return other._writer_of(OutputConfig(predict_only_model=True))
+        return self._writer_of(self._config.output)
+
+    def _writer_of(self, output: OutputConfig) -> MemoryWriter:
+        model = self._model
+        names = model.names if model else None
+        config = replace(self._config, output=output)
+        counters = Counters(simple_labels=self._learner.simple_labels)
+        labels = Negative(model.negative_label if model else None)
+        return MemoryWriter(config, self._learner, self._plan, counters, names=names, labels=labels, model=model)
+
+
+class Negative:
+    """Which label stands for the negative class: -1, 0, or nobody knows."""
+
+    def __init__(self, negative: float | None) -> None:
+        self.negative = negative
+
+
+def run_config(typed: Mapping[str, Any], learner: Any, features: FeatureConfig) -> RunConfig:
+    """The configuration of a run over data in memory. Raises UsageError."""
+    shuffle, passes = typed.get("shuffle"), typed.get("passes", 1)
+    changes = {
+        "threads": available_cores(),
+        **chosen(InputConfig, dict(typed)),
+        "shuffle": bool(features.dotproduct) and passes > 1 if shuffle is None else shuffle,
+        "seed": typed.get("random_seed") or 0,
+    }
+    return RunConfig(
+        input=InputConfig(("the data",), **changes),
+        features=features,
+        learner=learner,
+        output=OutputConfig(names=typed.get("names", False)),
+        holdout=HoldoutConfig(**chosen(HoldoutConfig, dict(typed))),
+        curriculum=CurriculumConfig(**chosen(CurriculumConfig, dict(typed))),
+        passes=passes,
+    )
+
+
+def bad_lines_config(typed: Mapping[str, Any], max_ratio: float | None) -> BadLinesConfig:
+    config = BadLinesConfig(**chosen(BadLinesConfig, dict(typed)))
+    return config if max_ratio is None else replace(config, max_ratio=max_ratio)
+
+
+def learned(run: LearningRun) -> Learned:
+    counters = run.parts.counters
+    weight = counters.labeled_weight
+    held = run.source.holdout.active and counters.holdout_weight
+    return Learned(
+        examples=int(counters.example_number),
+        weight=weight,
+        average_loss=counters.sum_loss / weight if weight else None,
+        holdout_loss=counters.holdout_best_loss if held else None,
+        passes=run.trainer.passes_done,
+        bad_lines=run.parts.policy.bad,
+        predictions=run.predictions.result() if run.predictions else None,
+    )
+
+
+def missing(path: str | os.PathLike[str]) -> bytes:
+    from vwlite.errors import InputMissing
+
+    raise InputMissing(f"cannot open the model {os.fspath(path)}: No such file or directory")
