@@ -1,0 +1,179 @@
+"""What is given beside the features of rows: labels, importance, initial predictions and tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from vwlite.data.batch import TAGGED
+from vwlite.data.csr import offsets
+from vwlite.data.parse_errors import SENTENCES, Code
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, UsageError
+
+SPLITS = frozenset(" \t\n\r|")  # what ends a word
+
+
+class RowColumns:
+    """Columns of rows, each None or an array of n, cut to batches by ``take``.
+
+    ``y``: numbers, NaN or None where a row is unlabelled. Where the format reads names, texts or whole numbers; where
+    it reads lists, also lists of classes, or dicts of class and cost.
+    """
+
+    def __init__(self, format: TextFormat, y: Any, weight: Any, base: Any, tags: Any) -> None:
+        """Raises DataError for what is no label, number or tag; UsageError for columns that such labels do not have."""
+        if format.groups:
+            raise UsageError("groups of lines are read from text only")
+        if base is not None and format.words:
+            raise UsageError("base: labels that are names or lists have no initial prediction")
+        if weight is not None and format.lists:
+            raise UsageError("weight: labels that are lists have no importance")
+        self.sizes = {
+            name: size_of(name, one)
+            for name, one in (("y", y), ("weight", weight), ("base", base), ("tags", tags))
+            if one is not None
+        }
+        self.label = self.words = None
+        if y is not None and format.words:
+            self.words = label_words(y, format.lists)
+        elif y is not None:
+            self.label = numbers("label", y, missing=True)
+        self.importance = None if weight is None else numbers("weight", weight)
+        if self.importance is not None and (self.importance < 0).any():
+            row = int(np.argmax(self.importance < 0))
+            raise DataError(f"row {row}: {SENTENCES[Code.BAD_IMPORTANCE]}: {self.importance[row]:g}")
+        self.base = None if base is None else numbers("base", base)
+        self.tags = None if tags is None else tag_words(tags)
+
+    def check(self, rows: int) -> None:
+        """Raises DataError unless all columns have as many entries as there are rows."""
+        for name, size in self.sizes.items():
+            if size != rows:
+                raise DataError(f"{name} has {size} entries, the data have {rows} rows")
+
+    def take(self, begin: int, end: int) -> dict[str, Any]:
+        """The columns of a batch of these rows, and its text."""
+        rows = end - begin
+        label = cut(self.label, begin, end, rows, np.nan)
+        words = None if self.words is None else self.words[begin:end]
+        if words is not None:
+            label = np.array([np.float32(np.nan) if word is None else 1 for word in words], np.float32)
+        tags = None if self.tags is None else self.tags[begin:end]
+        spans = spans_of(words, tags)
+        starts = np.zeros(rows + 1, np.int64) if spans is None else offsets([len(span) for span in spans])
+        tagged = np.zeros(rows, np.uint8) if tags is None else np.array([TAGGED * bool(tag) for tag in tags], np.uint8)
+        return {
+            "label": label,
+            "importance": cut(self.importance, begin, end, rows, 1),
+            "base": cut(self.base, begin, end, rows, 0),
+            "flags": tagged,
+            "tag_start": starts[:-1].astype(np.uint32),
+            "tag_end": starts[1:].astype(np.uint32),
+            "text": b"" if spans is None else b"".join(spans),
+        }
+
+
+def cut(column: np.ndarray | None, begin: int, end: int, rows: int, default: float) -> np.ndarray:
+    """A copy: learners and class weights change these columns."""
+    return np.full(rows, default, np.float32) if column is None else column[begin:end].copy()
+
+
+def spans_of(words: list[bytes | None] | None, tags: list[bytes] | None) -> list[bytes] | None:
+    """Per row what the span of its tag holds: the label's words, then the tag."""
+    if words is None:
+        return tags
+    if tags is None:
+        return [word or b"" for word in words]
+    return [b" '".join(filter(None, pair)) for pair in zip(words, tags, strict=True)]
+
+
+def size_of(name: str, column: Any) -> int:
+    if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
+        raise UsageError(f"{name}: expected an array with an entry for each row, not {type(column).__name__}")
+    return len(column)
+
+
+def numbers(name: str, column: Any, missing: bool = False) -> np.ndarray:
+    """float32[n]; NaN where an entry is ``missing``, if that is allowed. Raises DataError."""
+    array = np.asarray(column)
+    if array.ndim != 1:
+        raise DataError(f"{name}: expected one number for each row, not an array of shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        array = np.array([number_of(name, row, one, missing) for row, one in enumerate(array.tolist())], np.float64)
+    with np.errstate(over="ignore"):
+        found = array.astype(np.float32)
+    wrong = np.isinf(found) if missing else ~np.isfinite(found)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"row {row}: {name} is {array[row]}: {SENTENCES[Code.NOT_FINITE]}")
+    return found
+
+
+def number_of(name: str, row: int, entry: Any, missing: bool) -> float:
+    if entry is None and missing:
+        return np.nan
+    if not isinstance(entry, int | float | np.number):
+        raise DataError(f"row {row}: {name} {entry!r} is no number")
+    return float(entry)
+
+
+def is_missing(entry: Any) -> bool:
+    return entry is None or (isinstance(entry, float) and entry != entry)
+
+
+def label_words(column: Any, lists: bool) -> list[bytes | None]:
+    """Per row the label as text has it, None where there is none. Raises DataError."""
+    known: dict[Any, bytes] = {}
+    found: list[bytes | None] = []
+    for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column):
+        if is_missing(entry):
+            found.append(None)
+        elif not isinstance(entry, str | int | float):
+            found.append((list_words(row, entry) or None) if lists else label_word(row, entry))
+        else:
+            if entry not in known:
+                known[entry] = label_word(row, entry)
+            found.append(known[entry])
+    return found
+
+
+def list_words(row: int, entry: Any) -> bytes:
+    """``class:cost class:cost`` of a dict, ``class,class`` of other collections."""
+    if not isinstance(entry, Iterable):
+        return label_word(row, entry)
+    if isinstance(entry, Mapping):
+        return b" ".join(label_word(row, one) + b":%r" % cost_of(row, cost) for one, cost in entry.items())
+    return b",".join(label_word(row, one) for one in entry)
+
+
+def cost_of(row: int, cost: Any) -> float:
+    if not isinstance(cost, int | float | np.number):
+        raise DataError(f"row {row}: cost {cost!r} is no number")
+    return float(np.float32(cost))
+
+
+def label_word(row: int, entry: Any) -> bytes:
+    """Raises DataError for what the label of a line cannot be."""
+    if isinstance(entry, float | np.floating) and entry.is_integer():
+        entry = int(entry)
+    if not isinstance(entry, str | int | np.integer):
+        raise DataError(f"row {row}: label {entry!r} is neither a text nor a whole number")
+    word = str(int(entry) if isinstance(entry, bool) else entry)
+    if not word or word[0] == "'" or SPLITS.intersection(word):
+        raise DataError(f"row {row}: label {word!r} is not one word, as a label in text must be")
+    return word.encode("utf-8", "surrogateescape")
+
+
+def tag_words(column: Any) -> list[bytes]:
+    """Per row the tag, empty where there is none. Raises DataError."""
+    found = []
+    for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column):
+        text = entry.decode("utf-8", "surrogateescape") if isinstance(entry, bytes) else str(entry)
+        word = "" if is_missing(entry) else text
+        if SPLITS.intersection(word):
+            raise DataError(f"row {row}: tag {word!r} is not one word, as a tag in text must be")
+        found.append(word.encode("utf-8", "surrogateescape"))
+    return found
