@@ -12,8 +12,11 @@ try:
 except ImportError:
     raise ExtraMissing("vwlite.sklearn needs scikit-learn: pip install 'vwlite[sklearn]'") from None
 
-MODULES = {"TextHasher": "text_hasher"}
-__all__ = ["TextHasher"]
+MODULES = {
+    "L1Classifier": "l1_classifier",
+    "TextHasher": "text_hasher",
+}
+__all__ = ["L1Classifier", "TextHasher"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,174 @@
+"""``L1Classifier``: log-linear models with an L1 penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vwlite.data.csr import Csr, offsets
+from vwlite.sklearn.validation import LabelledClasses, check_any_weight, importance
+from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.examples import LINE, Lines
+from vwlite.solvers.loglinear.problems import Chains, Part
+from vwlite.solvers.loglinear.sgd import Sgd
+from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
+from vwlite.solvers.loglinear.split import binary_parts, chain_parts
+
+
+class L1Classifier(LabelledClasses, BaseEstimator):
+    """Logistic regression of two classes or more that sets most weights to exactly 0, as ``vwlite l1`` learns it.
+
+    Maximises the sum of log p(y|x), times the rows' weights, less ``C`` times the sum of the weights' sizes, that of
+    the constant among them: a larger ``C`` means fewer weights, unlike in ``LogisticRegression``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty (``--l1``).
+    solver : {"owlqn", "sgd"}, default="owlqn"
+        Quasi-Newton steps over all rows (OWL-QN, Andrew and Gao, ICML 2007), or stochastic gradient steps, which are
+        faster on many rows and end less close to the optimum.
+    penalty : {"cumulative", "clipping", "naive"}, default="cumulative"
+        How stochastic steps apply the penalty (Tsuruoka et al., ACL 2009).
+    rate : {"exponential", "harmonic"}, default="exponential"
+        Step sizes after t passes: ``learning_rate * decay**t`` or ``learning_rate / (1 + t)``.
+    learning_rate : float or None, default=None
+        None: 0.05, or 0.1 with more than two classes.
+    decay : float, default=0.85
+        Of the exponential rate.
+    passes : int or None, default=None
+        Iterations or passes at most; None: 1000, or 30 with stochastic steps.
+    tolerance : float, default=1e-7
+        OWL-QN stops when an iteration gains less.
+    shuffle : bool, default=True
+        Take the rows in random order in every pass.
+    random_state : int, RandomState or None, default=0
+        Of these orders.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their rows are multiplied.
+
+    Attributes
+    ----------
+    classes_ : labels, ascending
+    coef_ : float64 of shape (1 or k, n_features), or CSR after ``sparsify``
+    intercept_ : float64 of shape (1 or k,)
+    n_iter_ : int, passes made
+    objective_ : float, what was maximised, for each row
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        solver: str = "owlqn",
+        penalty: str = "cumulative",
+        rate: str = "exponential",
+        learning_rate: float | None = None,
+        decay: float = 0.85,
+        passes: int | None = None,
+        tolerance: float = 1e-7,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        class_weight: Mapping[Any, float] | str | None = None,
+    ) -> None:
+        self.C = C
+        self.solver = solver
+        self.penalty = penalty
+        self.rate = rate
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.passes = passes
+        self.tolerance = tolerance
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1Classifier:
+        """Learn from X, n rows, dense or sparse, and y, n labels of any kind. Raises ValueError."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32)
+        check_classification_targets(y)
+        weight = importance(sample_weight, X)
+        check_any_weight(weight)
+        self._take_classes(y)
+        numbers = self._numbers(y)
+        config = self._config()
+        lines = lines_of(X, 2.0 * numbers - 1 if self._binary else numbers, self._weighted(y, numbers, weight))
+        if self._binary:
+            train, _ = binary_parts(lines, None, 0, np.zeros(0, np.uint32))
+        else:
+            train, _ = chain_parts(config, lines, None, 0, [*map(str, self.classes_)], None)
+        sgd = Sgd(config, np.zeros((2, train.problem.weights)))
+        trained = learn(config, sgd, train, Progress(config, train, None, 0, lambda line: None))
+        self._take_weights(train, trained)
+        return self
+
+    def _config(self) -> L1Config:
+        names = ("solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance", "shuffle")
+        return L1Config(
+            model="binary" if self._binary else "multinomial",
+            l1=self.C,
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+            **{name: getattr(self, name) for name in names},
+        )
+
+    def _take_weights(self, train: Part, trained: Trained) -> None:
+        problem = train.problem
+        table = np.zeros((1 if self._binary else len(self.classes_), self.n_features_in_ + 1))
+        if isinstance(problem, Chains):
+            state = problem.pairs.state
+            table[state.label, state.features[state.feature]] = trained.weights
+        else:
+            table[0, problem.features] = trained.weights
+        self.coef_, self.intercept_ = table[:, :-1].copy(), table[:, -1].copy()
+        self.n_iter_ = trained.passes
+        self.objective_ = trained.history[-1]["objective"]
+
+    def sparsify(self) -> L1Classifier:
+        """Keep ``coef_`` as a sparse matrix: most of it is 0."""
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """float64[n], positive for ``classes_[1]``, or of more than two classes float64[n, k]."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        scores: np.ndarray = safe_sparse_dot(X.astype(np.float64), self.coef_.T, dense_output=True) + self.intercept_
+        return scores[:, 0] if self._binary else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels with the highest score."""
+        scores = self.decision_function(X)
+        return self._labels_by(scores)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """float64[n, k]"""
+        scores = self.decision_function(X)
+        return expit(np.stack([-scores, scores], axis=1)) if self._binary else softmax(scores, axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def lines_of(X: Any, label: np.ndarray, weight: np.ndarray) -> Lines:
+    """The rows of a table, zeros left out, with the constant behind the last column of each."""
+    table = csr_matrix(X)
+    given = Csr(table.indptr.astype(np.int64), table.indices.astype(np.uint32), table.data).keep(table.data != 0)
+    indptr = offsets(given.sizes + 1)
+    constant = np.zeros(indptr[-1], bool)
+    constant[indptr[1:] - 1] = True
+    indices, values = np.full(len(constant), X.shape[1], np.uint32), np.ones(len(constant), np.float32)
+    indices[~constant], values[~constant] = given.indices, given.values
+    kind = np.full(len(given), LINE, np.uint8)
+    return Lines(Csr(indptr, indices, values), None, kind, label, weight)

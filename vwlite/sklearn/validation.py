@@ -1,0 +1,72 @@
+"""What estimators check of labels and weights, by scikit-learn's public functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import check_array, check_consistent_length
+
+
+def importance(sample_weight: Any, X: Any) -> np.ndarray:
+    """float64[n]: a weight for each row. Raises ValueError."""
+    rows = X.shape[0]
+    if sample_weight is None or np.isscalar(sample_weight):
+        return np.full(rows, 1.0 if sample_weight is None else sample_weight)
+    weight: np.ndarray = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0
+    )
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight has {weight.ndim} dimensions, not 1")
+    check_consistent_length(X, weight)
+    if (weight < 0).any():
+        raise ValueError("sample_weight holds negative weights")
+    return weight
+
+
+def check_any_weight(weight: np.ndarray) -> None:
+    """Raises ValueError where no row counts."""
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row: there is nothing to learn from")
+
+
+class LabelledClasses(ClassifierMixin):
+    """A classifier whose labels are numbered by their places in ``classes_``."""
+
+    classes_: np.ndarray
+    class_weight: Mapping[Any, float] | str | None
+
+    def _take_classes(self, labels: Any) -> None:
+        """Raises ValueError for a single class."""
+        classes = unique_labels(labels)
+        if len(classes) < 2:
+            raise ValueError(f"y has one class, {classes[0]!r}: learning needs two classes or more")
+        self.classes_ = classes
+
+    @property
+    def _binary(self) -> bool:
+        return len(self.classes_) == 2
+
+    def _numbers(self, y: np.ndarray) -> np.ndarray:
+        """int64[n]: the place of each label. Raises ValueError for an unknown label."""
+        numbers: np.ndarray = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = self.classes_[numbers] != y
+        if unknown.any():
+            raise ValueError(f"y has the label {y[unknown][0]!r}, which is none of the classes {self.classes_}")
+        return numbers
+
+    def _weighted(self, y: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """The weights of rows times those of their classes."""
+        if self.class_weight is None:
+            return weight
+        of_classes: np.ndarray = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        return weight * of_classes[numbers]
+
+    def _labels_by(self, scores: np.ndarray) -> np.ndarray:
+        """The labels with the highest scores, float[n] of the second of two classes or float[n, k]."""
+        numbers = (scores > 0).astype(np.int64) if self._binary else scores.argmax(axis=1)
+        return self.classes_[numbers]
