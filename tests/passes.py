@@ -15,7 +15,8 @@ def run_passes(learner, problem, passes, chunk=None):
     """
     lines, options, held = problem
     features = feature_config(options)
-    batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
+    batch = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False))
+    plan, results = Plan(features), Results()
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held, np.uint8)
     rows = [np.empty((0, 4), np.float32)]

@@ -117,7 +117,7 @@ cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, forma
     reader.powers = powers
     reader.affix, reader.spelling, reader.redefine = &affix[0], &spelling[0], &redefine[0]
     reader.seed = format.hash_seed
-    reader.hash_all, reader.skip_malformed = format.hash_all, format.strict
+    reader.hash_all, reader.skip_malformed = format.hash_all, format.skip_malformed
     reader.makes_features = format.makes_features
     reader.named_labels, reader.label_lists = format.words, format.lists
     reader.fast_path = reader.batched_hash = False

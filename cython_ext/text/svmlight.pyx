@@ -161,7 +161,7 @@ cdef inline int parse_line(const Reader *reader, const char *p, BatchBuilder *ou
 def parse(const unsigned char[::1] text, size_t size, format, workspace):
     """Parse ``text[:size]``, whole lines followed by at least 64 readable bytes, into a workspace.
 
-    ``format`` is a ``vwlite.data.text_format.TextFormat``; a malformed line always makes no row, even without its ``strict``.
+    ``format`` is a ``vwlite.data.text_format.TextFormat``; a malformed line always makes no row, even without its ``skip_malformed``.
     The feature ``index:value`` gets the hash that Vowpal Wabbit gives it in ``| index:value``. Returns ``(status, rows,
     segments, features, lines, issues)``; with status FULL (100) the workspace was too small and its contents are undefined.
     Raises UsageError for a format with affixes or spellings, which need names.

@@ -133,8 +133,8 @@ def test_damaged_columns_are_refused_or_give_some_words(words, data):
 
 @settings(max_examples=50)
 @given(st.lists(lines, max_size=20), st.booleans())
-def test_batches_come_back(texts, strict):
-    batch = parse_text(b"\n".join(texts) + b"\n", TextFormat(strict=strict))
+def test_batches_come_back(texts, skip_malformed):
+    batch = parse_text(b"\n".join(texts) + b"\n", TextFormat(skip_malformed=skip_malformed))
     packed = pack_batch(batch)
     again = unpack_batch(packed.data, packed.counts, np.empty(unpacked_size(packed.counts), np.uint8))
     for name in COLUMN_NAMES:

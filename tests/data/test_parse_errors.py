@@ -16,7 +16,7 @@ STATUS = Path(__file__).resolve().parent.parent.parent / "cython_ext" / "base" /
 def logged(text):
     """Vowpal Wabbit's log of the text, made from the lenient parser's remarks."""
     data, workspace = bytearray(text) + b"\n" + bytes(64), Workspace(len(text))
-    result = parser_of("vw")(data, len(text) + 1, TextFormat(strict=False), workspace)
+    result = parser_of("vw")(data, len(text) + 1, TextFormat(skip_malformed=False), workspace)
     assert result[0] != FULL
     lines = text.split(b"\n")
     starts = [0]

@@ -200,7 +200,7 @@ def test_same_model_as_from_the_converted_text(run_cli, tmp_path, options):
     ],
 )
 def test_trouble_is_named_and_placed(line, code, at):
-    batch, remarks = parse(b"1 1:1\n" + line + b"\n2 2:2", strict=False)
+    batch, remarks = parse(b"1 1:1\n" + line + b"\n2 2:2", skip_malformed=False)
     start = 6 + len(line) - len(line.lstrip())
     assert remarks == [(1, code, 6 + at, start)]
     assert batch.line.tolist() == [0, 2]

@@ -43,8 +43,8 @@ def parse(text, format, size=None):
     return workspace.batch(rows, segments, features, data), found
 
 
-def text_format(options, strict):
-    return feature_plan.text_format(feature_config(options), strict=strict)
+def text_format(options, skip_malformed):
+    return feature_plan.text_format(feature_config(options), skip_malformed=skip_malformed)
 
 
 def bits(values):
@@ -106,7 +106,7 @@ def joined(some_lines):
 
 @given(st.lists(lines, min_size=1, max_size=5), text_options)
 def test_lenient_rows_and_remarks_are_the_twins(some_lines, options):
-    batch, remarks = parse(joined(some_lines), text_format(options, strict=False))
+    batch, remarks = parse(joined(some_lines), text_format(options, skip_malformed=False))
     assert batch.line.tolist() == list(range(len(some_lines)))
     for row, line in enumerate(some_lines):
         example = parse_line(line, options)
@@ -116,7 +116,7 @@ def test_lenient_rows_and_remarks_are_the_twins(some_lines, options):
 
 @given(st.lists(lines, max_size=6), text_options)
 def test_strict_manners_leave_bad_lines_out_whole(some_lines, options):
-    format = text_format(options, strict=True)
+    format = text_format(options, skip_malformed=True)
     batch, remarks = parse(joined(some_lines), format)
     bad = dict(remarks)
     assert len(bad) == len(remarks)  # one remark a line
@@ -134,15 +134,15 @@ def test_strict_manners_leave_bad_lines_out_whole(some_lines, options):
 
 @given(st.lists(clean_lines, min_size=1, max_size=5), text_options)
 def test_strict_manners_take_every_clean_line(some_lines, options):
-    batch, remarks = parse(joined(some_lines), text_format(options, strict=True))
+    batch, remarks = parse(joined(some_lines), text_format(options, skip_malformed=True))
     assert remarks == []
     for row, line in enumerate(some_lines):
         assert row_of(batch, row) == row_of_twin(parse_line(line, options))
 
 
 @given(st.lists(lines, max_size=12), text_options, st.booleans())
-def test_any_workspace_gives_the_same(some_lines, options, strict):
-    text, format = joined(some_lines), text_format(options, strict)
+def test_any_workspace_gives_the_same(some_lines, options, skip_malformed):
+    text, format = joined(some_lines), text_format(options, skip_malformed)
     batch, remarks = parse(text, format)
     small, small_remarks = parse(text, format, size=0)
     assert small_remarks == remarks
@@ -150,10 +150,11 @@ def test_any_workspace_gives_the_same(some_lines, options, strict):
 
 
 @given(st.binary(max_size=400), st.booleans(), st.booleans())
-def test_arbitrary_bytes_are_rows_or_bad_lines(noise, strict, names):
+def test_arbitrary_bytes_are_rows_or_bad_lines(noise, skip_malformed, names):
     text = noise + b"\n"
-    batch, remarks = parse(text, feature_plan.text_format(feature_config(Options()), strict=strict, names=names))
-    bad = {line for line, _ in remarks} if strict else set()
+    format = feature_plan.text_format(feature_config(Options()), skip_malformed=skip_malformed, names=names)
+    batch, remarks = parse(text, format)
+    bad = {line for line, _ in remarks} if skip_malformed else set()
     assert len(batch) + len(bad) == text.count(b"\n")
     assert batch.row_namespace[-1] == len(batch.namespace_char)
     assert batch.namespace_start[-1] == len(batch.value) == len(batch.feature_hash)
@@ -161,7 +162,7 @@ def test_arbitrary_bytes_are_rows_or_bad_lines(noise, strict, names):
 
 def test_a_line_of_many_features_and_many_lines():
     text = b"1 |" + b" x" * 5000 + b"\n" + b"2 |a y|b z\n" * 3000 + b"|a x:1:2\n" * 500
-    batch, remarks = parse(text, text_format(Options(), strict=True), size=0)
+    batch, remarks = parse(text, text_format(Options(), skip_malformed=True), size=0)
     assert len(batch) == 3001
     assert remarks == [(line, Code.AFTER_FEATURE) for line in range(3001, 3501)]
     assert batch.namespace_start[1] == 5000
@@ -188,7 +189,7 @@ BOTH = Options(affix="+1a", spelling=b"a")
     ],
 )
 def test_rare_lines(line, options):
-    batch, _ = parse(line + b"\n", text_format(options, strict=False))
+    batch, _ = parse(line + b"\n", text_format(options, skip_malformed=False))
     assert row_of(batch, 0) == row_of_twin(parse_line(line, options))
 
 
@@ -218,7 +219,7 @@ def test_strict_lines_have_no_other_hexadecimal_numbers(number):
 
 def test_a_bad_line_is_noted_once():
     text = b"1 |a x\n2 |b x|a:nan\n3 |a:inf\n3 4 5 6 |a:nan x:1:2\nx -1 |a\n4 |a y\n"
-    batch, remarks = parse(text, text_format(Options(), strict=True))
+    batch, remarks = parse(text, text_format(Options(), skip_malformed=True))
     assert [line for line, _ in remarks] == [1, 2, 3, 4]
     assert batch.label.tolist() == [1, 4]
 

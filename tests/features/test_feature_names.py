@@ -23,7 +23,7 @@ from vwlite.features.name_index import NameIndex, name_index_from_arrays
 def read(text, config, names=True):
     """The batch of ``text`` and a plan that has seen it."""
     text, plan = text.removesuffix(b"\n") + b"\n", Plan(config)
-    batch = parse_text(text, text_format(config, strict=False, names=names))
+    batch = parse_text(text, text_format(config, skip_malformed=False, names=names))
     plan.see(plan.redefine[batch.namespace_char].tolist())
     return batch, plan
 

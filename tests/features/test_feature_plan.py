@@ -65,7 +65,7 @@ def bits(values):
 def rows(text, config):
     """``(index, value, count)`` of every line, the plan told of namespaces as a run tells it."""
     plan = Plan(config)
-    batch = parse_text(text, text_format(config, strict=False))
+    batch = parse_text(text, text_format(config, skip_malformed=False))
     found = []
     for begin, end in row_ranges(batch, plan):
         for row in range(begin, end):
@@ -186,13 +186,13 @@ def test_quadratic_and_cubic_are_interactions(quadratic, cubic, most):
 )
 def test_wrong_options_are_refused(wrong):
     with pytest.raises(UsageError):
-        text_format(Plan(FeatureConfig(**wrong)).config, strict=True)
+        text_format(Plan(FeatureConfig(**wrong)).config, skip_malformed=True)
 
 
 def test_a_row_that_is_not_there():
     config = FeatureConfig()
     with pytest.raises(IndexError):
-        kernel.expand_row(parse_text(b"|a x", text_format(config, strict=True)), Plan(config), 1)
+        kernel.expand_row(parse_text(b"|a x", text_format(config, skip_malformed=True)), Plan(config), 1)
 
 
 MANY = b"|a" + b"".join(b" x%d" % i for i in range(500))
@@ -211,14 +211,14 @@ MANY = b"|a" + b"".join(b" x%d" % i for i in range(500))
 def test_a_row_that_makes_too_many_features_is_refused_before_they_are_made(options):
     config = FeatureConfig(**options)
     with pytest.raises(OverflowError):
-        kernel.expand_row(parse_text(MANY, text_format(config, strict=True)), Plan(config), 0)
+        kernel.expand_row(parse_text(MANY, text_format(config, skip_malformed=True)), Plan(config), 0)
 
 
 def test_ngrams_that_fit_nowhere_take_no_time():
     """Neither in the kernel nor in the names of terms: there are as many patterns as there are ways to skip."""
     config = FeatureConfig(ngram=("64",), skips=("64",), noconstant=True)
     plan, text = Plan(config), b"|a" + b"".join(b" x%d" % i for i in range(12))
-    batch = parse_text(text, text_format(config, strict=True, names=True))
+    batch = parse_text(text, text_format(config, skip_malformed=True, names=True))
     assert len(kernel.expand_row(batch, plan, 0)[0]) // 4 == 2**12 - 1 == len(term_names(batch, plan, 0))
 
 

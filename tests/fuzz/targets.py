@@ -86,12 +86,12 @@ def in_groups(block: Block, features: FeatureConfig, format: TextFormat, kind: s
         Block(bytearray(block.data[start:end] + SLACK), end - start, "fuzz", start)
         for start, end in zip([0, *ends], ends, strict=False)
     ]
-    for part in whole_groups(number_lines(map(Parser(format, kind), blocks)), format.strict):
-        batch = BadLines(None, len, max_ratio=1).examine(part) if format.strict else part.batch
+    for part in whole_groups(number_lines(map(Parser(format, kind), blocks)), format.skip_malformed):
+        batch = BadLines(None, len, max_ratio=1).examine(part) if format.skip_malformed else part.batch
         for row in range(min(len(batch), 3)) if format.names else ():
             whole, at = with_shared(batch, row)
             term_names(whole, Plan(features), at)
-        learn_groups(batch, features, format.strict)
+        learn_groups(batch, features, format.skip_malformed)
 
 
 def text(data: bytes, kind: str) -> None:
@@ -100,7 +100,7 @@ def text(data: bytes, kind: str) -> None:
     features, strict, names = OPTIONS[choice % len(OPTIONS)], choice & 8 == 0, choice & 16 != 0
     if not data.endswith(b"\n"):
         data += b"\n"
-    format = text_format(features, strict=strict, names=names)
+    format = text_format(features, skip_malformed=strict, names=names)
     if choice & 32:
         format = format.of_words()
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
@@ -140,7 +140,8 @@ def load_model(data: bytes) -> None:
         return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):
         model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
-        format, block = text_format(model.features, strict=True), Block(bytearray(LINES + SLACK), len(LINES), "", 0)
+        format = text_format(model.features, skip_malformed=True)
+        block = Block(bytearray(LINES + SLACK), len(LINES), "", 0)
         if model.learner.multiline:
             for part in whole_groups(iter([Parser(format.of_words(True, True), "vw")(block)]), True):
                 learn_groups(part.batch, model.features, True, model.learner)

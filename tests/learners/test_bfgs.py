@@ -27,7 +27,7 @@ WIDE = {"min_prediction": -1000.0, "max_prediction": 1000.0}
 
 
 def run_pass(learner, lines, features, held=None, chunk=None):
-    batch, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Results()
+    batch, results = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False)), Results()
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held, np.uint8)
     chunk = chunk or len(batch)

@@ -40,7 +40,7 @@ def text(words, rows=400):
 )
 def test_slots_are_near_where_nearly_all_features_come_again(words, rows, options, near):
     config = FeatureConfig(**options)
-    batch = parse_text(text(words, rows).encode(), text_format(config, strict=False))
+    batch = parse_text(text(words, rows).encode(), text_format(config, skip_malformed=False))
     plan = Plan(config)
     assert slots_in_cache(batch, plan, 0, rows) == near
     assert not slots_in_cache(batch, plan, rows - 9, rows)

@@ -85,7 +85,8 @@ def learn(lines, options, held=None, chunk=None, learner=None):
     """Run the kernel, ``chunk`` rows a time."""
     features = feature_config(options)
     learner = learner or Gd(gd_config(options), options.bits, strict=False, learning=not options.test_only)
-    batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
+    batch = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False))
+    plan, results = Plan(features), Results()
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held, np.uint8)
     for begin in range(0, len(batch), chunk or len(batch)):
@@ -198,7 +199,7 @@ def test_only_testing_predicts_from_the_table_and_leaves_it(problem):
 def test_sorted_features_are_those_that_sorted_lines_have():
     config = FeatureConfig(bits=18, sort_features=True)
     line = b"1 |x b a:3 c:-1 a:2 |y z"
-    batch = parse_text(line, text_format(config, strict=True))
+    batch = parse_text(line, text_format(config, skip_malformed=True))
     learner, results = Gd(GdConfig(), 18), Results()
     results.reserve(1)
     learner.run(batch, Plan(config), results, 0, 1)
@@ -213,7 +214,7 @@ def test_strict_manners_stop_at_what_is_not_finite(line):
     options = Options(rules=frozenset({"sgd"}), bits=4)
     lines = [b"1 |x a b", b"2 |x b", *[line] * 9]
     learner, config = Gd(gd_config(options), 4), feature_config(options)
-    batch, results = parse_text(b"\n".join(lines), text_format(config, strict=False)), Results()
+    batch, results = parse_text(b"\n".join(lines), text_format(config, skip_malformed=False)), Results()
     results.reserve(len(batch))
     with pytest.raises(Diverged, match="not a finite number"):
         learner.run(batch, Plan(config), results, 0, len(batch))
@@ -230,7 +231,7 @@ def test_examples_without_features_are_no_divergence(rules, tmp_path, run_here):
 
 
 def test_what_does_not_belong_together_is_refused():
-    batch, results = parse_text(b"1 |x a", text_format(FeatureConfig(), strict=True)), Results()
+    batch, results = parse_text(b"1 |x a", text_format(FeatureConfig(), skip_malformed=True)), Results()
     results.reserve(1)
     learner = Gd(GdConfig(), 10)
     with pytest.raises(ValueError, match="belong together"):

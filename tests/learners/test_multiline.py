@@ -54,7 +54,7 @@ def text_of(groups):
 def batches_of(text, options, folder, **reading):
     """The batches of whole groups that a run would see."""
     (folder / "groups.vw").write_bytes(text)
-    format = text_format(feature_config(options), strict=False).of_words(True, True)
+    format = text_format(feature_config(options), skip_malformed=False).of_words(True, True)
     inputs = Inputs(InputConfig(paths=(str(folder / "groups.vw"),), **reading), format)
     return [part.batch for part in inputs.texts()]
 

@@ -63,7 +63,7 @@ def learn(case, chunk=None, learner=None, **more):
     features = feature_config(options)
     learner = learner or Many(config_of(kind, options, **more), options.bits, strict=False)
     learner.want_scores()
-    text = text_format(features, strict=False)
+    text = text_format(features, skip_malformed=False)
     lists = learner.config.label_words
     batch = parse_text(b"\n".join(lines), text if lists is None else text.of_words(lists))
     batch.label = learner.labels(log=lambda line: None).check(batch)
@@ -240,7 +240,7 @@ def test_a_single_class_of_many_is_plain_gradient_descent():
     lines, options = b"0 |x a b:2\n0 |x b c\n0 |y a", Options(bits=10)
     features = feature_config(options)
     many, plain = Many(ManyConfig(multilabel_oaa=1), 10), Gd(gd_config(options), 10)
-    text = text_format(features, strict=True)
+    text = text_format(features, skip_malformed=True)
     sets, ones = parse_text(lines, text.of_words(lists=True)), parse_text(lines.replace(b"0 ", b"1 "), text)
     sets.label = many.labels().check(sets)
     for learner, batch in ((many, sets), (plain, ones)):
@@ -292,7 +292,7 @@ def test_more_classes_than_slots_are_refused():
 )
 def test_labels_that_are_no_class_end_the_run(options, lines, message):
     learner = Many(ManyConfig(**options), 5)
-    text = text_format(feature_config(Options()), strict=True)
+    text = text_format(feature_config(Options()), skip_malformed=True)
     lists = learner.config.label_words
     batch = parse_text(lines, text if lists is None else text.of_words(lists))
     with pytest.raises(DataError, match=message):

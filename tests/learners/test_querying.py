@@ -48,7 +48,8 @@ def learn(case, chunk=None):
     stated |= {"mellowness": mellowness, "random_seed": seed, "binary": binary, **KINDS[kind]}
     learner = Active(ActiveConfig(**stated), options.bits, strict=strict)
     features = feature_config(options)
-    batch, plan, results = parse_text(b"\n".join(lines), text_format(features, strict=False)), Plan(features), Results()
+    batch = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False))
+    plan, results = Plan(features), Results()
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held[: len(batch)], np.uint8)
     queries = 0
@@ -128,7 +129,7 @@ def test_the_kernel_refuses_what_does_not_fit():
 
     learner = learn((*case[:2], Options(bits=4), *case[3:]))[2]
     plan, results = Plan(feature_config(Options(bits=4))), Results()
-    batch = parse_text(b"1 |x a\n", text_format(feature_config(Options()), strict=False))
+    batch = parse_text(b"1 |x a\n", text_format(feature_config(Options()), skip_malformed=False))
     results.reserve(1)
     learner.told = learner.told[:0]
     with pytest.raises(ValueError, match="the arrays for labels and query importance are too short"):

@@ -34,7 +34,7 @@ def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **res
         learner.mask_with(np.ones(1 << bits, np.uint8))
     try:
         for part in (text[:half], text[half:]) * 2:
-            batch = parse_text("\n".join(part).encode(), text_format(config, strict=False))
+            batch = parse_text("\n".join(part).encode(), text_format(config, skip_malformed=False))
             results.reserve(len(batch))
             results.holdout_mask = (np.arange(len(batch)) % 7 == 3).astype(np.uint8)
             learner.run(batch, Plan(config), results, 0, len(batch))

@@ -36,7 +36,7 @@ def learn(text, loss, chunk=None, learner=None, count=5):
     learner = learner or Multiclass(config(loss, count), 12)
     learner.want_scores()
     features = FeatureConfig(bits=12)
-    batch, results = parse_text(b"\n".join(text), text_format(features, strict=True)), Results()
+    batch, results = parse_text(b"\n".join(text), text_format(features, skip_malformed=True)), Results()
     results.reserve(len(batch))
     batch.label = learner.labels().check(batch)
     for begin in range(0, len(batch), chunk or len(batch)):

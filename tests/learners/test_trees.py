@@ -48,7 +48,7 @@ def made(kind, options, **more):
 def learn(learner, lines, options, held=None, chunk=None):
     """float32[n, 4]: prediction, loss, features, the weight that vw counts."""
     features = feature_config(options)
-    batch, results = parse_text(b"\n".join(lines), text_format(features, strict=learner.strict)), Results()
+    batch, results = parse_text(b"\n".join(lines), text_format(features, skip_malformed=learner.strict)), Results()
     batch.label = learner.labels(None if learner.strict else lambda line: None).check(batch)
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held, np.uint8)

@@ -21,7 +21,7 @@ def audit(text, features=None, config=None, learner=None, cached=False, learning
     """The audit of a run over ``text``, as one string."""
     features = features or FeatureConfig()
     learner = learner or Gd(config or GdConfig(), features.bits, learning=learning, strict=False)
-    batch = parse_text(text, text_format(features, strict=False, names=not cached))
+    batch = parse_text(text, text_format(features, skip_malformed=False, names=not cached))
     plan, results, lines = Plan(features), Results(), []
     results.reserve(len(batch))
     plan.see(batch.namespace_char.tolist())

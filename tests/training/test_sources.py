@@ -69,7 +69,7 @@ def test_memory_gives_the_model_that_a_file_gives(name, holdout_off, tmp_path):
     learner, plan = begin_learner(config, None)
     policy = malformed_line_policy(config, learner, None, BadLinesConfig(), None)
     pieces = [b"".join(RUNS[name][2][begin : begin + 13]) for begin in range(0, 60, 13)]
-    text = text_format(config.features, strict=True)
+    text = text_format(config.features, skip_malformed=True)
     batches = [policy.relabel(parse_text(piece, text)) for piece in pieces]
     counters = Counters(simple_labels=learner.simple_labels)
     writer = ModelWriter(config, learner, plan, counters, labels=policy.labels)
@@ -116,7 +116,7 @@ class Recorder(Listener):
 def test_listeners_hear_of_everything_in_their_order_until_one_ends_the_run(row_by_row, tmp_path):
     config = configured("linear", tmp_path, True)
     learner, plan = begin_learner(config, None)
-    batch, heard = parse_text(b"".join(LINES[:2]), text_format(config.features, strict=True)), []
+    batch, heard = parse_text(b"".join(LINES[:2]), text_format(config.features, skip_malformed=True)), []
     source = Memory([batch], Holdout(config.holdout, 1))
     listeners = [Recorder("a", heard, last=2), Listener(), Recorder("b", heard, last=3)]
     Trainer(learner, plan, source, listeners, passes=5, row_by_row=row_by_row).run()

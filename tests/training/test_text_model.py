@@ -152,7 +152,7 @@ def trained(text, features, config, step=None, passes=1):
     """Learner, counters and names after a run with ``-P step``."""
     learner = Gd(config, features.bits, strict=False)
     counters = Counters(ProgressRule(additive=True, step=step) if step else None)
-    batch = parse_text(text, text_format(features, strict=False, names=True))
+    batch = parse_text(text, text_format(features, skip_malformed=False, names=True))
     plan, results, book = Plan(features), Results(), NameIndex()
     results.reserve(len(batch))
     plan.see(plan.redefine[batch.namespace_char].tolist())

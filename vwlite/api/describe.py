@@ -42,7 +42,8 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
     """The slot of a feature in the table of weights. Raises UsageError for a name that text cannot hold."""
     if not name or any(one in name + namespace for one in " |:\n\r\t"):
         raise UsageError(f"{name!r} is no feature's name")
-    batch = parse_text(f"|{namespace} {name}".encode("utf-8", "surrogateescape"), text_format(features, strict=True))
+    text = f"|{namespace} {name}".encode("utf-8", "surrogateescape")
+    batch = parse_text(text, text_format(features, skip_malformed=True))
     shift, _ = learner.layout
     return (int(batch.feature_hash[0]) << shift) & ((1 << learner.bits) - 1)
 

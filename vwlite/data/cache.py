@@ -51,7 +51,7 @@ def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, An
         "kind": kind,
         "hash_all": format.hash_all,
         "hash_seed": format.hash_seed,
-        "strict": format.strict,
+        "strict": format.skip_malformed,
         "affix": [int(x) for x in format.affix] if makes else [],
         "spelling": format.spelling.tolist() if makes else [],
         "redefine": format.redefine.tolist() if makes else [],

@@ -65,7 +65,7 @@ class Inputs:
         """Use the cache if it was made from these inputs; under vw's rules any cache stands for standard input."""
         cache = Cache(path)
         stdin = self.config.paths == ("-",)
-        if (stdin and not self.format.strict) or cache.serves(self.made_from, self.config.examples):
+        if (stdin and not self.format.skip_malformed) or cache.serves(self.made_from, self.config.examples):
             self.cache = cache
         else:
             cache.close()
@@ -146,7 +146,7 @@ class Inputs:
         from vwlite.data.multiline import whole_groups
 
         with contextlib.closing(self.blocks()) as parts:
-            yield from whole_groups(parts, self.format.strict)
+            yield from whole_groups(parts, self.format.skip_malformed)
 
     def blocks(self) -> Iterator[Parsed]:
         """A batch for every block of text, no more rows than ``--examples`` asks for."""

@@ -31,9 +31,9 @@ class BadLines:
 
     ``say`` prints a line to the user; None: nothing is printed, and the error that ends the run quotes the first
     malformed line. ``max_ratio`` is the largest share of malformed lines allowed; it is checked from the thousandth
-    line on and at the end. With ``strict`` the first malformed line ends the run. With ``to_the_end`` too large a share
-    only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are
-    not checked.
+    line on and at the end. With ``fail_fast`` the first malformed line ends the run. With ``to_the_end`` too large a
+    share only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels
+    are not checked.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class BadLines:
         say: Callable[[str], None] | None,
         *,
         max_ratio: float = 0.01,
-        strict: bool = False,
+        fail_fast: bool = False,
         to_the_end: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
         self.labels, self.class_weights = labels, class_weights
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
-        self.max_ratio, self.strict, self.to_the_end = max_ratio, strict, to_the_end
+        self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
         self.warned = False
         self.keep: BinaryIO | None = None
         self.lines = self.bad = 0
@@ -87,7 +87,7 @@ class BadLines:
     def recall(self, lines: int, bad: int) -> None:
         """Count the malformed lines that were found when the cache was made. Raises DataError."""
         self.lines, self.bad = lines, bad
-        if bad and self.strict:
+        if bad and self.fail_fast:
             raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
     def add(self, part: Parsed, issue: ParseIssue) -> None:
@@ -117,7 +117,7 @@ class BadLines:
         self.first = self.first or message
         if self.keep:
             self.keep.write(line + b"\n")
-        if self.strict:
+        if self.fail_fast:
             raise DataError(f"{message} (--strict)")
         if self.bad <= MAX_SHOWN_LINES:
             self.say(f"bad line {message}")

@@ -34,12 +34,13 @@ SHARED_WORDS = (b"shared", b"***shared***")
 
 
 
-def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
+def whole_groups(parts: Iterator[Parsed], skip_malformed: bool) -> Iterator[Parsed]:
     """The same rows in batches that hold whole groups only. Raises DataError.
 
-    With ``strict``, a group from which a malformed line was left out loses its costs: nothing is learned from it.
+    With ``skip_malformed``, a group from which a malformed line was left out loses its costs: nothing is learned from
+    it.
     """
-    waiting = PendingGroup(strict)
+    waiting = PendingGroup(skip_malformed)
     before: Parsed | None = None
     for part in parts:
         if before is not None:
@@ -52,8 +53,8 @@ def whole_groups(parts: Iterator[Parsed], strict: bool) -> Iterator[Parsed]:
 class PendingGroup:
     """The rows of a group that has not ended, in pieces, each a batch with arrays of its own."""
 
-    def __init__(self, strict: bool) -> None:
-        self.strict = strict
+    def __init__(self, skip_malformed: bool) -> None:
+        self.skip_malformed = skip_malformed
         self.pieces: list[Batch] = []
         self.gaps: list[int] = []  # rows of the pieces before which a malformed line was left out
         self.bytes = 0
@@ -103,7 +104,7 @@ class PendingGroup:
             if b":" not in words and words.strip() not in SHARED_WORDS:
                 batch.flags[row], batch.label[row] = BLANK, np.nan
                 batch.tag_start[row] = batch.tag_end[row] = 0
-        return batch.flags & (BLANK if self.strict else BLANK | SAVE) != 0
+        return batch.flags & (BLANK if self.skip_malformed else BLANK | SAVE) != 0
 
     def mark(self, batch: Batch, gaps: list[int]) -> None:
         """Set the flags of rows within groups; remove the costs of groups with gaps."""
@@ -114,7 +115,7 @@ class PendingGroup:
         for row in np.flatnonzero(first).tolist():
             if batch.label[row] == batch.label[row] and is_shared(batch.tag(row), bool(batch.flags[row] & TAGGED)):
                 batch.flags[row] |= SHARED
-        if gaps and self.strict:
+        if gaps and self.skip_malformed:
             number = np.cumsum(first)
             beside = [row for gap in gaps for row in (gap - 1, gap) if 0 <= row < len(batch) and not apart[row]]
             batch.label[np.isin(number, number[beside]) & (batch.label == 1)] = UNKNOWN_COST

@@ -31,13 +31,13 @@ def parser_of(format_name: str) -> Callable:
 class TextFormat:
     """How names become hashes and which lines are refused.
 
-    With ``strict`` a malformed line is left out whole; without, as under ``vwlite vw``, the part of it that can be read
-    is used.
+    With ``skip_malformed`` a malformed line is left out whole; without, as under ``vwlite vw``, the part of it that can
+    be read is used.
     """
 
     hash_all: bool = False
     hash_seed: int = 0
-    strict: bool = True
+    skip_malformed: bool = True
     names: bool = False
     words: bool = False  # labels are names (see vwlite/data/label_vocabulary.py)
     lists: bool = False  # they are any number of words (see vwlite/data/class_labels.py)

@@ -28,12 +28,12 @@ ANONYMOUS = 32
 MADE = (132, 133)  # namespaces of affix and spelling features
 
 
-def text_format(config: FeatureConfig, *, strict: bool, names: bool = False) -> TextFormat:
+def text_format(config: FeatureConfig, *, skip_malformed: bool, names: bool = False) -> TextFormat:
     """What the parser has to know of these options."""
     return TextFormat(
         hash_all=config.hash == "all",
         hash_seed=config.hash_seed,
-        strict=strict,
+        skip_malformed=skip_malformed,
         names=names,
         affix=read_affixes(config.affix),
         spelling=read_spelling(config.spelling),

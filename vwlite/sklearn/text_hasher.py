@@ -108,7 +108,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
         given = {name: tuple(getattr(self, name)) for name in lists}
         single = {name: getattr(self, name) for name in ("bits", "hash", "hash_seed", "affix")}
         features = FeatureConfig(noconstant=True, **given, **single)
-        return Plan(features), text_format(features, strict=True).of_words(lists=True)
+        return Plan(features), text_format(features, skip_malformed=True).of_words(lists=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -68,7 +68,7 @@ def malformed_line_policy(
         labels,
         say,
         max_ratio=bad_lines.max_ratio,
-        strict=bad_lines.strict,
+        fail_fast=bad_lines.strict,
         to_the_end=to_the_end,
         class_weights=config.input.class_weights,
     )

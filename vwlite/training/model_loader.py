@@ -83,7 +83,7 @@ def restore(
         with of_the_model(path):
             learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
             if not feature_changes:
-                text_format(features, strict=strict)
+                text_format(features, skip_malformed=strict)
                 plan = Plan(features, header["seen"], learner.drops_pairs)
         if feature_changes:
             plan = Plan(features, header["seen"], learner.drops_pairs)

@@ -13,7 +13,7 @@ from vwlite.solvers.aso.corpus import Corpus
 def read(tmp_path, text):
     path = tmp_path / "text.vw"
     path.write_text(text)
-    data = Corpus(BadLines(None, None, strict=True)).read([str(path)])
+    data = Corpus(BadLines(None, None, fail_fast=True)).read([str(path)])
     words = data.vocabulary()
     return data.rows(words, unit=False), words
 

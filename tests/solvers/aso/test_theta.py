@@ -22,7 +22,7 @@ TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "sh
 def corpus(tmp_path, lines, name="text.vw"):
     path = tmp_path / name
     path.write_text("".join(line + "\n" for line in lines))
-    return Corpus(BadLines(None, None, strict=True)).read([str(path)])
+    return Corpus(BadLines(None, None, fail_fast=True)).read([str(path)])
 
 
 def documents(count, seed=1, labels=True):

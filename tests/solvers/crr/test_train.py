@@ -35,8 +35,9 @@ def read(tmp_path, text, config, kind="vw", **features):
     features = FeatureConfig(bits=BITS, **features)
     plan = Plan(features)
     data = TrainingSet(GradedLabels(config.loss), Queries(config.queries, features), plan, kind)
-    inputs = Inputs(InputConfig((str(path),), kind=kind), text_format(features, strict=True), not config.pair_buffer)
-    policy = BadLines(data.labels, quiet, strict=True)
+    text = text_format(features, skip_malformed=True)
+    inputs = Inputs(InputConfig((str(path),), kind=kind), text, not config.pair_buffer)
+    policy = BadLines(data.labels, quiet, fail_fast=True)
     if config.pair_buffer:
         data.read_sample(inputs, policy, config.pair_buffer, config.seed)
     else:

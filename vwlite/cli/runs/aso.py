@@ -79,7 +79,7 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
 
 def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = False) -> Corpus:
     """``predicting``: every line is to have an answer, with its tag."""
-    tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"], "to_the_end": predicting}
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"], "to_the_end": predicting}
     policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     corpus = Corpus(policy, tags=predicting)
     with policy.keeping(arguments["bad_lines"]):

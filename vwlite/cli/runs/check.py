@@ -41,13 +41,13 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
     tolerance = build.bad_lines_config(arguments)
     features = FeatureConfig(**configs.feature_changes(build.typed()))
-    text = text_format(features, strict=True, names=True)
+    text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(build.input_config(arguments), text)
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()
     inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
-    policy = BadLines(reader, tell, max_ratio=tolerance.max_ratio, strict=tolerance.strict, to_the_end=True)
+    policy = BadLines(reader, tell, max_ratio=tolerance.max_ratio, fail_fast=tolerance.strict, to_the_end=True)
     read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     report["learn_with"] = None if asked else reader.advice() or None

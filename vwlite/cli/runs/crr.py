@@ -38,9 +38,9 @@ def run(arguments: dict[str, Any]) -> int:
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None
     data = TrainingSet(labels, Queries(config.queries, features), plan, input.kind, names)
-    tolerance = {"max_ratio": arguments["max_bad_ratio"], "strict": arguments["strict"]}
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"]}
     policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
-    text = text_format(features, strict=True, names=arguments["names"])
+    text = text_format(features, skip_malformed=True, names=arguments["names"])
     inputs = Inputs(input, text, several_passes=not config.pair_buffer)
     try:
         read(data, inputs, policy, arguments["bad_lines"], config)

@@ -22,7 +22,7 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool 
     refuse("raw_predictions", "scores")
     model = model_file.load(arguments["initial"])
     config = build.bad_lines_config(arguments)
-    tolerance = {"max_ratio": config.max_ratio, "strict": config.strict, "to_the_end": predicting}
+    tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
     policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     closing.enter_context(policy.keeping(config.keep))
     return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), policy)

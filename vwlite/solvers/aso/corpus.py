@@ -50,8 +50,8 @@ class Corpus:
         self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
         self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
 
-    def read(self, paths: Sequence[str], threads: int = 1, strict: bool = True) -> "Corpus":
-        for part in read(paths, TextFormat(strict=strict, names=True).of_words(), threads=threads):
+    def read(self, paths: Sequence[str], threads: int = 1, skip_malformed: bool = True) -> "Corpus":
+        for part in read(paths, TextFormat(skip_malformed=skip_malformed, names=True).of_words(), threads=threads):
             batch = self.policy.examine(part)
             self.add(batch)
             batch.release()

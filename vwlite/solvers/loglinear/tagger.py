@@ -44,7 +44,7 @@ class Tagger:
         made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelVocabulary(model.pairs.names))
         self.input = input
-        self.text = text_format(model.features, strict=True).of_words()
+        self.text = text_format(model.features, skip_malformed=True).of_words()
 
     def parts(self) -> Iterator[Lines]:
         """Lines that end where a sequence ends. Raises the errors of reading."""

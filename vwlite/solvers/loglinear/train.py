@@ -76,14 +76,14 @@ class Texts:
         self.collector = Collector(*plans(job.features, config.edge, seen), book)
         negative = initial.past.negative_label if initial else None
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
-        tolerance = {"max_ratio": job.bad_lines.max_ratio, "strict": job.bad_lines.strict}
+        tolerance = {"max_ratio": job.bad_lines.max_ratio, "fail_fast": job.bad_lines.strict}
         self.policy = BadLines(self.labels, job.say, **tolerance)
         self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
     def read(self, input: InputConfig) -> Lines:
         """Raises the errors of reading, DataError among them."""
         job, parts = self.job, []
-        text = text_format(job.features, strict=True, names=self.names is not None)
+        text = text_format(job.features, skip_malformed=True, names=self.names is not None)
         inputs = Inputs(input, text.of_words() if job.config.words else text)
         try:
             if inputs.cache:
