@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import mmh3
 import numpy as np
 
+from vwlite.data.text_writer import hexadecimal
 from vwlite.features.config import FeatureConfig
 from vwlite.features.interactions import decode_letters
 from vwlite.learners.gd import Gd
@@ -183,11 +183,6 @@ def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarra
         rows = np.flatnonzero(used)
         if len(rows):
             yield rows + begin, chunk[np.ix_(rows, columns)]
-
-
-def hexadecimal(value: float) -> str:
-    """As C's ``%a`` writes it: no zeros at the end."""
-    return re.sub(r"\.?0*p", "p", value.hex())
 
 
 def plain_lines(slots: np.ndarray, table: np.ndarray, shown: Callable[[float], str] | None = None) -> str:

@@ -1,0 +1,113 @@
+"""Batches back to lines of text, which are parsed to the same batches, to the last bit of every number."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, SAVE, SHARED, TAGGED, Batch
+from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.errors import DataError
+
+NAMED, TEXT_VALUE = 0, 2  # of Names.kind: what can be written
+KEPT = 1 << 18  # numbers whose text is remembered
+
+
+class TextWriter:
+    """Writes the lines of batches that have names; ``format`` says what their labels are."""
+
+    def __init__(self, format: TextFormat) -> None:
+        self.format = format
+        self.known: dict[int, str] = {}  # texts of numbers, by their bits
+
+    def lines(self, batch: Batch) -> bytes:
+        """The text of all rows. Raises DataError for what a line cannot hold, ValueError for a batch without names."""
+        if batch.names is None or batch.any_flags & (BLANK | SAVE | SHARED):
+            raise ValueError("a batch with names, and examples only")
+        spaces, values = self.spaces(batch), self.texts(batch.value)
+        names, text, starts = batch.names, bytes(batch.text), batch.namespace_start.tolist()
+        features = zip(
+            *(names.start.tolist(), names.end.tolist(), names.kind.tolist()),
+            *(names.value_start.tolist(), names.value_end.tolist(), values),
+            strict=True,
+        )
+        words = [self.word(text, *one) for one in features]
+        edges, heads = batch.row_namespace.tolist(), self.heads(batch)
+        made = []
+        for row, head in enumerate(heads):
+            blocks = range(edges[row], edges[row + 1])
+            joined = b" |".join(b" ".join([spaces[i], *words[starts[i] : starts[i + 1]]]) for i in blocks)
+            made.append(head + b"|" + joined + b"\n")
+        return b"".join(made)
+
+    def spaces(self, batch: Batch) -> list[bytes]:
+        edges = zip(batch.names.namespace_start.tolist(), batch.names.namespace_end.tolist(), strict=True)
+        text = bytes(batch.text)
+        return [text[start:end] for start, end in edges]
+
+    @staticmethod
+    def word(text: bytes, start: int, end: int, kind: int, value_start: int, value_end: int, value: str) -> bytes:
+        """A feature as a line has it."""
+        if kind == TEXT_VALUE:
+            return text[start:end] + b":" + text[value_start:value_end]
+        if kind != NAMED or start == end:
+            raise DataError("only features that have a name of their own can be written as text")
+        return text[start:end] if value == "1" else b"%b:%b" % (text[start:end], value.encode())
+
+    def heads(self, batch: Batch) -> list[bytes]:
+        """What stands before each row's first bar."""
+        labels, weights, bases = (self.texts(column) for column in (batch.label, batch.importance, batch.base))
+        some_weights, some_bases = any(one != "1" for one in weights), any(one != "0" for one in bases)
+        empty = np.diff(batch.row_namespace.astype(np.int64)) == 0
+        if (some_weights and self.format.lists) or (some_bases and self.format.words):
+            raise DataError("labels that are names have no initial prediction, and lists no importance")
+        made = []
+        for row, (number, weight, base) in enumerate(zip(labels, weights, bases, strict=True)):
+            label, tag = number.encode(), batch.tag(row)
+            if self.format.words and label:
+                label, tag = self.split(tag, bool(batch.flags[row] & TAGGED))
+            if not label and (weight != "1" or base != "0"):
+                raise DataError(f"row {batch.first_line + row}: text has no importance and no base without a label")
+            if empty[row] and tag.startswith(b"save"):
+                raise DataError(f"row {batch.first_line + row}: the tag of a line without features begins with 'save'")
+            words = [label, weight.encode() * (some_weights or some_bases), base.encode() * some_bases] if label else []
+            made.append(b" ".join([*filter(None, words), b"'" + tag if tag else b""]))
+        return made
+
+    def split(self, span: bytes, tagged: bool) -> tuple[bytes, bytes]:
+        """The label's words, without an importance, and the tag; they stand in a row's text one behind the other."""
+        words, _, tag = span.rpartition(b" ") if tagged else (span, b"", b"")
+        return words.strip() if self.format.lists else words.partition(b" ")[0], tag.removeprefix(b"'")
+
+    def texts(self, values: np.ndarray) -> list[str]:
+        """The text of each of float32[n], empty where it is NaN."""
+        distinct, places = np.unique(values.view(np.uint32), return_inverse=True)
+        if len(self.known) > KEPT:
+            self.known = {}
+        bits = distinct.tolist()
+        if new := [one for one in bits if one not in self.known]:
+            self.known.update(zip(new, number_texts(np.array(new, np.uint32).view(np.float32)), strict=True))
+        found = [self.known[one] for one in bits]
+        return [found[place] for place in places.tolist()]
+
+
+def number_texts(values: np.ndarray) -> list[str]:
+    """The shortest decimals of float32[n] where these are read back to the same bits, else hexadecimal numbers.
+
+    Empty for NaN. Raises DataError for infinity.
+    """
+    if np.isinf(values).any():
+        raise DataError("text has no infinite numbers")
+    shown = ["" if value != value else str(value).removesuffix(".0") for value in values]
+    back = parse_text("\n".join(f"{text} |" for text in shown).encode(), TextFormat()).label
+    same = back.view(np.uint32) == values.view(np.uint32)
+    return [
+        text if good or not text else hexadecimal(float(value))
+        for text, good, value in zip(shown, same.tolist(), values, strict=True)
+    ]
+
+
+def hexadecimal(value: float) -> str:
+    """As C's ``%a`` writes it: no zeros at the end."""
+    return re.sub(r"\.?0*p", "p", value.hex())
