@@ -8,13 +8,16 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
+from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import Diverged
+from vwlite.evaluation.explain import Explainer, Term
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
+from vwlite.learners.row_results import Results
 from vwlite.storage.memory_file import readable, written
-from vwlite.training.assembly import LearningParts, malformed_line_policy
+from vwlite.training.assembly import LearningParts, malformed_line_policy, no_sums
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
@@ -24,6 +27,7 @@ from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
+from vwlite.training.predict import not_finite
 from vwlite.training.prediction_arrays import PredictionArrays
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
@@ -137,19 +141,72 @@ def answers_of(
     listeners: Callable[[Learner], list[Listener]] = lambda learner: [],
 ) -> Any:
     """What ``learner``, which only tests, answers to every row; as ``vwlite.training.predict.predict`` writes it."""
+    if raw or getattr(learner.config, "probabilities", False):
+        partial(getattr(learner, "want_scores", int))()
+    collected = PredictionArrays(learner, raw, fill_gaps=True)
+    run_tester(config, learner, model, open_inputs, bad_lines, [collected, *listeners(learner)])
+    return collected.result()
+
+
+def terms_of(
+    config: RunConfig,
+    learner: Learner,
+    model: Restored,
+    open_inputs: OpenInputs,
+    bad_lines: BadLinesConfig,
+    top: int | None,
+) -> list[list[Term]]:
+    """The terms of every row's sum, of classes those of the answer's.
+
+    Raises UsageError where predictions are no sums, and as ``run_tester``.
+    """
+    if not learner.is_sum:
+        raise no_sums("explain", learner)
+    explainer = TermLists(top)
+    run_tester(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True)
+    return explainer.found
+
+
+class TermLists(Explainer):
+    """Keeps the ``top`` terms of each row's first sum; of a malformed line there are none."""
+
+    def __init__(self, top: int | None) -> None:
+        self.found: list[list[Term]] = []
+        super().__init__(lambda explanation: self.found.append(explanation.sums[0].terms), top, classes=1)
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        for gap in batch.gaps:
+            if begin <= gap < end or gap == end == len(batch):
+                super().batch(batch, results, begin, gap)
+                self.found.append([])
+                begin = gap
+        super().batch(batch, results, begin, end)
+
+
+def run_tester(
+    config: RunConfig,
+    learner: Learner,
+    model: Restored,
+    open_inputs: OpenInputs,
+    bad_lines: BadLinesConfig,
+    listeners: list[Listener],
+    row_by_row: bool = False,
+) -> None:
+    """Have ``learner``, which only tests, run over the data while ``listeners`` listen.
+
+    DataError for too many malformed lines, and Diverged, are raised when all rows have been run.
+    """
     display = Log()
     policy = malformed_line_policy(
         config, learner, model, bad_lines, display.message, check_labels=False, to_the_end=True
     )
     learner.answer_all()
-    if raw or getattr(learner.config, "probabilities", False):
-        partial(getattr(learner, "want_scores", int))()
-    collected = PredictionArrays(learner, raw, fill_gaps=True)
     with ExitStack() as closing:
         source = FileBatches(config, learner, policy, display, open_inputs=open_inputs)
         closing.callback(source.close)
-        Trainer(learner, model.plan, source, [collected, MalformedLineCheck(policy), *listeners(learner)]).run()
+        Trainer(
+            learner, model.plan, source, [*listeners, MalformedLineCheck(policy)], row_by_row=row_by_row
+        ).run()
     policy.check_ratio(policy.lines)
     if learner.odd:
-        raise Diverged(f"{len(learner.odd)} predictions are not finite numbers; the first: {learner.odd[0]}")
-    return collected.result()
+        raise Diverged(not_finite(learner.odd))

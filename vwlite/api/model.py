@@ -17,9 +17,10 @@ from vwlite.api.data_source import inputs_of
 from vwlite.api.keywords import read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
-from vwlite.api.memory_run import LearningRun, MemoryWriter, answers_of, loaded
+from vwlite.api.memory_run import LearningRun, MemoryWriter, answers_of, loaded, terms_of
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import ModelError, UsageError
+from vwlite.evaluation.explain import Term
 from vwlite.features.config import FeatureConfig
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.counters import Counters
@@ -119,13 +120,39 @@ class Model:
         """
         with self._lock:
             tester = self._tester(probabilities=probabilities, scores=scores)
-            changed = {"threads": threads, "kind": kind}
-            config = self._for_run({name: value for name, value in changed.items() if value is not None})
-            config = replace(config, learning=False, passes=1, holdout=HoldoutConfig(), curriculum=CurriculumConfig())
-            config = replace(config, input=replace(config.input, shuffle=False, shuffle_first=False))
+            config = self._for_test(threads, kind)
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
             return answers_of(config, tester, self._current(), inputs, limits, raw)
+
+    def explain(
+        self,
+        data: Data,
+        *,
+        top: int | None = None,
+        base: Any = None,
+        names: Any = None,
+        namespaces: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        threads: int | None = None,
+        bad_lines: float | None = None,
+    ) -> list[list[Term]]:
+        """What the prediction for each row of ``data``, which is as ``predict`` takes it, is made of.
+
+        A list of ``Term(name, slot, value, weight, product)`` for each row that has a prediction, those that move it
+        most first, ``top`` at most (None: all). All products and the row's initial prediction add up to the raw
+        prediction; see ``vwlite.evaluation.explain.Sum`` for how exactly. Terms of dot products and ``lrq`` have no
+        slot. Of classes the terms are those of the answer's score, of a tree those of its first contest; of a
+        malformed line there are none.
+
+        Raises UsageError where predictions are no sums, and as ``predict``.
+        """
+        with self._lock:
+            config = self._for_test(threads, kind)
+            config = replace(config, output=replace(config.output, names=True))
+            columns = {"base": base, "names": names, "namespaces": namespaces}
+            inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
+            return terms_of(config, self._tester(), self._current(), inputs, limits, top)
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
         """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
@@ -232,6 +259,13 @@ class Model:
         config = run_config(options, self._config.learner, self._config.features)
         kind = options.get("kind", self._config.input.kind)
         return replace(config, input=replace(config.input, kind=kind), output=self._config.output)
+
+    def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
+        """For a pass in the order given, of which nothing is learned."""
+        changed = {"threads": threads, "kind": kind}
+        config = self._for_run({name: value for name, value in changed.items() if value is not None})
+        config = replace(config, learning=False, passes=1, holdout=HoldoutConfig(), curriculum=CurriculumConfig())
+        return replace(config, input=replace(config.input, shuffle=False, shuffle_first=False))
 
     def _tester(self, **asked: bool) -> Any:
         """A learner that only tests, for answers of this kind."""
