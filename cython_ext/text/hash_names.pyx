@@ -4,61 +4,12 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from text.murmur3 cimport hash_name, murmur3
-from text.number_parser cimport POWERS, fill_powers, read_number
+from text.murmur3 cimport murmur3
+from text.name_text cimport SLACK, hash_outside_name, write_name
+from text.number_parser cimport POWERS, fill_powers
 
 cdef float POWERS_OF_TEN[POWERS]
 fill_powers(POWERS_OF_TEN)
-
-cdef enum:
-    SLACK = 16   # readable bytes behind a name
-    SHORT = 256  # longer names are copied to the heap
-
-
-cdef inline bint splits(uint8_t c, bint text_value) noexcept nogil:
-    """Whether a line of text would end a name, or a text value, at this byte."""
-    return c == 32 or c == 9 or c == 10 or c == 13 or c == 124 or (c == 58 and not text_value)
-
-
-cdef inline bint looks_numeric(const char *p, size_t length) noexcept nogil:
-    """Whether the parser would begin to read a number in ``name:text``."""
-    cdef float number = 0
-    cdef uint8_t first = <uint8_t>p[0]
-    if length == 0:
-        return True
-    if first > 57 and not (first | 32 == 101 or first | 32 == 105 or first | 32 == 110):  # e, inf, nan
-        return False
-    return read_number(p, p + length, POWERS_OF_TEN, &number) != p
-
-
-cdef inline size_t write_name(const uint8_t *source, size_t length, bint text_value, char *buffer) noexcept nogil:
-    """Write the name as a line can hold it, with slack behind; ``buffer`` has room for SLACK + 1 bytes more. Returns its length."""
-    cdef size_t i
-    cdef char *name = buffer + 1
-    for i in range(length):
-        name[i] = 95 if splits(source[i], text_value) else <char>source[i]
-    memset(name + length, 0, SLACK)
-    if length == 0 or (text_value and looks_numeric(name, length)):
-        buffer[0] = 95
-        return length + 1
-    for i in range(length + SLACK):
-        buffer[i] = name[i]
-    return length
-
-
-cdef inline int hash_one(const uint8_t *source, size_t length, uint32_t seed, bint hash_all, bint text_value,
-                         uint32_t *out) except -1 nogil:
-    cdef char short_name[SHORT + SLACK + 1]
-    cdef char *buffer = short_name
-    if length > SHORT:
-        buffer = <char *>malloc(length + SLACK + 1)
-        if buffer == NULL:
-            raise MemoryError()
-    length = write_name(source, length, text_value, buffer)
-    out[0] = hash_name(buffer, length, seed, hash_all)
-    if buffer != short_name:
-        free(buffer)
-    return 0
 
 
 def hash_texts(const uint8_t[::1] text, const int64_t[::1] offsets, uint32_t seed, bint hash_all, bint text_value,
@@ -76,7 +27,8 @@ def hash_texts(const uint8_t[::1] text, const int64_t[::1] offsets, uint32_t see
         for i in range(out.shape[0]):
             if not 0 <= offsets[i] <= offsets[i + 1] <= text.shape[0]:
                 raise IndexError("an offset is outside the text")
-            hash_one(start + offsets[i], <size_t>(offsets[i + 1] - offsets[i]), seed, hash_all, text_value, &out[i])
+            hash_outside_name(start + offsets[i], <size_t>(offsets[i + 1] - offsets[i]), seed, hash_all, text_value,
+                              POWERS_OF_TEN, &out[i])
 
 
 def text_of(const uint8_t[::1] name, bint text_value):
@@ -86,7 +38,7 @@ def text_of(const uint8_t[::1] name, bint text_value):
     if buffer == NULL:
         raise MemoryError()
     try:
-        length = write_name(&name[0] if length else NULL, length, text_value, buffer)
+        length = write_name(&name[0] if length else NULL, length, text_value, POWERS_OF_TEN, buffer)
         return buffer[:length]
     finally:
         free(buffer)

@@ -8,72 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tabletext import PLAIN, assert_same, column_names, csr, formats, line, parsed, spaces
 
-from vwlite.data import tables
-from vwlite.data.batch import COLUMNS
+from vwlite.data import matrix_batches
 from vwlite.data.class_labels import Classes, ListLabels
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.tables import is_table, table_batches
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError, UsageError
 
-PLAIN = TextFormat()
-OFFSETS = ("tag_start", "tag_end")
-
-seeds = st.sampled_from([0, 0, 1, 7, 2**32 - 1])
-formats = st.builds(TextFormat, hash_all=st.booleans(), hash_seed=seeds, names=st.booleans())
 values = st.sampled_from([0, 0, 0, 1, -1, 2, 0.5, 16777217, 250, -0.0])
-spaces = st.sampled_from(["", "user", "a", "12", "é", "seventeen-letters", " 7"])
 labels = st.sampled_from([np.nan, 1, -1, 0, 3])
-column_names = st.one_of(
-    st.sampled_from(["x", "y", "12", "007", "a name", "a:b|c", "", "é", "\x01x", "a\nb", "_", "x" * 300]), st.text()
-)
-
-
-def csr(dense, dtype=np.float32, index=np.int32, zeros=False):
-    """What SciPy makes of it; with ``zeros`` every entry is stored."""
-    dense = np.asarray(dense, dtype)
-    kept = np.ones_like(dense, bool) if zeros else dense != 0
-    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(index)
-    indices = np.nonzero(kept)[1].astype(index)
-    return SimpleNamespace(indptr=indptr, indices=indices, data=dense[kept], shape=dense.shape)
-
-
-def named(name):
-    """A name as a line of text can hold it."""
-    return name.translate(dict.fromkeys(map(ord, " \t\n\r:|"), "_")) or "_"
-
-
-def line(head, blocks):
-    """A line of text: ``blocks`` are pairs of namespace and pairs of name and value; hexadecimal numbers are exact."""
-    return head + "".join(
-        f"|{named(space) if space else ''}" + "".join(f" {name}:{float(value).hex()}" for name, value in features) + " "
-        for space, features in blocks
-    )
-
-
-def parsed(lines, format):
-    return parse_text("\n".join(lines).encode("utf-8", "surrogateescape") + b"\n", format)
-
-
-def names_of(batch):
-    names, text = batch.names, bytes(batch.text)
-    features = zip(*(getattr(names, name).tolist() for name in ("start", "end", "kind", "detail")), strict=True)
-    spans = zip(names.namespace_start.tolist(), names.namespace_end.tolist(), strict=True)
-    return [(text[a:b], kind, more) for a, b, kind, more in features], [text[a:b] for a, b in spans]
-
-
-def assert_same(found, expected):
-    assert len(found) == len(expected)
-    for name, column in COLUMNS.items():
-        if name not in OFFSETS:
-            mine, theirs = getattr(found, name), getattr(expected, name)
-            assert mine.dtype == column.dtype and mine.flags.c_contiguous, name
-            assert np.array_equal(mine, theirs, equal_nan=mine.dtype == np.float32), name
-    assert [found.tag(row) for row in range(len(found))] == [expected.tag(row) for row in range(len(found))]
-    assert (found.names is None) == (expected.names is None)
-    if found.names is not None:
-        assert names_of(found) == names_of(expected)
 
 
 @st.composite
@@ -105,7 +50,7 @@ def test_matrices_give_what_their_text_gives(dense, format, data):
         if data.draw(st.booleans()):
             size = table.shape[1]
             given[space] = data.draw(st.lists(column_names, min_size=size, max_size=size))
-            shown[space] = [named(name) for name in given[space]]
+            shown[space] = given[space]
     y = data.draw(st.lists(labels, min_size=rows, max_size=rows))
     tags = data.draw(st.lists(st.sampled_from(["", "t", "a-tag"]), min_size=rows, max_size=rows))
     given_tables = {space: forms(table, data.draw) for space, table in dense.items()}
@@ -149,7 +94,7 @@ def test_data_are_neither_changed_nor_kept():
 
 
 def test_rows_are_cut_into_batches_again_in_every_pass(monkeypatch):
-    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    monkeypatch.setattr(matrix_batches, "MOST_ROWS", 2)
     dense = np.array([[1, 0], [0, 0], [2, 3], [0, 4], [5, 0]])
     y = [1, 2, 3, 4, 5]
     for table in (dense, csr(dense), {"a": csr(dense), "b": dense}):
@@ -161,7 +106,7 @@ def test_rows_are_cut_into_batches_again_in_every_pass(monkeypatch):
             assert [batch.first_line for batch in found] == [0, 2, 4]
             assert np.concatenate([batch.label for batch in found]).tolist() == y
             assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"v", b"w", b"x", b"y", b"z"]
-    monkeypatch.setattr(tables, "MOST_FEATURES", 2)
+    monkeypatch.setattr(matrix_batches, "MOST_FEATURES", 2)
     assert [len(batch) for batch in table_batches(dense, text_format=PLAIN)] == [1] * 5
     assert list(table_batches(np.zeros((0, 3)), text_format=PLAIN)) == []
 
@@ -276,7 +221,7 @@ def test_columns_that_such_labels_do_not_have_are_refused():
 @pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
 @pytest.mark.parametrize("form", [np.asarray, lambda dense: csr(dense, np.float64)])
 def test_numbers_that_are_none_are_named_by_row_and_column(bad, names, form, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    monkeypatch.setattr(matrix_batches, "MOST_ROWS", 2)
     dense = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 1], [1, bad, 2]])
     with pytest.raises(DataError) as error:
         list(table_batches(form(dense), names=names, text_format=PLAIN))
@@ -308,7 +253,7 @@ def test_sparse_matrices_that_contradict_themselves_are_refused(change):
     [
         (np.eye(2), {"names": ["a"]}, "names has 1 entries, the data have 2 columns"),
         (np.eye(2), {"names": ["a", 1]}, "expected names that are text, not int: 1"),
-        (np.eye(2), {"namespaces": {"a": [0]}}, "a dict of namespace and matrix says them"),
+        (np.eye(2), {"namespaces": {"a": [0]}}, "namespaces: these data have their own"),
         ({"a": np.eye(2)}, {"names": ["a", "b"]}, "expected a dict of namespace and names"),
         ({"a": np.eye(2)}, {"names": {"b": []}}, "the data have no namespace 'b'"),
         ({"a": np.ones(3)}, {}, "not ndarray of shape (3,)"),

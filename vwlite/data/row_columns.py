@@ -54,6 +54,12 @@ class RowColumns:
             if size != rows:
                 raise DataError(f"{name} has {size} entries, the data have {rows} rows")
 
+    def check_reaches(self, rows: int) -> None:
+        """Raises DataError where a column ends before this many rows, of which there may be more."""
+        for name, size in self.sizes.items():
+            if size < rows:
+                raise DataError(f"{name} has {size} entries, the data have more rows")
+
     def take(self, begin: int, end: int) -> dict[str, Any]:
         """The columns of a batch of these rows, and its text."""
         rows = end - begin
