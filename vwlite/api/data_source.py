@@ -13,7 +13,8 @@ from vwlite.api.memory_run import OpenInputs
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.memory import MemoryInputs, parsed_text
+from vwlite.data.memory import MemoryInputs, parsed_rows, parsed_text
+from vwlite.data.tables import is_table
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 
@@ -32,6 +33,8 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
     if paths:
         return partial(file_inputs, paths)
     check_no_path(data)
+    if is_table(data):
+        return partial(MemoryInputs, lambda config, format: parsed_rows(data, columns, format))
 
     def read(config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
         return parsed_text(data, config, format)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 from vwlite.data.block_parser import Parsed, Parser, number_lines
 from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs, head
 from vwlite.data.lines import block_of, blocks_of
+from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.weight_table import PageToucher
@@ -61,6 +63,12 @@ def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format:
     blocks = text_blocks(text, config.block_size)
     threads = 0 if isinstance(text, str | bytes) and len(text) <= config.block_size else config.threads - 1
     return number_lines(in_order(blocks, Parser(format, config.kind), threads))
+
+
+def parsed_rows(data: Any, columns: Mapping[str, Any], format: TextFormat) -> Iterator[Parsed]:
+    """The batches of a table; ``columns`` as ``table_batches`` takes them. Raises as it does."""
+    for batch in table_batches(data, **columns, text_format=format):
+        yield Parsed(batch, Block(bytearray(), 0, "", batch.first_line), batch.first_line, len(batch), [])
 
 
 def text_blocks(text: str | bytes | Iterable[Line], size: int) -> Iterator[Block]:

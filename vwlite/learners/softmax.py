@@ -79,6 +79,9 @@ class Multiclass(Many):
     def clipped(self, results: Results, row: int, number: int) -> float:
         return float(self.raw[row, number])
 
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
+        return self.raw[rows] if raw else super().answers(batch, results, rows, raw)
+
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         if not raw:
             return super().lines(batch, results, row, raw)
