@@ -79,7 +79,7 @@ cdef inline float query_importance(Active *a, float flip, float seen) noexcept n
     """The importance with which to query a label after examples of importance ``seen``; -1 for no query."""
     cdef float probability = 1
     if seen > 1:
-        probability = query_probability(a, seen, flip / seen) if a.m.strict else vw_probability(a, seen, flip / seen)
+        probability = vw_probability(a, seen, flip / seen) if a.m.vw_compat else query_probability(a, seen, flip / seen)
     return ONE / probability if random_next(a.random_state) < probability else -1
 
 
@@ -99,7 +99,7 @@ cdef inline float moved_by_update(const Active *a, const Scratch *s, float p, fl
     for i in range(s.terms):
         slot = a.m.table + a.m.stride * s.index[i]
         rate = 1 / ((a.m.ftrl_beta + sqrtf(slot[2])) / a.m.ftrl_alpha + <float>a.m.l2)
-        if a.m.strict:                 # within l1 of 0 a weight does not move
+        if not a.m.vw_compat:             # within l1 of 0 a weight does not move
             sum += rate * s.value[i] * s.value[i] if fabsf(slot[1]) >= <float>a.m.l1 or a.m.l1 == 0 else 0
         else:                          # vw takes the sign of the input in place of its square
             sum += rate if s.value[i] > 0 else -rate
@@ -145,7 +145,7 @@ cdef int process_simulated(void *learner, const Rows *rows, size_t row, Scratch 
     cdef float y = rows.label[row], weight = rows.importance[row], importance
     cdef float p = predict_row(a, rows, row, s, out, learn)
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
-    if learn and weight > 0 and not (a.m.strict and status != OK):
+    if learn and weight > 0 and (a.m.vw_compat or status == OK):
         importance = query_importance(a, fabsf(p) / moved_by_update(a, s, p, y, weight), <float>a.m.scalars[TIME])
         if importance > 0:
             a.m.scalars[QUERIES] += 1
@@ -164,7 +164,7 @@ cdef int process_asking(void *learner, const Rows *rows, size_t row, Scratch *s,
     cdef float y = rows.label[row], weight = rows.importance[row], middle, opposite, flip = 0
     cdef float p = predict_row(a, rows, row, s, out, learn)
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
-    if learn and weight > 0 and not (a.m.strict and status != OK):
+    if learn and weight > 0 and (a.m.vw_compat or status == OK):
         status |= learn_labeled(a, s, p, y, weight)
     a.extra_output[row] = -1
     if isnan(y):
@@ -191,12 +191,12 @@ cdef int process_confident(void *learner, const Rows *rows, size_t row, Scratch 
     cdef float p = predict_row(a, rows, row, s, out, learn)
     cdef float other = y if not isnan(y) else (-1 if p > 0 else 1), known = p
     cdef int status = OK if isfinite(out.raw[row]) else UNSTABLE
-    if not a.m.strict:
+    if a.m.vw_compat:
         known = 0 if not a.after and not isnan(y) else p
         other = FLT_MAX if a.after and isnan(y) else other
     if not a.after:
         moved = moved_by_update(a, s, known, other, weight)
-    if learn and weight > 0 and not (a.m.strict and status != OK):
+    if learn and weight > 0 and (a.m.vw_compat or status == OK):
         status |= learn_labeled(a, s, p, y, weight)
     if a.after:
         moved = moved_by_update(a, s, known, other, weight)
@@ -242,5 +242,6 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     a.mellowness, a.after, a.binary, a.middle = config.mellowness, config.after, config.binary, config.middle
     a.label, a.weight, a.extra_output, a.random_state = &taken[0, 0], &taken[1, 0], &told[0], &random_state[0]
     with nogil:
-        status = process_in_order(&a, prepare, process_example, a.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&a, prepare, process_example, not a.m.vw_compat,
+                                  &rows, &native_plan, &out, &begin, end, learning)
     return status, begin

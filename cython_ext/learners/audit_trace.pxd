@@ -20,11 +20,11 @@ cdef inline void note(Trace *trace, uint32_t number, bint learned, float score) 
         trace.size += 1
 
 
-cdef inline uint32_t counted_features(const Trace *trace, size_t calls, const Scratch *s, bint strict) noexcept nogil:
+cdef inline uint32_t counted_features(const Trace *trace, size_t calls, const Scratch *s, bint vw_compat) noexcept nogil:
     """The number of features of a row; ``calls`` is the number of predictions before it. vw counts interactions only if some set
     predicted the row.
     """
-    return <uint32_t>(s.count if strict or trace.calls > calls else s.count - (s.terms - s.linear))
+    return <uint32_t>(s.count if not vw_compat or trace.calls > calls else s.count - (s.terms - s.linear))
 
 
 cdef inline int open_trace(Trace *trace, state) except -1:

@@ -139,7 +139,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         elif weight > 0:
             learn_float64(q, s, out.raw[row], y, weight)
     out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
-    out.features[row] = <uint32_t>(s.count if q.m.strict else s.count - (s.terms - s.linear))  # vw does not count interactions
+    out.features[row] = <uint32_t>(s.count if not q.m.vw_compat else s.count - (s.terms - s.linear))  # vw leaves interactions out
     count_time(&q.m, weight, labeled, held)
     return OK if isfinite(out.raw[row]) else UNSTABLE
 
@@ -172,5 +172,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         q.unbounded_params.min_label, q.unbounded_params.max_label = -INFINITY, INFINITY
         q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # the deviance is twice the negative log-likelihood
     with nogil:
-        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, True)
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &rows, &native_plan, &out, &begin, end, True)
     return status, begin

@@ -254,6 +254,6 @@ cdef inline int update_block(Learner *m, float *table, double *norms, const Scra
         return OK
     scan_block(table, s.index, s.value, s.terms, &block, &rates.scales, rates.r)
     status = find_steps(m, &block, norms, classes, weight, vectorized)
-    if not (m.strict and status != OK):
+    if m.vw_compat or status == OK:
         apply_block(table, s.index, s.value, s.terms, &block, &rates.scales, rates.r)
     return status

@@ -140,7 +140,7 @@ cdef inline int update_blocks(Many *q, const Scratch *s, const float *score, flo
                 widen_range(&q.m, sign[c])
         status |= update_block(&q.m, q.table + 4 * <size_t>begin, q.norms + NORMS * begin, s, score + begin, sign, weight, n,
                               width, begin == 0, &q.rates)
-        if q.m.strict and status != OK:
+        if not q.m.vw_compat and status != OK:
             break                      # the first block was not applied, and later blocks need what that records
         begin += width
     select_class(q, 0)

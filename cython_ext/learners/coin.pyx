@@ -90,8 +90,8 @@ cdef inline void learn_pistol(Learner *m, const Scratch *s, float slope) noexcep
 
 cdef int learn_row_by_coin(void *learner, Scratch *s, float y, float weight) noexcept nogil:
     cdef Learner *m = <Learner *>learner
-    m.raw = predict_coin(m, s, weight, m.start if m.strict else 0)    # vw ignores initial predictions while learning
-    if m.strict and not isfinite(m.raw):
+    m.raw = predict_coin(m, s, weight, 0 if m.vw_compat else m.start)    # vw ignores initial predictions while learning
+    if not m.vw_compat and not isfinite(m.raw):
         return UNSTABLE
     learn_coin(m, s, m.loss.slope(&m.params, clip(m.raw, m), y) * weight)
     return OK if isfinite(m.raw) else UNSTABLE
@@ -99,8 +99,8 @@ cdef int learn_row_by_coin(void *learner, Scratch *s, float y, float weight) noe
 
 cdef int learn_row_by_pistol(void *learner, Scratch *s, float y, float weight) noexcept nogil:
     cdef Learner *m = <Learner *>learner
-    m.raw = predict_pistol(m, s, m.start if m.strict else 0)
-    if m.strict and not isfinite(m.raw):
+    m.raw = predict_pistol(m, s, 0 if m.vw_compat else m.start)
+    if not m.vw_compat and not isfinite(m.raw):
         return UNSTABLE
     learn_pistol(m, s, m.loss.slope(&m.params, clip(m.raw, m), y) * weight)
     return OK if isfinite(m.raw) else UNSTABLE

@@ -42,7 +42,7 @@ cdef struct Learner:
     double power_t, initial_t
     bint positional          # rank 0: feature i of one side is paired with feature i of the other
     bint frozen
-    bint strict
+    bint vw_compat
     size_t pairs
     int group[MAX_PAIRS][2]  # group numbers of both sides
     Latent latent[MAX_PAIRS][2]
@@ -314,7 +314,7 @@ cdef int run(Learner *m, const Rows *rows, const Plan *plan, Results *out, size_
             set_flip(out, row[0], INFINITY)
         else:
             status = process_example(m, rows, row[0], &work[row[0] & 1], out, learning, plan.mask)
-            if status == UNSTABLE and not m.strict:
+            if status == UNSTABLE and m.vw_compat:
                 status = OK
         if work[row[0] & 1].row.max_terms > LONG_ROW:
             free_terms(&work[row[0] & 1].row)
@@ -344,7 +344,7 @@ cdef Learner open_learner(state, config, plan):
     m.params.min_label, m.params.max_label = <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL]
     m.loss_code, m.link = config.loss_code, config.link_code
     m.decay, m.offset, m.power_t, m.initial_t = config.decay, config.offset, config.power_t, config.initial_t
-    m.positional, m.frozen, m.strict = config.rank == 0, config.frozen, config.strict
+    m.positional, m.frozen, m.vw_compat = config.rank == 0, config.frozen, config.vw_compat
     m.pairs = len(plan.pairs)
     for pair in range(m.pairs):
         for side in range(2):

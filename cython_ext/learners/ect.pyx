@@ -111,7 +111,7 @@ cdef inline int train_winners(Tournaments *t, const Rows *rows, size_t row, Scra
     As in vw each weighs more the earlier it is, whatever the example weighs, and a level ends as soon as half of it is
     left. Outside of ``vwlite vw`` the example's importance counts.
     """
-    cdef float scale = rows.importance[row] if t.q.m.strict else 1, sign, prediction = 0
+    cdef float scale = 1 if t.q.m.vw_compat else rows.importance[row], sign, prediction = 0
     cdef uint32_t j
     cdef int level, status = OK
     for level in range(t.height):
@@ -152,16 +152,16 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef int status = answer(t, rows, row, s, &found)
     out.prediction[row] = found + first_class(&t.q)
     out.raw[row] = 0
-    if learning and labeled and not held and not (t.q.m.strict and (status != OK or not weight > 0)):
-        if t.q.m.strict:
+    if learning and labeled and not held and (t.q.m.vw_compat or (status == OK and weight > 0)):
+        if not t.q.m.vw_compat:
             infer_first_class(&t.q, y)
         first = first_class(&t.q)
         status |= train(t, rows, row, s, <uint32_t>(y - first) if first <= y < 4294967296.0 else t.q.classes, &weight)
-    if t.q.m.strict:
+    if not t.q.m.vw_compat:
         weight = rows.importance[row]
     t.counted[row] = weight
     out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
-    out.features[row] = counted_features(&t.trace, calls_before, s, t.q.m.strict)
+    out.features[row] = counted_features(&t.trace, calls_before, s, t.q.m.vw_compat)
     count_time(&t.q.m, weight, labeled, held)
     return status
 
@@ -205,6 +205,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     open_tournaments(&t, state, config, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = process_in_order(&t, prepare, process_example, t.q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat,
+                                  &rows, &native_plan, &out, &begin, end, learning)
     state.trace_size = t.trace.size
     return status, begin

@@ -54,9 +54,9 @@ cdef inline void release_long_row(void *learner, Prepare prepare, Scratch *s, Sc
         free_terms(s)
 
 
-cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample process_example, bint strict, const Rows *rows,
-                             const Plan *plan,
-                             Results *out, size_t *row, size_t end, bint learning, Scratch *scratch) noexcept nogil:
+cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample process_example, bint check_finite,
+                             const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning,
+                             Scratch *scratch) noexcept nogil:
     cdef size_t next = row[0]
     cdef int status = OK
     while row[0] < end and status == OK:
@@ -78,7 +78,7 @@ cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample proc
             out.features[row[0]] = 0
         else:
             status = process_example(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
-            if status == UNSTABLE and not strict:
+            if status == UNSTABLE and not check_finite:
                 status = OK
         if unlikely(scratch[row[0] & (RING - 1)].max_terms > LONG_ROW):
             release_long_row(learner, prepare, &scratch[row[0] & (RING - 1)],
@@ -87,11 +87,10 @@ cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample proc
     return status
 
 
-cdef inline int process_in_order(void *learner, Prepare prepare, ProcessExample process_example, bint strict, const Rows *rows,
-                                 const Plan *plan,
-                                 Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
+cdef inline int process_in_order(void *learner, Prepare prepare, ProcessExample process_example, bint check_finite,
+                                 const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
     """Process the rows ``[row, end)``; ``row`` is advanced past the last one processed. Returns OK, STOPPED, or the status of
-    that row: NO_MEMORY, TOO_MANY or, if ``strict``, UNSTABLE.
+    that row: NO_MEMORY, TOO_MANY or, if ``check_finite``, UNSTABLE.
     """
     cdef Scratch scratch[RING]
     cdef bint in_cache = slots_in_cache(rows, plan, row[0], end)
@@ -99,7 +98,7 @@ cdef inline int process_in_order(void *learner, Prepare prepare, ProcessExample 
     for i in range(RING):
         open_scratch(&scratch[i])
         scratch[i].in_cache = in_cache
-    status = process_rows(learner, prepare, process_example, strict, rows, plan, out, row, end, learning, scratch)
+    status = process_rows(learner, prepare, process_example, check_finite, rows, plan, out, row, end, learning, scratch)
     for i in range(RING):
         close_scratch(&scratch[i])
     return status

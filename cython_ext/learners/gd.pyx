@@ -45,7 +45,7 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
         status = UNSTABLE
     if labeled:
         loss = m.loss.value(&m.params, p, y)
-    if learn and weight > 0 and not (m.strict and status != OK):
+    if learn and weight > 0 and (m.vw_compat or status == OK):
         status |= learn_known(m, s, p, y, weight, loss > 0, copies and s.copied)
         sync_if_due(m)
     out.loss[row] = loss * weight if weight > 0 else 0
@@ -87,7 +87,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     native_plan.flat = plan.flat and (m.stride == 4 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = process_in_order(&m, prepare, process_example, m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&m, prepare, process_example, not m.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin
 
 

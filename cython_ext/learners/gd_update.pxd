@@ -48,7 +48,7 @@ cdef struct Learner:
     Ahead ahead
     bint invariant
     bint frozen            # the label range no longer grows
-    bint strict            # a number that is not finite ends the run
+    bint vw_compat         # as Vowpal Wabbit; otherwise a number that is not finite ends the run
     double l1, l2          # float32 values
     float sparse_l2
     bint copying           # long rows may be learned on copies of their slots
@@ -300,7 +300,7 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, b
     if unlikely(not isfinite(step)):
         status = UNSTABLE if s.terms else OK   # without features there is nothing to learn
         step = 0 if isnan(step) else step
-    move(m, s, step != 0 and not (m.strict and status != OK), step, copied)
+    move(m, s, step != 0 and (m.vw_compat or status == OK), step, copied)
     return status
 
 
@@ -390,7 +390,7 @@ cdef inline Learner open_learner(state, config) except *:
     m.rates.simd_width = config.simd_width
     m.rates.minus_power = -<float>config.power_t
     m.rates.norm_power = <float>config.power_t - ONE
-    m.invariant, m.frozen, m.strict = config.invariant, config.frozen, config.strict
+    m.invariant, m.frozen, m.vw_compat = config.invariant, config.frozen, config.vw_compat
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
     m.copying = has_simd() and m.rates.simd_width >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)

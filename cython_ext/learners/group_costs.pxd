@@ -114,7 +114,7 @@ cdef inline int update_line(Ldf *q, Scratch *s, size_t row, size_t other, float 
         widen_range(&q.m, y)
     raw = score(q, s, row, other, True)
     status = OK if isfinite(raw) else UNSTABLE
-    if weight > 0 and not (q.m.strict and status != OK):
+    if weight > 0 and (q.m.vw_compat or status == OK):
         status |= learn_row(&q.m, s, clip(raw, &q.m), y, weight)
         sync_if_due(&q.m)
     return status
@@ -148,7 +148,7 @@ cdef inline int update_costs(Ldf *q, const Rows *rows, const Plan *plan, const L
         if done != OK:
             return STOPPED_IN_GROUP if done == STOPPED else done
         status |= update_line(q, &q.line.s, row, row, y, weight)
-        if q.m.strict and status != OK:
+        if not q.m.vw_compat and status != OK:
             return status
     return status
 
@@ -206,7 +206,7 @@ cdef inline int update_pairs(Ldf *q, const Rows *rows, const Plan *plan, const L
             if subtract_line(&q.line, &q.other, &q.difference) != OK:
                 return NO_MEMORY
             status |= update_line(q, &q.difference, a, b, y, weight)
-            if q.m.strict and status != OK:
+            if not q.m.vw_compat and status != OK:
                 return status
     return status
 
@@ -234,9 +234,9 @@ cdef inline void add_log_loss(Ldf *q, const Lines *lines, bint labeled, bint hel
     for row in range(lines.first, lines.last + 1):
         if cost_of(q, row) < lowest:
             lowest, best = cost_of(q, row), row
-    if not q.m.strict and lines.has_shared != NULL:
+    if q.m.vw_compat and lines.has_shared != NULL:
         best = lines.first
-    if best <= lines.last and (labeled or not q.m.strict):
+    if best <= lines.last and (labeled or q.m.vw_compat):
         q.log_loss[held] += -logf(out.prediction[best]) if out.prediction[best] > 0 else ZERO_PROBABILITY_LOSS
     q.log_loss[2 + held] += labeled
 
@@ -252,7 +252,7 @@ cdef inline void record_answer(Ldf *q, const Lines *lines, size_t best, bint lab
         if not q.found[count] and has_class(q, row, q.answer[count]):
             q.found[count] = True
             cost = cost_of(q, row)
-            if labeled or not q.m.strict:
+            if labeled or q.m.vw_compat:
                 out.loss[count] = FLT_MAX if isinf(cost) else cost
         if not q.probabilities:
             out.prediction[row] = q.answer[count] if has_class(q, row, q.answer[count]) else 0
@@ -278,11 +278,11 @@ cdef inline int process_group(Ldf *q, const Rows *rows, size_t first, size_t las
     if q.probabilities and lines.first <= last:
         best = make_probabilities(q, &lines, out)
         add_log_loss(q, &lines, labeled, held, out)
-        if not q.m.strict:
+        if q.m.vw_compat:
             best -= lines.first - first      # as in vw, which counts lines without the shared one here
     record_answer(q, &lines, best, labeled, last, out)
     out.features[last] = features
-    if learning and labeled and not held and lines.first <= last and not (q.m.strict and status != OK):
+    if learning and labeled and not held and lines.first <= last and (q.m.vw_compat or status == OK):
         done = update_pairs(q, rows, plan, &lines) if q.pairs else update_costs(q, rows, plan, &lines)
         status = status | done if done == OK or done == UNSTABLE else done
     return status

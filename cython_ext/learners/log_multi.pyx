@@ -153,7 +153,7 @@ cdef inline bint make_children(Tree *t, uint32_t number) noexcept nogil:
     else:
         left = rarest_leaf(t)
         right = t.node[left].parent
-        if left == number or (right == 0 and t.q.m.strict):  # as in vw, which then detaches the tree from its root
+        if left == number or (right == 0 and not t.q.m.vw_compat):  # as in vw, which then detaches the tree from its root
             return False
         node.predictor = t.node[right].predictor
         remove_leaf(t, left)
@@ -247,11 +247,11 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     out.prediction[row] = found
     out.raw[row] = 0
     out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
-    if learning and labeled and not held and not (t.q.m.strict and (status != OK or not weight > 0)):
-        if t.q.m.strict:
+    if learning and labeled and not held and (t.q.m.vw_compat or (status == OK and weight > 0)):
+        if not t.q.m.vw_compat:
             infer_first_class(&t.q, y)
         status |= train(t, rows, row, s, <uint32_t>y if 0 <= y < 4294967296.0 else 0)
-    out.features[row] = counted_features(&t.trace, calls_before, s, t.q.m.strict)
+    out.features[row] = counted_features(&t.trace, calls_before, s, t.q.m.vw_compat)
     count_time(&t.q.m, weight, labeled, held)
     return status
 
@@ -318,7 +318,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     open_tree(&tree, state, config)
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = process_in_order(&tree, prepare, process_example, tree.q.m.strict, &rows, &native_plan, &out, &begin, end,
+        status = process_in_order(&tree, prepare, process_example, not tree.q.m.vw_compat, &rows, &native_plan, &out, &begin, end,
                                   learning)
     state.trace_size = tree.trace.size
     return status, begin

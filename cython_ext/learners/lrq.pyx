@@ -100,12 +100,12 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         raw = inner_product(&q.m, s, rows.base[row])
         p = clip(raw, &q.m)
         status |= OK if isfinite(raw) else UNSTABLE
-        if rounds == 0 or not q.m.strict:      # vw reports the raw prediction of the last round
+        if rounds == 0 or q.m.vw_compat:   # vw reports the raw prediction of the last round
             out.raw[row] = raw
         if rounds == 0:
             out.prediction[row] = apply_link(q.m.link, p)
             out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
-        if learn and not (q.m.strict and status != OK):
+        if learn and (q.m.vw_compat or status == OK):
             status |= learn_row(&q.m, s, p, y, weight)
             sync_if_due(&q.m)
     out.features[row] = <uint32_t>s.count
@@ -132,6 +132,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if pairs.shape[1] != 3 or state.mask is not None or state.scalars.shape[0] != SCALARS + 1:
         raise ValueError("pairs must be two namespaces and a rank, and there must be no mask")
     with nogil:
-        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
+                                  &rows, &native_plan, &out, &begin, end, learning)
     q.m.scalars[SEEN] += begin - q.begin
     return status, begin

@@ -75,7 +75,7 @@ cdef int process_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out
             status = process_group(q, rows, row[0], last, plan, out, learning)
             if status == STOPPED:
                 return status
-            if not q.m.strict:
+            if q.m.vw_compat:
                 if rows.label[last] != rows.label[last]:
                     q.m.scalars[UNLABELED_WEIGHT] += 1
                 if status == UNSTABLE:

@@ -55,7 +55,7 @@ cdef inline int process_one_against_all(Many *q, const Rows *rows, size_t row, S
     out.prediction[row] = highest(score, q.classes) + first_class(q)
     out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
     out.raw[row] = first_class(q)
-    if learn and not (q.m.strict and status != OK):
+    if learn and (q.m.vw_compat or status == OK):
         infer_first_class(q, y)
         status |= update_all_classes(q, rows, row, s, raw, score, status)
     if q.probabilities:
@@ -85,7 +85,7 @@ cdef inline int process_costs(Many *q, const Rows *rows, size_t row, Scratch *s,
         if learn and known and not q.m.frozen:
             widen_range(&q.m, cost)
         status |= predict_class(q, s, c, rows.base[row], raw, score)
-        if learn and known and not (q.m.strict and status != OK):
+        if learn and known and (q.m.vw_compat or status == OK):
             status |= update_class(q, s, c, score[c], cost, 1)
             keep_learned_score(q, c, raw, score)
         if raw[c] < least or (raw[c] == least and c < best):
@@ -120,7 +120,7 @@ cdef inline int process_label_set(Many *q, const Rows *rows, size_t row, Scratch
         if learn and not q.m.frozen:
             widen_range(&q.m, sign)
         status |= predict_class(q, s, c, rows.base[row], raw, score)
-        if learn and weight > 0 and not (q.m.strict and status != OK):
+        if learn and weight > 0 and (q.m.vw_compat or status == OK):
             status |= update_class(q, s, c, score[c], sign, weight)
             keep_learned_score(q, c, raw, score)
         score[c] = apply_link(q.m.link, score[c])
@@ -221,7 +221,8 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if learning and learns_transposed(&q, config):
         open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.classes, config.simd_width)
     with nogil:
-        status = process_in_order(&q, prepare, process_example, q.m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
+                                  &rows, &native_plan, &out, &begin, end, learning)
         transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
     close_rates(&q.rates)
     free(q.transposed.page_has_transposed)

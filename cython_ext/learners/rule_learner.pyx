@@ -55,5 +55,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if (m.rule != NULL) != learning or state.mask is not None:
         raise ValueError("the table has other columns")
     with nogil:
-        status = process_in_order(&m, prepare, process_example, m.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&m, prepare, process_example, not m.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
     return status, begin

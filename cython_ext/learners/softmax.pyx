@@ -59,7 +59,7 @@ cdef struct Softmax:
     size_t width
     int shift
     uint32_t mask          # of rows
-    bint strict
+    bint vw_compat
     float *raw             # (rows of the batch, classes), or a single row
     float *score
     size_t score_stride
@@ -338,7 +338,7 @@ cdef Softmax open_softmax(state, config, Py_ssize_t rows):
     cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
     cdef Softmax q
     q.w, q.g, q.scale = <float *>&w[0, 0], <float *>&g[0, 0], <float *>&scale[0, 0]
-    q.scalars, q.log_loss, q.loss, q.strict = &scalars[0], &log_loss[0, 0], config.loss, config.strict
+    q.scalars, q.log_loss, q.loss, q.vw_compat = &scalars[0], &log_loss[0, 0], config.loss, config.vw_compat
     q.classes, q.width, q.shift = config.classes, <size_t>1 << <int>config.shift, config.shift
     q.mask = <uint32_t>(w.shape[0] >> q.shift) - 1
     if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.width < 8 or q.width < q.classes:
@@ -374,7 +374,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     if learning and state.squares.shape[0] != state.weights.shape[0]:
         raise ValueError("these tables cannot learn")
     with nogil:
-        status = process_in_order(&q, prepare, process_example, q.strict, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
     free(q.inverse)
     free(q.r)
     return status, begin

@@ -54,9 +54,9 @@ def learn(batch: Batch, features: FeatureConfig, strict: bool) -> None:
     """Once over the batch with a learner that suits the options."""
     pairs = len(features.dotproduct)
     if pairs:
-        learner = Dyadic(DyadicConfig(pairs=pairs, rank=3), features.bits, strict=strict)
+        learner = Dyadic(DyadicConfig(pairs=pairs, rank=3), features.bits, vw_compat=not strict)
     else:
-        learner = Gd(GdConfig(), features.bits, strict=strict)
+        learner = Gd(GdConfig(), features.bits, vw_compat=not strict)
     results, plan = Results(), Plan(features)
     results.reserve(len(batch))
     for begin, end in row_ranges(batch, plan):
@@ -70,7 +70,7 @@ def learn_groups(batch: Batch, features: FeatureConfig, strict: bool, learner: L
     results, plan = Results(), Plan(features)
     results.reserve(len(batch))
     configs = (LdfConfig(csoaa_ldf="mc", csoaa_rank=True), LdfConfig(wap_ldf="m"), LdfConfig(csoaa_ldf="m"))
-    for one in [learner] if learner else [Ldf(config, features.bits, strict=strict) for config in configs]:
+    for one in [learner] if learner else [Ldf(config, features.bits, vw_compat=not strict) for config in configs]:
         batch.label = one.labels(None if strict else len).check(batch)
         for begin, end in row_ranges(batch, plan):
             one.run(batch, plan, results, begin, end)
@@ -139,7 +139,7 @@ def load_model(data: bytes) -> None:
     if other:
         return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):
-        model = restore(path, learning=learning, strict=True, learner_changes={}, feature_changes={})
+        model = restore(path, learning=learning, vw_compat=False, learner_changes={}, feature_changes={})
         format = text_format(model.features, skip_malformed=True)
         block = Block(bytearray(LINES + SLACK), len(LINES), "", 0)
         if model.learner.multiline:

@@ -45,7 +45,7 @@ def test_a_pass_sums_what_the_twin_sums(problem, seed, chunk):
     features, rng = feature_config(options), np.random.default_rng(seed)
     config = BfgsConfig(loss=LossConfig(options.loss, quantile_tau=options.quantile_tau), **WIDE)
     options.min_prediction, options.max_prediction = -1000.0, 1000.0
-    learner = Bfgs(config, options.bits, strict=False)
+    learner = Bfgs(config, options.bits, vw_compat=True)
     slots = 1 << options.bits
     learner.weights[:, 0] = rng.integers(-3, 4, slots) / 4
     learner.weights[:, 2] = rng.integers(-3, 4, slots)
@@ -93,7 +93,7 @@ def optimise(loss, passes=60, *, strict=True, **options):
     lines, x, y = data(loss)
     features = FeatureConfig(bits=10, noconstant=True)
     options = {"l2": 0.5, "termination": 0.0, **options}
-    learner = Bfgs(BfgsConfig(loss=LossConfig(loss, expectile_q=0.2), **options), 10, strict=strict)
+    learner = Bfgs(BfgsConfig(loss=LossConfig(loss, expectile_q=0.2), **options), 10, vw_compat=not strict)
     told = []
     learner.watch(passes, told.append, lambda: None)
     while not learner.finished:

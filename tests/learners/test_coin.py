@@ -42,7 +42,7 @@ def config_of(kind, steps, options):
 
 def learner_of(case, strict=False):
     kind, steps, (_, options, _), _ = case
-    return Coin(config_of(kind, steps, options), options.bits, strict=strict)
+    return Coin(config_of(kind, steps, options), options.bits, vw_compat=not strict)
 
 
 def learn_like_twin(case, strict=False, of=None):

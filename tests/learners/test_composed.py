@@ -39,7 +39,8 @@ def learner_of(case, strict):
     values = {field.name: getattr(plain, field.name) for field in fields(plain)}
     values |= {"ftrl_alpha": None, "ftrl_beta": None}
     name = "many" if lower == "ftrl" else "many+coin"
-    return learner_class(name)(config_class(name)(**values | {"oaa": COUNT, lower: True}), options.bits, strict=strict)
+    config = config_class(name)(**values | {"oaa": COUNT, lower: True})
+    return learner_class(name)(config, options.bits, vw_compat=not strict)
 
 
 def scores_of_twin(case, strict):

@@ -21,7 +21,7 @@ from .test_gd import problems
 
 def learner_of(steps, options, strict):
     config = replace(gd_config(options), ftrl=True, ftrl_alpha=steps[0], ftrl_beta=steps[1])
-    return Gd(config, options.bits, strict=strict)
+    return Gd(config, options.bits, vw_compat=not strict)
 
 
 def check(case, strict):

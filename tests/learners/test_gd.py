@@ -84,7 +84,7 @@ class Outcome:
 def learn(lines, options, held=None, chunk=None, learner=None):
     """Run the kernel, ``chunk`` rows a time."""
     features = feature_config(options)
-    learner = learner or Gd(gd_config(options), options.bits, strict=False, learning=not options.test_only)
+    learner = learner or Gd(gd_config(options), options.bits, vw_compat=True, learning=not options.test_only)
     batch = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False))
     plan, results = Plan(features), Results()
     results.reserve(len(batch))
@@ -153,7 +153,7 @@ def test_stopping_and_going_on_changes_nothing(problem, cut):
     assume(0 < cut < len(lines))
     whole, _ = learn(lines, options, held)
     first, learner = learn(lines[:cut], options, held and held[:cut])
-    other = Gd(learner.config, options.bits, strict=False)
+    other = Gd(learner.config, options.bits, vw_compat=True)
     other.weights, other.scalars = learner.weights.copy(), learner.scalars.copy()
     if learner.stride == 4 and not options.sparse_l2:
         other.weights[:, 3] = np.nan  # scratch, which no model keeps
@@ -165,7 +165,7 @@ def test_stopping_and_going_on_changes_nothing(problem, cut):
 def test_masked_slots_are_never_learned(problem, seed):
     lines, options, held = problem
     options.l1 = options.l2 = 0.0
-    learner = Gd(gd_config(options), options.bits, strict=False)
+    learner = Gd(gd_config(options), options.bits, vw_compat=True)
     before = learner.weights.copy()
     mask = np.random.default_rng(seed).integers(0, 2, 1 << options.bits, np.uint8)
     learner.mask_with(mask)
@@ -176,7 +176,7 @@ def test_masked_slots_are_never_learned(problem, seed):
 @given(problems())
 def test_a_mask_of_ones_changes_nothing(problem):
     lines, options, held = problem
-    learner = Gd(gd_config(options), options.bits, strict=False)
+    learner = Gd(gd_config(options), options.bits, vw_compat=True)
     learner.mask_with(np.ones(1 << options.bits, np.uint8))
     same(learn(*problem)[0], learn(lines, options, held, learner=learner)[0])
 
@@ -187,7 +187,7 @@ def test_only_testing_predicts_from_the_table_and_leaves_it(problem):
     _, learner = learn(lines, options)
     learner.apply_shrinkage()
     assume(np.isfinite(learner.weights).all())
-    tester = Gd(learner.config, options.bits, learning=False, strict=False)
+    tester = Gd(learner.config, options.bits, learning=False, vw_compat=True)
     tester.weights = np.ascontiguousarray(learner.weights[:, :1])
     tester.weights.setflags(write=False)
     tester.set(min_label=learner.get("min_label"), max_label=learner.get("max_label"))

@@ -53,7 +53,7 @@ def config_of(specs, dropout, options):
 
 def learner_of(case, strict=True):
     specs, dropout, (_, options, _), _ = case
-    return Lrq(config_of(specs, dropout, options), options.bits, strict=strict)
+    return Lrq(config_of(specs, dropout, options), options.bits, vw_compat=not strict)
 
 
 def learn_like_twin(case, strict=True):

@@ -64,7 +64,7 @@ def learn(case, folder, **reading):
     kind, groups, options = case
     plain = gd_config(options)
     inherited = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    learner = Ldf(LdfConfig(**inherited, **KINDS[kind]), options.bits, strict=False)
+    learner = Ldf(LdfConfig(**inherited, **KINDS[kind]), options.bits, vw_compat=True)
     plan, results, rows = Plan(feature_config(options)), Results(), []
     labels = learner.labels(log=lambda line: None)
     for batch in batches_of(text_of(groups), options, folder, **reading):

@@ -61,7 +61,7 @@ def learn(case, chunk=None, learner=None, **more):
     """``(rows, scores, learner)``: float32[n, 3] of prediction, loss, features; float32[n, COUNT]."""
     kind, lines, options, held = case
     features = feature_config(options)
-    learner = learner or Many(config_of(kind, options, **more), options.bits, strict=False)
+    learner = learner or Many(config_of(kind, options, **more), options.bits, vw_compat=True)
     learner.want_scores()
     text = text_format(features, skip_malformed=False)
     lists = learner.config.label_words
@@ -157,10 +157,10 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
     config = replace(config_of("oaa", options), oaa=count)
     found = []
     for simd_width in (16, 8, 0):
-        learner = Many(config, options.bits, strict=False)
+        learner = Many(config, options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
         rows, scores, _ = learn(("oaa", lines, options, held), learner=learner)
-        tester = Many(config, options.bits, strict=False, learning=False)
+        tester = Many(config, options.bits, vw_compat=True, learning=False)
         tester.kernel.simd_width = simd_width
         tester.weights = np.ascontiguousarray(learner.weights[:, :1])
         tester.set(min_label=-1, max_label=1)
@@ -206,7 +206,7 @@ def test_classes_that_diverge_in_blocks_give_the_same_bytes():
     options = Options(bits=4, loss="logistic", learning_rate=10.0, noconstant=True)
     found = []
     for simd_width in (16, 8, 0):
-        learner = Many(replace(config_of("oaa", options), oaa=5), options.bits, strict=False)
+        learner = Many(replace(config_of("oaa", options), oaa=5), options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
         learn(("oaa", [b"1 3e38 5 | 1:3", b"1 1 | 1:3"], options, None), learner=learner)
         found.append(learner.weights[:, :3])
@@ -229,7 +229,7 @@ def test_two_classes_one_against_all_learn_one_model_and_its_negative(case):
     _, lines, options, held = case
     options.sparse_l2 = options.initial_weight = 0.0
     options.loss, options.link, options.min_prediction, options.max_prediction = "squared", "identity", None, None
-    learner = Many(ManyConfig(oaa=2), options.bits, strict=False)
+    learner = Many(ManyConfig(oaa=2), options.bits, vw_compat=True)
     learn(("oaa", [b"2 |x" + line.partition(b"|x")[2] for line in lines], options, held), learner=learner)
     table = learner.weights.reshape(-1, 2, 4)
     np.testing.assert_array_equal(table[:, 0, 0], -table[:, 1, 0])

@@ -46,7 +46,7 @@ def learn(case, chunk=None):
     plain = gd_config(options)
     stated = {field.name: getattr(plain, field.name) for field in fields(GdConfig)}
     stated |= {"mellowness": mellowness, "random_seed": seed, "binary": binary, **KINDS[kind]}
-    learner = Active(ActiveConfig(**stated), options.bits, strict=strict)
+    learner = Active(ActiveConfig(**stated), options.bits, vw_compat=not strict)
     features = feature_config(options)
     batch = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False))
     plan, results = Plan(features), Results()

@@ -28,7 +28,7 @@ def line_of(draw, names, values):
 def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **rest):
     """Two passes over two batches, so that the second finds what the first left in the table; what it stopped at."""
     config, half = FeatureConfig(bits=bits, quadratic=quadratic), len(text) // 2
-    learner, results, found = Gd(GdConfig(**rest), bits, strict=strict), Results(), []
+    learner, results, found = Gd(GdConfig(**rest), bits, vw_compat=not strict), Results(), []
     learner.kernel.simd_width = simd_width
     if masked:
         learner.mask_with(np.ones(1 << bits, np.uint8))

@@ -48,8 +48,9 @@ def made(kind, options, **more):
 def learn(learner, lines, options, held=None, chunk=None):
     """float32[n, 4]: prediction, loss, features, the weight that vw counts."""
     features = feature_config(options)
-    batch, results = parse_text(b"\n".join(lines), text_format(features, skip_malformed=learner.strict)), Results()
-    batch.label = learner.labels(None if learner.strict else lambda line: None).check(batch)
+    text, results = text_format(features, skip_malformed=not learner.vw_compat), Results()
+    batch = parse_text(b"\n".join(lines), text)
+    batch.label = learner.labels((lambda line: None) if learner.vw_compat else None).check(batch)
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held, np.uint8)
     plan, chunk = Plan(features), chunk or len(batch)
@@ -121,7 +122,7 @@ def tree_of_twin(node):
 def test_log_multi_is_its_twin(case):
     lines, options, held, count, resistance, chunk = case
     config = made(LogMultiConfig, options, log_multi=count, swap_resistance=resistance)
-    learner = LogMulti(config, options.bits, strict=False)
+    learner = LogMulti(config, options.bits, vw_compat=True)
     twin = LogMultiTwin(count, options, resistance, cuts=True)
     wanted = learn_like_twin(twin, lines, options, learner.layout[0], held)
     same_rows(learn(learner, lines, options, held, chunk), wanted)
@@ -146,8 +147,8 @@ def test_nodes_change_places_where_they_are_needed_more(count, labels, resistanc
     for seed in range(4):
         lines = crowd(300, labels, seed)
         config = LogMultiConfig(loss=QUANTILE, log_multi=count, swap_resistance=resistance, indexing=1)
-        learner = LogMulti(config, 12, strict=False)
-        learner.strict = learner.kernel.strict = strict
+        learner = LogMulti(config, 12, vw_compat=True)
+        learner.vw_compat = learner.kernel.vw_compat = not strict
         twin = LogMultiTwin(count, options, resistance, cuts=not strict)
         wanted = learn_like_twin(twin, lines, options, learner.layout[0], None)
         batch_rows = learn_unchecked(learner, lines, options)
@@ -159,9 +160,9 @@ def test_nodes_change_places_where_they_are_needed_more(count, labels, resistanc
 
 def learn_unchecked(learner, lines, options):
     """Predictions; labels need not be classes."""
-    strict, learner.strict = learner.strict, False
+    vw_compat, learner.vw_compat = learner.vw_compat, True
     rows = learn(learner, lines, options)
-    learner.strict = strict
+    learner.vw_compat = vw_compat
     return rows[:, 0]
 
 
@@ -170,7 +171,7 @@ def test_a_tree_needs_more_room_for_entries_in_the_midst():
     config = LogMultiConfig(loss=QUANTILE, log_multi=60, swap_resistance=1)
     draw = np.random.default_rng(1)
     lines = [f"{n} |x a{n % 7} b{n % 11} c{draw.integers(5)}".encode() for n in draw.integers(1, 2000, 3000).tolist()]
-    one, other = LogMulti(config, 14, strict=False), LogMulti(config, 14, strict=False)
+    one, other = LogMulti(config, 14, vw_compat=True), LogMulti(config, 14, vw_compat=True)
     found = learn(one, lines, options)
     np.testing.assert_array_equal(learn(other, lines, options, chunk=7), found)
     assert one.used[log_multi.PREDICTORS] == 59 and len(one.entries) > 1 << 13
@@ -184,7 +185,7 @@ def test_a_tree_needs_more_room_for_entries_in_the_midst():
 @given(cases(losses=SQUARED))
 def test_ect_is_its_twin(case):
     lines, options, held, count, error, chunk = case
-    learner = Ect(made(EctConfig, options, ect=count, error=error), options.bits, strict=False)
+    learner = Ect(made(EctConfig, options, ect=count, error=error), options.bits, vw_compat=True)
     twin = EctTwin(count, options, error)
     wanted = learn_like_twin(twin, lines, options, learner.layout[0], held)
     same_rows(learn(learner, lines, options, held, chunk), wanted)
@@ -201,7 +202,7 @@ def test_the_tournaments_are_those_of_the_twin(count, error):
 
 def test_importance_counts_in_the_contests_of_winners_but_for_vw():
     lines = [line.replace(b" |", b" 0.25 |") for line in crowd(300, 8, 1)]
-    strict, loose = (Ect(EctConfig(ect=9, error=2), 10, strict=strict) for strict in (True, False))
+    strict, loose = (Ect(EctConfig(ect=9, error=2), 10, vw_compat=not strict) for strict in (True, False))
     options = Options(bits=10)
     assert set(learn(strict, lines, options)[:, 3]) == {0.25}
     assert set(learn(loose, lines, options)[:, 3]) > {0.25}

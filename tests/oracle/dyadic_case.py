@@ -41,7 +41,7 @@ class Case:
         self.loss, self.pairs = loss, tuple(pairs)
         options.setdefault("dot_l2", 0.0)
         config = DyadicConfig(loss_config(loss), pairs=len(self.pairs), **options)
-        self.learner = Dyadic(config, bits, strict=strict)
+        self.learner = Dyadic(config, bits, vw_compat=not strict)
         features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant)
         self.plan = Plan(features, drop_pairs=self.learner.drops_pairs)
         self.mask, self.constant = (1 << bits) - 1, not noconstant

@@ -20,7 +20,7 @@ from vwlite.training.audit import audit_line, audit_text
 def audit(text, features=None, config=None, learner=None, cached=False, learning=True):
     """The audit of a run over ``text``, as one string."""
     features = features or FeatureConfig()
-    learner = learner or Gd(config or GdConfig(), features.bits, learning=learning, strict=False)
+    learner = learner or Gd(config or GdConfig(), features.bits, learning=learning, vw_compat=True)
     batch = parse_text(text, text_format(features, skip_malformed=False, names=not cached))
     plan, results, lines = Plan(features), Results(), []
     results.reserve(len(batch))
@@ -130,7 +130,7 @@ def test_agrees_with_the_recorded_run_over_a_cache(conformance_dir):
     recorded = conformance_dir / "ref/train-sets/ref/cache_interaction_audit.stdout"
     expected = recorded.read_text().splitlines()
     features = FeatureConfig(quadratic=("st",))
-    learner = Gd(GdConfig(), 18, strict=False)
+    learner = Gd(GdConfig(), 18, vw_compat=True)
     first = audit(text, features, learner=learner)
     lines = (first + audit(text, features, learner=learner, cached=True)).splitlines()
     assert len(lines) == len(expected) == 16

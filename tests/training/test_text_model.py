@@ -150,7 +150,7 @@ def test_update_options_are_kept_while_learning_may_go_on():
 
 def trained(text, features, config, step=None, passes=1):
     """Learner, counters and names after a run with ``-P step``."""
-    learner = Gd(config, features.bits, strict=False)
+    learner = Gd(config, features.bits, vw_compat=True)
     counters = Counters(ProgressRule(additive=True, step=step) if step else None)
     batch = parse_text(text, text_format(features, skip_malformed=False, names=True))
     plan, results, book = Plan(features), Results(), NameIndex()

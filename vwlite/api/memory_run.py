@@ -128,7 +128,7 @@ def loaded(data: bytes, **changes: Any) -> Restored:
     """A model from its bytes. Raises as ``restore``."""
     empty: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}, "loss_changes": {}}
     with readable(data) as path:
-        return restore(path, learning=True, strict=True, **{**empty, **changes})
+        return restore(path, learning=True, vw_compat=False, **{**empty, **changes})
 
 
 def answers_of(

@@ -84,7 +84,7 @@ def default_options() -> dict[str, Any]:
 
 def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
-    restored = restore(path, learning=True, strict=True, learner_changes={}, feature_changes={})
+    restored = restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={})
     if not restored.header["names"]:
         return Inspection(path, restored, {})
     index = name_index_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, restored.features.bits)

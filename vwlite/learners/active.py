@@ -26,8 +26,8 @@ OWN_SCALARS = (
 
 
 class ActiveKernelConfig(KernelConfig):
-    def __init__(self, config: ActiveConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: ActiveConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.active, self.simulation = config.active, config.simulation
         self.mellowness, self.after = config.mellowness, config.confidence_after_training
         self.binary = config.binary
@@ -44,14 +44,14 @@ class Active(Gd):
     places_tags = True
 
     def __init__(
-        self, config: ActiveConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: ActiveConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.kernel.middle = self.middle
         if not learning:  # there is no more than the weights, as in vw
             self.kernel.adaptive = self.kernel.normalized = False
         # Predictions are only that, whatever the model was trained for; so are those of a simulation under vw.
-        self.custom_output = learning or (not strict and config.active)
+        self.custom_output = learning or (vw_compat and config.active)
         if config.simulation or not self.custom_output:
             self.kernel.simulation, self.custom_output = True, False
         self.set(greatest_label=1.0)
@@ -115,7 +115,7 @@ class Active(Gd):
             raise ValueError("counts of labels")
         count_in(numbers, "queries")
         chance = header["chance"]
-        if not self.strict:  # vw counts each run's anew
+        if self.vw_compat:  # vw counts each run's anew
             numbers = {name: numbers[name] for name in ("least_label", "greatest_label")}
         if whole:
             self.set(**numbers)

@@ -27,11 +27,11 @@ class CommonConfig:
 
     rule: Any = None  # a capsule, see ``cython_ext/learners/update_rule.pxd``; None: gradient descent or FTRL
 
-    def __init__(self, config: Any, *, strict: bool, frozen: bool) -> None:
+    def __init__(self, config: Any, *, vw_compat: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
         self.loss_params = config.loss.params()  # of which the learner's scalars have the label range
         self.frozen = frozen or config.prediction_bounds is not None
-        self.strict = strict
+        self.vw_compat = vw_compat
 
 
 class Learner:
@@ -39,7 +39,7 @@ class Learner:
 
     ``config`` is the learner's frozen dataclass of options, which has a ``loss``, a ``link``,
     ``initial_learning_rate``, ``power_t`` and ``decay_learning_rate``. A learner that is not ``learning``
-    may hold less. With ``strict`` the first number that is not finite raises ``Diverged``; without it counts as 0.
+    may hold less. With ``vw_compat`` a number that is not finite counts as 0; else the first one raises ``Diverged``.
     """
 
     name: ClassVar[str]
@@ -63,8 +63,8 @@ class Learner:
     queried = 0  # labels that were asked for in the rows run last
     multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
-    def __init__(self, config: Any, bits: int, *, learning: bool, strict: bool) -> None:
-        self.config, self.bits, self.learning, self.strict = config, bits, learning, strict
+    def __init__(self, config: Any, bits: int, *, learning: bool, vw_compat: bool) -> None:
+        self.config, self.bits, self.learning, self.vw_compat = config, bits, learning, vw_compat
         self.scalars = np.zeros(len(self.SCALARS))
         self.odd: list[str] | None = None  # where predictions are not finite numbers; None: the first ends the run
 
@@ -98,9 +98,9 @@ class Learner:
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
 
-        Answers where it ended: before ``end`` only where a signal asks to stop. Raises Diverged (strict only, and not
-        when ``answer_all`` was called) when a prediction or an update is not finite, DataError for a row that makes too
-        many features, MemoryError.
+        Answers where it ended: before ``end`` only where a signal asks to stop. Raises Diverged (not with
+        ``vw_compat``, and not when ``answer_all`` was called) when a prediction or an update is not finite, DataError
+        for a row that makes too many features, MemoryError.
         """
         mode = (end, self.learning)
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)

@@ -41,9 +41,9 @@ class Bfgs(Gd):
     tests_on_copy = True
 
     def __init__(
-        self, config: BfgsConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: BfgsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=False)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
         self.native = kernel if learning else predictor
         self.sums = np.zeros(3)  # loss, importance, curvature along the direction
         self.gradient = self.first = True  # what this pass is for
@@ -52,9 +52,9 @@ class Bfgs(Gd):
         self.say: Callable[[str], None] = lambda line: None
         self.held_out: Callable[[], float | None] = lambda: None
         self.vectors: np.ndarray | None = None  # float64[2^bits, 3]: gradient, direction, diagonal
-        if learning and strict:
+        if learning and not vw_compat:
             self.stride, self.weights, self.vectors = 1, zeros(1 << bits, 1), np.zeros((1 << bits, 3))
-        self.steps = Wolfe(self) if strict else Halving(self)
+        self.steps = Halving(self) if vw_compat else Wolfe(self)
         if start:
             self.set_weights()
 
@@ -101,7 +101,7 @@ class Bfgs(Gd):
 
     def end_pass(self) -> None:
         if not self.learning:
-            if not self.strict:  # vw optimises nothing, too
+            if self.vw_compat:  # vw optimises nothing, too
                 self.say(f" 1 -nan\t-nan\t-nan\t{END}")
             self.current = self.final
             return

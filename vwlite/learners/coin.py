@@ -9,8 +9,8 @@ NAMES = ("w", "sum", "size", "largest", "won", "steepest")  # of the table's col
 
 
 class CoinKernelConfig(KernelConfig):
-    def __init__(self, config: CoinConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: CoinConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.rule = kernel.COIN if config.coin else kernel.PISTOL
         alpha, beta = (4.0, 1.0) if config.coin else (1.0, 0.5)
         self.ftrl_alpha = alpha if config.ftrl_alpha is None else config.ftrl_alpha

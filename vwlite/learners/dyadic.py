@@ -33,8 +33,8 @@ MASK = 2**64 - 1
 class KernelConfig(CommonConfig):
     """``DyadicConfig`` in the words of the kernel."""
 
-    def __init__(self, config: DyadicConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: DyadicConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.rank, self.decay, self.offset = config.rank, config.decay, config.dot_offset
         self.power_t, self.initial_t = config.power_t, config.initial_t
         self.scale, self.normal = config.dot_init, config.dot_init_kind == "normal"
@@ -64,14 +64,14 @@ class Dyadic(Learner):
     supports_confidence = True
 
     def __init__(
-        self, config: DyadicConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: DyadicConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat)
         self.rank, self.stride = max(config.rank, 1), latent_stride(config)
         self.weights = zeros(1 << bits, 1)
         self.latent = [[self.table() if start else None for _ in range(2)] for _ in range(config.pairs)]
-        self.kernel = KernelConfig(config, strict=strict, frozen=not learning)
-        low, high = config.prediction_bounds or config.loss.start_range(strict)
+        self.kernel = KernelConfig(config, vw_compat=vw_compat, frozen=not learning)
+        low, high = config.prediction_bounds or config.loss.start_range(not vw_compat)
         self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)
 
     @classmethod

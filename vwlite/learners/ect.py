@@ -16,8 +16,8 @@ WINNER, LOSER, LEFT, RIGHT, LAST = range(5)  # columns of contests, as in the ke
 
 
 class EctKernelConfig(ManyKernelConfig):
-    def __init__(self, config: EctConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: EctConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.contests, self.finals = draw(config.ect, config.error + 1)
         self.height = config.error.bit_length()
 
@@ -67,9 +67,9 @@ class Ect(Tree):
     kernel_config = EctKernelConfig
 
     def __init__(
-        self, config: EctConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: EctConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.won = np.zeros(config.error + 2, np.uint8)
         self.weighed = np.zeros(0, np.float32)
 
@@ -77,7 +77,7 @@ class Ect(Tree):
         if len(self.weighed) < len(results):
             self.weighed = np.zeros(len(results), np.float32)
         end = super().run(batch, plan, results, begin, end)
-        if not self.strict:
+        if self.vw_compat:
             if begin == 0:
                 batch.importance = batch.importance.copy()
             batch.importance[begin:end] = self.weighed[begin:end]

@@ -49,11 +49,11 @@ class FilterTree(Many):
     SCALARS = SCALARS
 
     def __init__(
-        self, config: FilterTreeConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: FilterTreeConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        Learner.__init__(self, config, bits, learning=learning, strict=strict)
+        Learner.__init__(self, config, bits, learning=learning, vw_compat=vw_compat)
         base = learner_class(config.base.learner)
-        options = {"learning": learning, "strict": strict}
+        options = {"learning": learning, "vw_compat": vw_compat}
         self.nodes = [base(config.base, bits, **options) for _ in range(config.count - 1)]  # of the numbers 1, 2, ...
         low, high = config.base.prediction_bounds or config.base.loss.start_range(False)
         for node in self.nodes:

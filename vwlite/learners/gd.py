@@ -36,8 +36,8 @@ COLUMNS = ("w", "adaptive", "normalized")  # of the table; a fourth is scratch
 class KernelConfig(CommonConfig):
     """``GdConfig`` in the words of the kernel."""
 
-    def __init__(self, config: GdConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: GdConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.adaptive, self.normalized, self.invariant = config.modes
         self.power_t = config.power_t
         self.simd_width = 16  # terms or classes processed at a time, at most; 0 for one. Results do not depend on it
@@ -59,12 +59,12 @@ class Gd(Learner):
     names_zero_weights = False  # in vw's text of a model; of a slot whose weight is 0 something else is known
 
     def __init__(
-        self, config: GdConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: GdConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat)
         self.stride = Gd.columns_held(config, learning)
         self.weights = zeros(1 << bits, self.stride)
-        self.kernel = self.kernel_config(config, strict=strict, frozen=not learning)
+        self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
         self.set_scalars()
         if start:
@@ -82,7 +82,8 @@ class Gd(Learner):
     def set_scalars(self) -> None:
         """The numbers before the first example."""
         config = self.config
-        first = config.loss.start_range(self.strict and self.simple_labels)  # of classes vw has the clipped scores
+        own = not self.vw_compat and self.simple_labels  # of classes vw has the clipped scores
+        first = config.loss.start_range(own)
         low, high = config.prediction_bounds or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
@@ -167,7 +168,7 @@ class Gd(Learner):
         other = super().tester(**changes)
         if self.tests_on_copy or self.owes_shrinkage:
             other.stride, other.weights = 1, np.array(self.weights[:, :1])
-            other.kernel = self.kernel_config(other.config, strict=self.strict, frozen=True)
+            other.kernel = self.kernel_config(other.config, vw_compat=self.vw_compat, frozen=True)
             other.apply_shrinkage()
         return other
 

@@ -28,8 +28,8 @@ ARRAYS = ("nodes", "node_margins", "entries", "entry_margins")
 
 
 class LogMultiKernelConfig(ManyKernelConfig):
-    def __init__(self, config: LogMultiConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: LogMultiConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.predictors, self.resistance = config.log_multi - 1, config.swap_resistance
 
 
@@ -45,9 +45,9 @@ class LogMulti(Tree):
     kernel_config = LogMultiKernelConfig
 
     def __init__(
-        self, config: LogMultiConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: LogMultiConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         count = 2 * self.kernel.predictors + 1
         self.nodes, self.margins = np.zeros((count, len(NODE)), np.uint32), np.zeros(count)
         self.nodes[0, ANSWER] = 1

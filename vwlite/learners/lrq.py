@@ -22,8 +22,8 @@ SEED = 8675309  # of vw's dropout
 
 
 class LrqKernelConfig(KernelConfig):
-    def __init__(self, config: LrqConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: LrqConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.pairs = np.array(read_pairs(config.lrq), np.int32).reshape(-1, 3)
         self.dropout = config.lrqdropout
         self.shift = int(self.pairs[:, 2].max()).bit_length()
@@ -39,9 +39,9 @@ class Lrq(Gd):
     kernel_config = LrqKernelConfig
 
     def __init__(
-        self, config: LrqConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: LrqConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         if self.kernel.shift >= bits:
             raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
         self.layout = self.kernel.shift, 1
@@ -71,13 +71,13 @@ class Lrq(Gd):
 
     def end_pass(self) -> None:
         super().end_pass()
-        self.ends += not self.strict
+        self.ends += self.vw_compat
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), "chance": int(self.chance[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        if whole and self.strict:  # vw counts each run's rows anew
+        if whole and not self.vw_compat:  # vw counts each run's rows anew
             self.set(seen=count_in(header["scalars"], "seen"))
             self.chance[0] = header["chance"]

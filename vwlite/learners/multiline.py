@@ -22,8 +22,8 @@ EXACT = 1 << 24  # beyond it float32 leaves whole numbers out
 
 
 class LdfKernelConfig(KernelConfig):
-    def __init__(self, config: LdfConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: LdfConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.classifier, self.pairs = config.classifier, bool(config.wap_ldf)
         self.probabilities, self.ranks = config.shows_probabilities, config.csoaa_rank
 
@@ -39,9 +39,9 @@ class Ldf(Gd):
     multiline = True
 
     def __init__(
-        self, config: LdfConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: LdfConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.log_loss = np.zeros((2, 2))  # sum and weight of groups not held out, and held out, with probabilities
         self.answer, self.found = np.zeros(0, np.uint32), np.zeros(0, np.uint8)  # of a group's last row, see the kernel
         self.observer = None
@@ -75,14 +75,14 @@ class Ldf(Gd):
 
     def label_text(self, batch: Batch, row: int) -> str:
         """vw shows whether it knows what the answer costs."""
-        known = self.found[row] if not self.strict else batch.label[row] == batch.label[row]
+        known = self.found[row] if self.vw_compat else batch.label[row] == batch.label[row]
         return "known" if known else "unknown"
 
     def prediction_text(self, results: Results, row: int) -> str:
         return f"{self.answer[row]}{'.....' if self.config.csoaa_rank else ''}"
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        loss, weight = self.log_loss[:, int(held and self.strict)].tolist()
+        loss, weight = self.log_loss[:, int(held and not self.vw_compat)].tolist()
         if not self.config.shows_probabilities or not weight:
             return []
         return [("average multiclass log loss", f"{loss / weight:.6f} h" if held else loss / weight)]
@@ -97,7 +97,7 @@ class Ldf(Gd):
         plain, none = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.uint32)
         values = format_predictions(results.prediction[rows], plain, none, none, None, 0, len(rows)).split(b"\n")
         flags = batch.flags[rows]
-        if self.strict:  # to vw a class is a float32
+        if not self.vw_compat:  # to vw a class is a float32
             for place in np.flatnonzero(results.prediction[rows] > EXACT).tolist():
                 values[place] = b"%d" % class_of(batch, int(rows[place]))
         for place in np.flatnonzero(flags & TAGGED).tolist():

@@ -23,8 +23,8 @@ NORMS = 3  # of the scalars, the first: each class has its own
 
 
 class ManyKernelConfig(KernelConfig):
-    def __init__(self, config: ManyConfig, *, strict: bool, frozen: bool) -> None:
-        super().__init__(config, strict=strict, frozen=frozen)
+    def __init__(self, config: ManyConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.kind, self.classes = KINDS.index(config.kind), config.count
         self.models = config.models
         self.shift = (config.models - 1).bit_length()
@@ -54,11 +54,11 @@ class Many(Gd):
     simple_labels = False
 
     def __init__(
-        self, config: ManyConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: ManyConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         if config.models > 1 << bits:
             raise UsageError(f"{config.what} need more than the {1 << bits} slots of -b {bits}")
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
         self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
@@ -150,7 +150,7 @@ class Many(Gd):
         if len(self.raw) < rows:
             self.raw, self.score = np.zeros((2, rows, self.config.count), np.float32)
         end = super().run(batch, plan, results, begin, end)
-        if self.config.oaa_subsample and not self.strict:
+        if self.config.oaa_subsample and self.vw_compat:
             self.hide_labels(batch, begin, end)
         return end
 

@@ -20,8 +20,8 @@ SCALARS = ("norm_sum", "norm_weight", "rate", "first", "min_label", "max_label",
 
 
 class MulticlassKernelConfig:
-    def __init__(self, config: MulticlassConfig, *, strict: bool) -> None:
-        self.loss, self.classes, self.strict = LOSSES.index(config.class_loss), config.multiclass, strict
+    def __init__(self, config: MulticlassConfig, *, vw_compat: bool) -> None:
+        self.loss, self.classes, self.vw_compat = LOSSES.index(config.class_loss), config.multiclass, vw_compat
         self.shift = max((config.multiclass - 1).bit_length(), 3)
         self.bound = 0.0
 
@@ -42,10 +42,10 @@ class Multiclass(Many):
     native = kernel
 
     def __init__(
-        self, config: MulticlassConfig, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: MulticlassConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        Learner.__init__(self, config, bits, learning=learning, strict=strict)
-        self.kernel = MulticlassKernelConfig(config, strict=strict)
+        Learner.__init__(self, config, bits, learning=learning, vw_compat=vw_compat)
+        self.kernel = MulticlassKernelConfig(config, vw_compat=vw_compat)
         shift = self.kernel.shift
         if 1 << shift > 1 << bits:
             raise UsageError(f"{config.multiclass} classes need more than the {1 << bits} slots of -b {bits}")
@@ -65,7 +65,7 @@ class Multiclass(Many):
 
     @classmethod
     def slot_bytes(cls, config: MulticlassConfig, learning: bool) -> float:
-        return 4.0 * (2 + 0.5 ** MulticlassKernelConfig(config, strict=True).shift if learning else 1)
+        return 4.0 * (2 + 0.5 ** MulticlassKernelConfig(config, vw_compat=False).shift if learning else 1)
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

@@ -18,9 +18,9 @@ class Tree(Many):
     shows_raw = False
 
     def __init__(
-        self, config: Any, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=start)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.trace_calls, self.trace_scores = np.empty(0, np.uint32), np.empty(0, np.float32)
         self.trace_size = 0
 

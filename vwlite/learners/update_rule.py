@@ -21,9 +21,9 @@ class UpdateRule(Gd):
     tests_on_copy = True
 
     def __init__(
-        self, config: Any, bits: int, *, learning: bool = True, strict: bool = True, start: bool = True
+        self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        super().__init__(config, bits, learning=learning, strict=strict, start=False)
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
         if learning:
             self.stride = self.STRIDE
             self.weights = zeros(1 << bits, self.stride)

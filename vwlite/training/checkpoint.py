@@ -56,7 +56,7 @@ class Checkpoints:
             self.say(f"there is no {self.path} to go on from: training begins at the start")
             return None
         changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
-        restored = restore(self.path, learning=True, strict=True, max_memory=self.max_memory, **changes)
+        restored = restore(self.path, learning=True, vw_compat=False, max_memory=self.max_memory, **changes)
         run = restored.header.get("run")
         if run is None:
             raise ModelError(f"{self.path} is a model, not a checkpoint")

@@ -67,7 +67,7 @@ class RunConfig(Config):
         -1, "Lines of a pass, of which there are twice as many; -1 for all.", vw_only=True
     )
     learning: bool = True  # False: test only (-t)
-    strict: bool = True  # False: as ``vwlite vw``
+    vw_compat: bool = False  # as ``vwlite vw``
 
     def __post_init__(self) -> None:
         if self.output.invert_hash and self.input.cache:
@@ -89,7 +89,7 @@ class RunConfig(Config):
         if self.curriculum.order and self.learner.whole_passes:
             option = self.learner.option
             raise UsageError(f"--curriculum does not go with --{option}, which needs the same examples in every pass")
-        if self.learner.only_answers and self.output.raw_predictions and self.strict:
+        if self.learner.only_answers and self.output.raw_predictions and not self.vw_compat:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")

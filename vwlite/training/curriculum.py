@@ -110,7 +110,7 @@ def margins(path: str, batches: Sequence[Batch]) -> list[np.ndarray]:
     from vwlite.learners.row_results import Results
     from vwlite.training.model_loader import restore
 
-    model = restore(path, learning=False, strict=True, learner_changes={}, feature_changes={})
+    model = restore(path, learning=False, vw_compat=False, learner_changes={}, feature_changes={})
     if not model.learner.simple_labels:
         raise UsageError("--curriculum-by margin needs a model of simple labels")
     results, found = Results(), []

@@ -30,7 +30,7 @@ class MalformedLinePolicy(Protocol):
 
 def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
-    text = feature_plan.text_format(config.features, skip_malformed=config.strict, names=config.wants_names)
+    text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
     words = getattr(config.learner, "label_words", None)
     return text if words is None else text.of_words(words, learner.multiline)
 

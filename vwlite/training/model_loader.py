@@ -36,7 +36,7 @@ def restore(
     path: str,
     *,
     learning: bool,
-    strict: bool,
+    vw_compat: bool,
     learner_name: str | None = None,
     learner_changes: dict[str, Any],
     feature_changes: dict[str, Any],
@@ -48,7 +48,7 @@ def restore(
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
 
-    With ``strict`` a model that goes on learning keeps its features and its loss: these options are only
+    Without ``vw_compat`` a model that goes on learning keeps its features and its loss: these options are only
     compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
     not keep. ``learner_name``: to go on with another learner, of the same table and options.
     ``confident``: predictions come with the importance that would flip their sign, where the learner has it.
@@ -69,7 +69,7 @@ def restore(
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         check_shape(path, config, learner_changes)
-        if strict and learning:
+        if not vw_compat and learning:
             check_features(path, features, feature_changes)
             check_loss(path, config, loss_changes or {})
             check_learner(path, config, learner_changes)
@@ -79,11 +79,11 @@ def restore(
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
         if getattr(config, "pairs", 0) != pairs:
             raise ValueError("pairs of latent vectors without dot products")
-        features = change_features(path, features, feature_changes, strict)
+        features = change_features(path, features, feature_changes, vw_compat)
         with of_the_model(path):
-            learner = kind(config, features.bits, learning=learning or rates, strict=strict, start=False)
+            learner = kind(config, features.bits, learning=learning or rates, vw_compat=vw_compat, start=False)
             if not feature_changes:
-                text_format(features, skip_malformed=strict)
+                text_format(features, skip_malformed=not vw_compat)
                 plan = Plan(features, header["seen"], learner.drops_pairs)
         if feature_changes:
             plan = Plan(features, header["seen"], learner.drops_pairs)
@@ -105,14 +105,14 @@ def restore(
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
 
 
-def change_features(path: str, features: FeatureConfig, changes: dict[str, Any], strict: bool) -> FeatureConfig:
+def change_features(path: str, features: FeatureConfig, changes: dict[str, Any], vw_compat: bool) -> FeatureConfig:
     """Options typed beside ``-i``: those that would make the weights meaningless are refused.
 
-    Without ``strict`` only against what was typed for the model, as ``vw`` does.
+    With ``vw_compat`` only against what was typed for the model, as ``vw`` does.
     """
     for name, value in changes.items():
         one, old = options_of(FeatureConfig)[name], getattr(features, name)
-        kept = strict or name in ("bits", "dotproduct") or old != one.default
+        kept = not vw_compat or name in ("bits", "dotproduct") or old != one.default
         if one.shape and kept:
             check(path, one, value, old)
     return replace(features, **changes)

@@ -35,7 +35,7 @@ def start(
     model = restore(
         initial,
         learning=config.learning,
-        strict=True,
+        vw_compat=False,
         learner_changes=dict(learner_changes or {}),
         feature_changes=dict(feature_changes or {}),
         loss_changes=dict(loss_changes or {}),
@@ -70,5 +70,5 @@ def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, P
         return model.learner, model.plan
     kind = learner_class(config.learner.learner)
     kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
-    learner = kind(config.learner, config.features.bits, learning=config.learning, strict=config.strict)
+    learner = kind(config.learner, config.features.bits, learning=config.learning, vw_compat=config.vw_compat)
     return learner, Plan(config.features, drop_pairs=learner.drops_pairs)

@@ -141,7 +141,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         initial_pass_length=arguments["initial_pass_length"],
         max_memory=arguments["memory"],
         learning=not (arguments["testonly"] or arguments["audit_regressor"]),
-        strict=False,
+        vw_compat=True,
     )
 
 
@@ -212,7 +212,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     if not (made.config.in_vw and config.learner.in_vw):
         typed_changes = learner_choice.learner_changes(typed), configs.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
-        return restore(path, learning=config.learning, strict=False, max_memory=config.max_memory, **changed)
+        return restore(path, learning=config.learning, vw_compat=True, max_memory=config.max_memory, **changed)
     given, kind = config.learner, type(made.config)
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
     changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
@@ -240,7 +240,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     model = restore(
         path,
         learning=config.learning,
-        strict=False,
+        vw_compat=True,
         learner_name=given.learner if kept["learner"] in given.continues else None,
         learner_changes=changes,
         feature_changes=features,
