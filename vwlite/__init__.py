@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vwlite.api.functions import load, predict, train
     from vwlite.api.learned import Learned
     from vwlite.api.model import Model
+    from vwlite.api.write_text import write_text
 
 ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time
     "Learned": "learned",
@@ -34,6 +35,7 @@ ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time
     "load": "functions",
     "predict": "functions",
     "train": "functions",
+    "write_text": "write_text",
 }
 __all__ = [
     "DataError",
@@ -54,6 +56,7 @@ __all__ = [
     "load",
     "predict",
     "train",
+    "write_text",
 ]
 
 

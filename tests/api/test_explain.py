@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from vwlite import Model
@@ -46,6 +47,18 @@ def test_names_need_not_be_in_the_model():
     assert [term.name for term in terms] == ["words^gift", "Constant", "words^new"]
     assert terms[0].slot == model.slot("gift", "words")
     assert terms[0].weight == model.coefficients(["gift"], "words")[0]
+
+
+def test_rows_in_memory_are_explained_by_name():
+    rows, y = {"user": np.array([[1, 0.5], [0, 2]])}, [1, -1]
+    model = Model()
+    model.learn(rows, y)
+    first, second = model.explain(rows)
+    assert {term.name for term in first} == {"user^0", "user^1", "Constant"}
+    assert {term.name: term.value for term in second} == {"user^1": 2, "Constant": 1}
+    assert [total(terms) for terms in (first, second)] == pytest.approx(model.predict(rows, raw=True), rel=1e-6)
+    named = model.explain(rows, names={"user": ["age", "share"]}, base=[0.5, -1])
+    assert {term.name for term in named[0]} == {"user^age", "user^share", "Constant"}
 
 
 def test_a_malformed_line_has_no_terms():

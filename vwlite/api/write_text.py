@@ -1,0 +1,70 @@
+"""Data in memory as lines of text, of which the parser makes the very batches that are made of the data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from vwlite.data.tables import table_batches
+from vwlite.data.text_format import TextFormat
+from vwlite.data.text_writer import TextWriter
+from vwlite.storage.atomic_file import atomic_output
+
+
+def write_text(
+    file: str | os.PathLike[str] | BinaryIO,
+    data: Any,
+    y: Any = None,
+    *,
+    weight: Any = None,
+    base: Any = None,
+    tags: Any = None,
+    names: Any = None,
+    namespaces: Any = None,
+) -> None:
+    """Write ``data`` as text in the format of Vowpal Wabbit, a line for each row.
+
+    ``file``: a path, where the file appears when it is complete, or a file open for writing bytes. ``data`` and what
+    stands beside it are as ``Model.learn`` takes them. A number is written as the shortest decimal where this is read
+    back to the same bits of single precision, else in hexadecimal; names that a line cannot hold are changed as
+    ``learn`` changes them. Labels may be numbers, names, lists of classes, or dicts of class and cost.
+
+    Raises DataError for numbers that are not finite, for importance or an initial prediction without a label and a row
+    without features whose tag begins with ``save``, which text cannot say; UsageError for other data; OutputError.
+    """
+    format = format_of_labels(y)
+    columns = {"weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
+    batches = table_batches(data, y, **columns, text_format=format)
+    writer = TextWriter(format)
+    with opened(file) as out:
+        for batch in batches:
+            out.write(writer.lines(batch))
+
+
+def format_of_labels(y: Any) -> TextFormat:
+    """How text is read that has these labels: the first one that is not missing tells."""
+    format = TextFormat(names=True)
+    first = None if y is None or isinstance(y, str) else next(iter(present(y)), None)
+    if isinstance(first, str):
+        return format.of_words()
+    return format.of_words(lists=True) if isinstance(first, Iterable) else format
+
+
+def present(y: Iterable[Any]) -> Iterator[Any]:
+    """The entries that are not missing."""
+    if isinstance(y, np.ndarray) and y.dtype.kind in "biuf":
+        return iter(())  # no names
+    return (one for one in y if one is not None and not (isinstance(one, float) and one != one))
+
+
+@contextmanager
+def opened(file: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    if isinstance(file, str | os.PathLike):
+        with atomic_output(os.fspath(file)) as out:
+            yield out
+    else:
+        yield file
