@@ -15,8 +15,10 @@ except ImportError:
 MODULES = {
     "L1Classifier": "l1_classifier",
     "TextHasher": "text_hasher",
+    "VWClassifier": "classifier",
+    "VWRegressor": "regressor",
 }
-__all__ = ["L1Classifier", "TextHasher"]
+__all__ = ["L1Classifier", "TextHasher", "VWClassifier", "VWRegressor"]
 
 
 def __getattr__(name: str) -> Any:
