@@ -18,7 +18,7 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.split import read_holdout
-from vwlite.solvers.loglinear.tagger import Tagger, texts
+from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts
 from vwlite.solvers.loglinear.train import TrainJob, fit
 
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
@@ -32,7 +32,7 @@ def reading() -> BadLines:
 def tag(path: str, text: str) -> None:
     model = store.load(path)
     facts(model), top(model, 3)
-    b"".join(texts(Tagger(model, InputConfig((text,)), reading()), True))
+    b"".join(texts(Tagger(model, read_batches(model, InputConfig((text,)), reading())), True))
 
 
 def score(path: str, text: str) -> None:

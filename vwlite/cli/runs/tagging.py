@@ -13,11 +13,11 @@ from vwlite.escapes import escaped
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import facts, top
-from vwlite.solvers.loglinear.tagger import Tagger, choose, input_for, measure, texts
+from vwlite.solvers.loglinear.tagger import Tagger, choose, input_for, measure, read_batches, texts
 from vwlite.training.prediction_writer import PredictionWriter
 
 
-def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> Tagger:
+def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> tuple[Tagger, BadLines]:
     """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer."""
     refuse("raw_predictions", "scores")
     model = model_file.load(arguments["initial"])
@@ -25,22 +25,23 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool 
     tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
     policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     closing.enter_context(policy.keeping(config.keep))
-    return Tagger(model, input_for(model, build.input_config(arguments), "kind" in build.typed()), policy)
+    input = input_for(model, build.input_config(arguments), "kind" in build.typed())
+    return Tagger(model, read_batches(model, input, policy)), policy
 
 
 def predict(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
-        tagger = open_tagger(arguments, closing, predicting=True)
+        tagger, policy = open_tagger(arguments, closing, predicting=True)
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in texts(tagger, arguments["probabilities"]):
             writer.write_bytes(lines)
-    tagger.policy.check_ratio(tagger.policy.lines)
+    policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
-        tagger = open_tagger(arguments, closing)
+        tagger, _ = open_tagger(arguments, closing)
         report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
     if arguments["json_path"] != "-":
         print(as_table(report))

@@ -9,12 +9,13 @@ from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
-from vwlite.data.text_format import FULL
+from vwlite.data.text_format import FULL, TextFormat
 from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import Plan, new_namespaces
+from vwlite.features.feature_plan import Plan, new_namespaces, text_format
 from vwlite.features.row_terms import too_many
 from vwlite.interrupts import obey
 from vwlite.learners.base import TOO_MANY
+from vwlite.solvers.loglinear.config import L1Config
 
 LINE, EMPTY, BAD = 0, 1, 2  # what a line is
 
@@ -110,6 +111,12 @@ def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
         np.insert(lines.weight, gaps, 1.0),
         tag=None if lines.tag is None else np.insert(lines.tag, gaps, b""),
     )
+
+
+def text_format_of(config: L1Config, features: FeatureConfig, names: bool = False) -> TextFormat:
+    """How text is parsed for these models."""
+    text = text_format(features, skip_malformed=True, names=names)
+    return text.of_words() if config.words else text
 
 
 def plans(features: FeatureConfig, edge: tuple[str, ...], seen: Any = ()) -> tuple[Plan, Plan | None]:

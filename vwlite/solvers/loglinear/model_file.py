@@ -92,26 +92,29 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
     }
 
 
-def save_binary(path: str, about: ModelContext, trained: Trained, slots: np.ndarray) -> None:
-    """An ordinary model of logistic loss, which says in addition how to go on. Raises OutputError."""
+Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a model file
+
+
+def binary_content(about: ModelContext, trained: Trained, slots: np.ndarray) -> Content:
+    """An ordinary model of logistic loss, which says in addition how to go on."""
     learner = Gd(GdConfig(loss=LossConfig("logistic"), link="logistic", sgd=True), about.features.bits)
     learner.weights[slots, 0] = trained.table[0]
     learner.set(time=float(about.examples * trained.passes))
     arrays = {**learner.tables(False), "l1_slot": slots, "l1_table": trained.table}
-    write(path, {**learner.header(), **header_of(about, trained)}, arrays, about.names)
+    return {**learner.header(), **header_of(about, trained)}, with_names(arrays, about.names)
 
 
-def save_chain(path: str, about: ModelContext, trained: Trained, pairs: Pairs) -> None:
-    """Raises OutputError."""
+def chain_content(about: ModelContext, trained: Trained, pairs: Pairs) -> Content:
+    """A model of named labels."""
     header = {"learner": CHAIN, "labels": pairs.names, **header_of(about, trained)}
     arrays = {"weight": trained.table[0], "memory": trained.table[1]}
     for name, family in (("state", pairs.state), ("edge", pairs.edges)):
         arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}
-    write(path, header, arrays, about.names)
+    return header, with_names(arrays, about.names)
 
 
-def write(path: str, header: dict[str, Any], arrays: dict[str, Any], names: NameIndex | None) -> None:
-    model_file.save(path, header, arrays | names.arrays() if names is not None else arrays)
+def with_names(arrays: dict[str, Any], names: NameIndex | None) -> dict[str, Any]:
+    return arrays if names is None else arrays | names.arrays()
 
 
 def load(path: str) -> LoadedModel:

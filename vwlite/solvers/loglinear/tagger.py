@@ -1,11 +1,12 @@
-"""Labels for lines of text, from a model of named labels."""
+"""Labels for lines, from a model of named labels."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from vwlite.data.batch import Batch
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelVocabulary
@@ -13,10 +14,9 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.confusion_table import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
-from vwlite.features.feature_plan import text_format
 from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.loglinear import conlleval
-from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans
+from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
 
@@ -33,43 +33,45 @@ class Tagged:
     marginals: np.ndarray | None  # float64[tokens, labels]
 
 
-class Tagger:
-    """Predicts as the text comes; a malformed line is left out and its sequence goes on without it."""
+def read_batches(model: LoadedModel, input: InputConfig, policy: BadLines) -> Iterator[Batch]:
+    """The batches of files, for a ``Tagger``. Raises the errors of reading."""
+    inputs = Inputs(input, text_format_of(model.config, model.features))
+    try:
+        yield from map(policy.examine, inputs.texts())
+        policy.finish()
+    finally:
+        inputs.close()
 
-    def __init__(self, model: LoadedModel, input: InputConfig, policy: BadLines) -> None:
-        self.model, self.policy = model, policy
+
+class Tagger:
+    """Predicts as the batches come; a malformed line is left out and its sequence goes on without it."""
+
+    def __init__(self, model: LoadedModel, batches: Iterable[Batch]) -> None:
+        self.model, self.batches = model, batches
         if model.pairs is None:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
         made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelVocabulary(model.pairs.names))
-        self.input = input
-        self.text = text_format(model.features, skip_malformed=True).of_words()
 
     def parts(self) -> Iterator[Lines]:
         """Lines that end where a sequence ends. Raises the errors of reading."""
         waiting: list[Lines] = []
-        inputs = Inputs(self.input, self.text)
-        try:
-            for part in inputs.texts():
-                batch = self.policy.examine(part)
-                lines = self.collector.lines(batch, with_gaps=True)
-                if batch.release:
-                    batch.release()
-                empty = np.flatnonzero(lines.kind == EMPTY)
-                end = len(lines) if not self.pairs.transitions else int(empty[-1]) + 1 if len(empty) else 0
-                every = np.arange(len(lines))
-                if end:
-                    yield join([*waiting, lines.select(every[:end])])
-                    waiting = []
-                if end < len(lines):
-                    waiting.append(lines.select(every[end:]))
-                    self.check_length(sum(map(len, waiting)))
-            if waiting:
-                yield join(waiting)
-            self.policy.finish()
-        finally:
-            inputs.close()
+        for batch in self.batches:
+            lines = self.collector.lines(batch, with_gaps=True)
+            if batch.release:
+                batch.release()
+            empty = np.flatnonzero(lines.kind == EMPTY)
+            end = len(lines) if not self.pairs.transitions else int(empty[-1]) + 1 if len(empty) else 0
+            every = np.arange(len(lines))
+            if end:
+                yield join([*waiting, lines.select(every[:end])])
+                waiting = []
+            if end < len(lines):
+                waiting.append(lines.select(every[end:]))
+                self.check_length(sum(map(len, waiting)))
+        if waiting:
+            yield join(waiting)
 
     def check_length(self, lines: int) -> None:
         """Raises DataError for a sequence that has so many and still goes on."""

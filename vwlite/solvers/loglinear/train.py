@@ -1,7 +1,7 @@
-"""``vwlite l1`` as a function: text in, a trained model out."""
+"""``vwlite l1`` as a function: text or batches in, a trained model out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,20 +12,21 @@ from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.loglinear import model_file, owlqn
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans
+from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.held_out import HeldOut
 from vwlite.solvers.loglinear.problems import Chains, Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
+from vwlite.storage.atomic_file import OpenOutput, atomic_output
+from vwlite.storage.model_file import save
 
 
 @dataclass(slots=True)
@@ -57,16 +58,19 @@ class TrainResult:
     slots: np.ndarray | None
     pairs: Pairs | None
 
-    def save(self, path: str) -> None:
-        """Raises OutputError."""
+    def content(self) -> model_file.Content:
+        """What the model file holds."""
         if self.pairs is None:
-            model_file.save_binary(path, self.about, self.trained, self.slots)
-        else:
-            model_file.save_chain(path, self.about, self.trained, self.pairs)
+            return model_file.binary_content(self.about, self.trained, self.slots)
+        return model_file.chain_content(self.about, self.trained, self.pairs)
+
+    def save(self, path: str, open_output: OpenOutput = atomic_output) -> None:
+        """Raises OutputError."""
+        save(path, *self.content(), open_output=open_output)
 
 
 class Texts:
-    """Reads the lines of the training file and of the held-out file with the same options and labels."""
+    """Takes the lines of training and of the held-out file, with the same options and labels."""
 
     def __init__(self, job: TrainJob) -> None:
         self.job, initial = job, job.initial
@@ -82,38 +86,51 @@ class Texts:
 
     def read(self, input: InputConfig) -> Lines:
         """Raises the errors of reading, DataError among them."""
-        job, parts = self.job, []
-        text = text_format(job.features, skip_malformed=True, names=self.names is not None)
-        inputs = Inputs(input, text.of_words() if job.config.words else text)
+        job = self.job
+        inputs = Inputs(input, text_format_of(job.config, job.features, self.names is not None))
         try:
             if inputs.cache:
                 self.policy.recall(inputs.cache.lines, inputs.cache.bad)
                 batches = map(self.policy.relabel, inputs.cached())
             else:
                 batches = (self.policy.examine(part) for part in inputs.texts())
-            for batch in batches:
-                parts.append(self.collector.lines(batch))
-                if self.names is not None:
-                    self.learn_names(batch)
-                if batch.release:
-                    batch.release()
-            self.policy.finish()
+            return self.lines_of(batches, inputs.described)
         finally:
             inputs.close()
+
+    def lines_of(self, batches: Iterable[Batch], described: str) -> Lines:
+        """Of batches whose labels were checked. Raises DataError where there is none."""
+        parts = []
+        for batch in batches:
+            parts.append(self.collector.lines(batch))
+            if self.names is not None:
+                self.learn_names(batch)
+            if batch.release:
+                batch.release()
+        self.policy.finish()
         if not parts:
-            raise DataError(f"there is no example in {inputs.described}")
+            raise DataError(f"there is no example in {described}")
         return join(parts)
+
+    def take(self, batches: Iterable[Batch]) -> Lines:
+        """The lines of batches from memory, which stay as they are. Raises DataError."""
+        return self.lines_of((self.policy.relabel(replace(batch)) for batch in batches), "the data")
 
     def learn_names(self, batch: Batch) -> None:
         for plan in filter(None, (self.collector.plan, self.collector.edge_plan)):
             self.names.add(batch, plan)
 
 
-def fit(job: TrainJob, progress: Callable[[str], None]) -> TrainResult:
-    """Read and learn; ``progress`` prints the lines of the table. Raises the errors of ``vwlite.errors``."""
+def fit(
+    job: TrainJob, progress: Callable[[str], None], batches: Iterable[Batch] | None = None
+) -> TrainResult:
+    """Learn from ``batches``, or from ``job.input`` where there are none; ``progress`` prints the lines of the table.
+
+    Raises the errors of ``vwlite.errors``.
+    """
     texts = Texts(job)
     with texts.policy.keeping(job.bad_lines.keep):
-        lines = texts.read(job.input)
+        lines = texts.read(job.input) if batches is None else texts.take(batches)
     book = texts.collector.book
     names = list(book.texts) if book else []
     held = texts.read(InputConfig(paths=(job.holdout.path,), kind=job.input.kind)) if job.holdout.path else None
