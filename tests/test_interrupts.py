@@ -13,14 +13,14 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.lrq import LrqConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.row_results import Results
 
 
 @pytest.mark.parametrize(
     "config",
     [
-        *(GdConfig(), GdConfig(ftrl=True), ManyConfig(oaa=3), LrqConfig(lrq=("ab2",))),
+        *(GdConfig(), GdConfig(ftrl=True), PerClassConfig(oaa=3), LrqConfig(lrq=("ab2",))),
         *(CoinConfig(coin=True), EctConfig(ect=3), DyadicConfig()),
     ],
     ids=lambda config: config.learner,

@@ -25,7 +25,7 @@ cdef enum:
     PREFETCH_LINES = 16          # cache lines of a feature's slots that are prefetched, at most
 
 
-cdef struct Many:
+cdef struct PerClass:
     Learner m              # the current class; its table and norms point to that class
     float *table           # (slots, stride) slots of the first class
     double *norms          # (classes, NORMS)
@@ -55,13 +55,13 @@ cdef struct Many:
     BlockRates rates       # scratch memory for blocks
 
 
-cdef inline void select_class(Many *q, uint32_t c) noexcept nogil:
+cdef inline void select_class(PerClass *q, uint32_t c) noexcept nogil:
     """Make class ``c`` the current one."""
     q.m.table = q.table + q.m.stride * c
     q.m.norms = q.norms + NORMS * c
 
 
-cdef inline void move_slots(const Many *q, Scratch *s) noexcept nogil:
+cdef inline void move_slots(const PerClass *q, Scratch *s) noexcept nogil:
     """Replace hashes by the slots of the first class."""
     cdef size_t i
     cdef uint32_t mask = q.mask        # a local: the compiler would reload it after every store to index
@@ -70,14 +70,14 @@ cdef inline void move_slots(const Many *q, Scratch *s) noexcept nogil:
         s.index[i] = (s.index[i] << shift) & mask
 
 
-cdef inline int predict_class(Many *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:
+cdef inline int predict_class(PerClass *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:
     select_class(q, c)
     raw[c] = inner_product(&q.m, s, base)
     score[c] = clip(raw[c], &q.m)
     return OK if isfinite(raw[c]) else UNSTABLE
 
 
-cdef inline int update_class(Many *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
+cdef inline int update_class(PerClass *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
     """Update class ``c``, whose prediction is ``score``."""
     cdef int status
     select_class(q, c)
@@ -87,30 +87,30 @@ cdef inline int update_class(Many *q, Scratch *s, uint32_t c, float score, float
     return status
 
 
-cdef inline void keep_learned_score(const Many *q, uint32_t c, float *raw, float *score) noexcept nogil:
+cdef inline void keep_learned_score(const PerClass *q, uint32_t c, float *raw, float *score) noexcept nogil:
     """Where classes answer one by one, what a rule learned from counts, not what its weights said before."""
     if q.m.rule != NULL:
         raw[c] = q.m.raw
         score[c] = clip(raw[c], &q.m)
 
 
-cdef inline void infer_first_class(Many *q, double number) noexcept nogil:
+cdef inline void infer_first_class(PerClass *q, double number) noexcept nogil:
     """Decide whether classes are numbered from 0 or 1, by the first label that is 0 or the number of classes."""
     if q.m.scalars[FIRST] < 0 and (number == 0 or number == q.classes):
         q.m.scalars[FIRST] = 0 if number == 0 else 1
 
 
-cdef inline uint32_t first_class(const Many *q) noexcept nogil:
+cdef inline uint32_t first_class(const PerClass *q) noexcept nogil:
     return 0 if q.m.scalars[FIRST] == 0 else 1
 
 
-cdef inline uint32_t weight_set_of(const Many *q, uint32_t number) noexcept nogil:
+cdef inline uint32_t weight_set_of(const PerClass *q, uint32_t number) noexcept nogil:
     """The set of weights of a class. As in vw, a number out of range gives the first or the last one."""
     cdef uint32_t first = first_class(q)
     return number - first if number - first < q.classes else (q.classes - 1 if first else 0)
 
 
-cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, float *score) noexcept nogil:
+cdef inline int predict_all(PerClass *q, const Scratch *s, float base, float *raw, float *score) noexcept nogil:
     cdef uint32_t c
     cdef int status = OK
     if q.score_blocks:
@@ -125,7 +125,7 @@ cdef inline int predict_all(Many *q, const Scratch *s, float base, float *raw, f
     return status
 
 
-cdef inline int update_blocks(Many *q, const Scratch *s, const float *score, float true, float weight) noexcept nogil:
+cdef inline int update_blocks(PerClass *q, const Scratch *s, const float *score, float true, float weight) noexcept nogil:
     """Update every class, in blocks: label 1 for class ``true``, -1 for the others."""
     cdef float sign[MAX_WIDTH]
     cdef uint32_t begin = 0, c, n, width = q.transposed.width
@@ -147,7 +147,7 @@ cdef inline int update_blocks(Many *q, const Scratch *s, const float *score, flo
     return status
 
 
-cdef inline int predict_and_update(Many *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
+cdef inline int predict_and_update(PerClass *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
                                    float *raw, float *score) noexcept nogil:
     """Predict again, clipped to the current range of labels, and update."""
     cdef int status
@@ -157,7 +157,7 @@ cdef inline int predict_and_update(Many *q, const Rows *rows, size_t row, Scratc
     return status | (update_class(q, s, c, score[c], sign, weight) if weight > 0 else OK)
 
 
-cdef inline int update_sample(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
+cdef inline int update_sample(PerClass *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
     """Update the label's class and the next ``sample`` other classes, whose weight is increased to make up for those left out."""
     cdef float weight = rows.importance[row]
     cdef uint32_t at = <uint32_t>q.m.scalars[NEXT_SAMPLE], left = q.sample, own
@@ -175,7 +175,7 @@ cdef inline int update_sample(Many *q, const Rows *rows, size_t row, Scratch *s,
     return status
 
 
-cdef inline int update_all_classes(Many *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score,
+cdef inline int update_all_classes(PerClass *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score,
                                    int status) noexcept nogil:
     """Update every class. ``status`` is that of the prediction: blocks need finite scores and at least one term."""
     cdef float true = rows.label[row] - first_class(q), weight = rows.importance[row], sign
@@ -196,8 +196,8 @@ cdef inline int update_all_classes(Many *q, const Rows *rows, size_t row, Scratc
     return status
 
 
-cdef inline int open_weight_sets(Many *q, state, config) except -1:
-    """A view of the sets of weights of a ``vwlite.learners.per_class.Many``, with scores of a single row."""
+cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
+    """A view of the sets of weights of a ``vwlite.learners.per_class.PerClass``, with scores of a single row."""
     cdef double[:, ::1] norms = state.norms
     cdef float[:, ::1] raw = state.raw, score = state.score
     q.m = open_learner(state, config)

@@ -12,7 +12,7 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    Many, first_class, infer_first_class, move_slots, open_weight_sets, predict_and_update, predict_class
+    PerClass, first_class, infer_first_class, move_slots, open_weight_sets, predict_and_update, predict_class
 )
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -30,7 +30,7 @@ cdef struct Contest:       # columns named in vwlite/learners/ect.py; number of 
 
 
 cdef struct Tournaments:
-    Many q
+    PerClass q
     Trace trace
     const Contest *contest  # the first are the classes
     const uint32_t *finals  # (errors + 1,)

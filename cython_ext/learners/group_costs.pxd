@@ -27,7 +27,7 @@ cdef enum:
 ctypedef void (*ScoreObserver)(void *observer, size_t row, size_t other, bint learns, float score) noexcept nogil
 
 
-cdef struct Ldf:
+cdef struct Multiline:
     Learner m
     bint classifier          # lines of the lowest cost have the label -1, others 1, weighted by the difference in cost
     bint pairs               # differences of two lines are learned, not lines
@@ -55,16 +55,16 @@ cdef struct Lines:           # a group
     const size_t *has_shared # NULL without one, else the address of ``shared``
 
 
-cdef inline float cost_of(const Ldf *q, size_t row) noexcept nogil:
+cdef inline float cost_of(const Multiline *q, size_t row) noexcept nogil:
     """The cost of a line, infinite where unknown."""
     return q.cost[q.start[row]] if q.start[row] < q.start[row + 1] else INFINITY
 
 
-cdef inline uint32_t class_of(const Ldf *q, size_t row) noexcept nogil:
+cdef inline uint32_t class_of(const Multiline *q, size_t row) noexcept nogil:
     return q.named[q.start[row]] if q.start[row] < q.start[row + 1] else 0
 
 
-cdef inline bint has_class(const Ldf *q, size_t row, uint32_t number) noexcept nogil:
+cdef inline bint has_class(const Multiline *q, size_t row, uint32_t number) noexcept nogil:
     cdef uint32_t i
     for i in range(q.start[row], q.start[row + 1]):
         if q.named[i] == number:
@@ -72,7 +72,7 @@ cdef inline bint has_class(const Ldf *q, size_t row, uint32_t number) noexcept n
     return False
 
 
-cdef inline float score(Ldf *q, const Scratch *s, size_t row, size_t other, bint learns) noexcept nogil:
+cdef inline float score(Multiline *q, const Scratch *s, size_t row, size_t other, bint learns) noexcept nogil:
     cdef float raw
     prefetch_slots(&q.m, s)
     raw = inner_product(&q.m, s, 0)
@@ -81,7 +81,7 @@ cdef inline float score(Ldf *q, const Scratch *s, size_t row, size_t other, bint
     return raw
 
 
-cdef inline int score_lines(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines, Results *out, uint32_t *features,
+cdef inline int score_lines(Multiline *q, const Rows *rows, const Plan *plan, const Lines *lines, Results *out, uint32_t *features,
                             size_t *best) noexcept nogil:
     """Fill ``out.raw`` for the group's lines; ``best`` is set to the row of the lowest score, or one past the last row if none
     is.
@@ -106,7 +106,7 @@ cdef inline int score_lines(Ldf *q, const Rows *rows, const Plan *plan, const Li
     return status
 
 
-cdef inline int update_line(Ldf *q, Scratch *s, size_t row, size_t other, float y, float weight) noexcept nogil:
+cdef inline int update_line(Multiline *q, Scratch *s, size_t row, size_t other, float y, float weight) noexcept nogil:
     """Update on a line. Its score is computed again, as other lines of the group have been learned since the prediction."""
     cdef float raw
     cdef int status
@@ -128,7 +128,7 @@ cdef inline bint may_continue(const Plan *plan, size_t *left, const Scratch *s) 
     return left[0] > 0
 
 
-cdef inline int update_costs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
+cdef inline int update_costs(Multiline *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
     """Update on every line in turn: on its cost or, as a classifier, on whether its cost is the lowest."""
     cdef size_t row
     cdef float lowest = FLT_MAX, highest = -FLT_MAX, y, weight = 1
@@ -153,7 +153,7 @@ cdef inline int update_costs(Ldf *q, const Rows *rows, const Plan *plan, const L
     return status
 
 
-cdef inline int compute_shares(Ldf *q, const Lines *lines, const Plan *plan) noexcept nogil:
+cdef inline int compute_shares(Multiline *q, const Lines *lines, const Plan *plan) noexcept nogil:
     """Compute the weights of all pairs (Beygelzimer et al., 2005): the pair of lines a, b has the weight ``share[b] - share[a]``.
 
     OK, NO_MEMORY, STOPPED.
@@ -179,7 +179,7 @@ cdef inline int compute_shares(Ldf *q, const Lines *lines, const Plan *plan) noe
     return OK
 
 
-cdef inline int update_pairs(Ldf *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
+cdef inline int update_pairs(Multiline *q, const Rows *rows, const Plan *plan, const Lines *lines) noexcept nogil:
     """Update on the difference of every two lines in turn: on which of them has the lower cost."""
     cdef size_t a, b
     cdef float weight, y
@@ -211,7 +211,7 @@ cdef inline int update_pairs(Ldf *q, const Rows *rows, const Plan *plan, const L
     return status
 
 
-cdef inline size_t make_probabilities(Ldf *q, const Lines *lines, Results *out) noexcept nogil:
+cdef inline size_t make_probabilities(Multiline *q, const Lines *lines, Results *out) noexcept nogil:
     """Replace scores by probabilities, which become the predictions; returns the row of the highest one."""
     cdef size_t row, best = lines.first
     cdef float total = 0
@@ -225,7 +225,7 @@ cdef inline size_t make_probabilities(Ldf *q, const Lines *lines, Results *out) 
     return best
 
 
-cdef inline void add_log_loss(Ldf *q, const Lines *lines, bint labeled, bint held, const Results *out) noexcept nogil:
+cdef inline void add_log_loss(Multiline *q, const Lines *lines, bint labeled, bint held, const Results *out) noexcept nogil:
     """Add the log loss of the line with the lowest cost. As in vw, groups with a shared line use the first line, and groups
     without labels count too.
     """
@@ -241,7 +241,7 @@ cdef inline void add_log_loss(Ldf *q, const Lines *lines, bint labeled, bint hel
     q.log_loss[2 + held] += labeled
 
 
-cdef inline void record_answer(Ldf *q, const Lines *lines, size_t best, bint labeled, size_t count, Results *out) noexcept nogil:
+cdef inline void record_answer(Multiline *q, const Lines *lines, size_t best, bint labeled, size_t count, Results *out) noexcept nogil:
     """Record the predicted class and the loss, which is the chosen line's cost, at row ``count``, the last of the group."""
     cdef size_t row
     cdef float cost
@@ -258,7 +258,7 @@ cdef inline void record_answer(Ldf *q, const Lines *lines, size_t best, bint lab
             out.prediction[row] = q.answer[count] if has_class(q, row, q.answer[count]) else 0
 
 
-cdef inline int process_group(Ldf *q, const Rows *rows, size_t first, size_t last, const Plan *plan, Results *out,
+cdef inline int process_group(Multiline *q, const Rows *rows, size_t first, size_t last, const Plan *plan, Results *out,
                               bint learning) noexcept nogil:
     """Predict the group of the rows ``[first, last]`` and, when ``learning``, update on it."""
     cdef bint labeled = not isnan(rows.label[last]), held = out.holdout_mask != NULL and out.holdout_mask[last]

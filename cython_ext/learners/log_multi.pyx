@@ -11,7 +11,7 @@ from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
-from learners.class_update cimport Many, move_slots, open_weight_sets, predict_class, predict_and_update, infer_first_class
+from learners.class_update cimport PerClass, move_slots, open_weight_sets, predict_class, predict_and_update, infer_first_class
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK
@@ -47,7 +47,7 @@ cdef struct Entry:         # a label of examples that reached a node
 
 
 cdef struct Tree:
-    Many q
+    PerClass q
     Trace trace
     Node *node
     double *margin        # (nodes,) sum of an inner node's raw predictions

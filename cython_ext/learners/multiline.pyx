@@ -9,7 +9,7 @@ from libc.stdlib cimport free
 from learners.gd_update cimport UNLABELED_WEIGHT, open_learner
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit
-from learners.group_costs cimport Ldf, process_group
+from learners.group_costs cimport Multiline, process_group
 from features.multiline_expand cimport close_line, open_line
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, INNER, SAVE
@@ -22,15 +22,15 @@ cdef void call_observer(void *observer, size_t row, size_t other, bint learns, f
     (<object><PyObject *>observer)(row, other, learns, score)
 
 
-cdef Ldf open_ldf(state, config, lists, size_t rows):
-    """From a ``vwlite.learners.multiline.Ldf``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``."""
+cdef Multiline open_ldf(state, config, lists, size_t rows):
+    """From a ``vwlite.learners.multiline.Multiline``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``."""
     cdef const int64_t[::1] start = lists.indptr
     cdef const uint32_t[::1] named = lists.indices
     cdef const float[::1] cost = lists.values
     cdef uint32_t[::1] answer = state.answer
     cdef uint8_t[::1] found = state.found
     cdef double[:, ::1] log_loss = state.log_loss
-    cdef Ldf q
+    cdef Multiline q
     cdef size_t i
     q.m = open_learner(state, config)
     if state.mask is not None:
@@ -57,7 +57,7 @@ cdef Ldf open_ldf(state, config, lists, size_t rows):
     return q
 
 
-cdef int process_groups(Ldf *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end,
+cdef int process_groups(Multiline *q, const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end,
                         bint learning) noexcept nogil:
     """Process the groups of the rows ``[row, end)``; ``row`` is advanced past the last group processed."""
     cdef size_t last
@@ -94,7 +94,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef Rows rows = open_rows(batch)
-    cdef Ldf q = open_ldf(state, config, batch.lists, rows.size)
+    cdef Multiline q = open_ldf(state, config, batch.lists, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status

@@ -13,7 +13,7 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, ZERO_PROBABILITY_LOSS, Many, first_class, infer_first_class,
+    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, ZERO_PROBABILITY_LOSS, PerClass, first_class, infer_first_class,
     keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class, update_all_classes, update_class, weight_set_of
 )
 from features.plan cimport Plan
@@ -30,7 +30,7 @@ cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
     return best
 
 
-cdef inline void make_probabilities(Many *q, float y, float weight, bint held, float *score) noexcept nogil:
+cdef inline void make_probabilities(PerClass *q, float y, float weight, bint held, float *score) noexcept nogil:
     cdef uint32_t c, true
     cdef float total = 0
     for c in range(q.classes):
@@ -44,7 +44,7 @@ cdef inline void make_probabilities(Many *q, float y, float weight, bint held, f
         q.log_loss[2 + held] += weight
 
 
-cdef inline int process_one_against_all(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+cdef inline int process_one_against_all(PerClass *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
                                         float *score) noexcept nogil:
     """One against all: every class learns whether it is the label, from scores that are all computed before the first update."""
     cdef float y = rows.label[row], weight = rows.importance[row]
@@ -63,7 +63,7 @@ cdef inline int process_one_against_all(Many *q, const Rows *rows, size_t row, S
     return status
 
 
-cdef inline int process_costs(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
                               float *score) noexcept nogil:
     """Every class with a cost learns it by regression; the prediction is the class with the lowest predicted cost."""
     cdef size_t i, begin = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
@@ -102,7 +102,7 @@ cdef inline int process_costs(Many *q, const Rows *rows, size_t row, Scratch *s,
     return status
 
 
-cdef inline int process_label_set(Many *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
+cdef inline int process_label_set(PerClass *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
                                   float *score) noexcept nogil:
     """Every label, numbered from 0, learns whether the row has it; the prediction is the labels with a score above ``bound``.
 
@@ -133,7 +133,7 @@ cdef inline int process_label_set(Many *q, const Rows *rows, size_t row, Scratch
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    cdef Many *q = <Many *>learner
+    cdef PerClass *q = <PerClass *>learner
     cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learn = learning and labeled and not held
     cdef float *raw = q.raw + row * q.score_stride
@@ -153,7 +153,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    cdef Many *q = <Many *>learner
+    cdef PerClass *q = <PerClass *>learner
     cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
     move_slots(q, s)
     for i in range(0 if s.in_cache else s.terms):
@@ -163,16 +163,16 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch(q.transposed.is_transposed + (s.index[i] >> q.shift))
 
 
-cdef Many open_many(state, config, lists, Py_ssize_t rows):
-    """From a ``vwlite.learners.per_class.Many``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``, if
-    any.
+cdef PerClass open_many(state, config, lists, Py_ssize_t rows):
+    """From a ``vwlite.learners.per_class.PerClass``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``,
+    if any.
     """
     cdef double[:, ::1] log_loss = state.log_loss
     cdef const uint32_t[::1] order = state.order
     cdef const int64_t[::1] start
     cdef const uint32_t[::1] named
     cdef const float[::1] cost
-    cdef Many q
+    cdef PerClass q
     open_weight_sets(&q, state, config)
     q.reduction, q.sequential = config.kind, config.sequential
     q.absolute, q.bound = config.absolute, config.bound
@@ -200,7 +200,7 @@ cdef Many open_many(state, config, lists, Py_ssize_t rows):
     return q
 
 
-cdef inline bint learns_transposed(const Many *q, config) except -1:
+cdef inline bint learns_transposed(const PerClass *q, config) except -1:
     return q.reduction == ONE_AGAINST_ALL and not q.sample and config.simd_width and learns_in_blocks(&q.m, q.shift)
 
 
@@ -212,7 +212,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef Rows rows = open_rows(batch)
-    cdef Many q = open_many(state, config, batch.lists, rows.size)
+    cdef PerClass q = open_many(state, config, batch.lists, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status

@@ -17,8 +17,8 @@ from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.configs.lrq import LrqConfig
-from vwlite.learners.configs.multiline import LdfConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import RunConfig
@@ -60,7 +60,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), GdConfig(), text),
             (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
             (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
-            (FeatureConfig(bits=6), ManyConfig(oaa=3, indexing=1), classes),
+            (FeatureConfig(bits=6), PerClassConfig(oaa=3, indexing=1), classes),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), classes),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
@@ -70,7 +70,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
-            (FeatureConfig(bits=5, quadratic=("sa",)), LdfConfig(csoaa_ldf="m"), GROUPS),
+            (FeatureConfig(bits=5, quadratic=("sa",)), MultilineConfig(csoaa_ldf="m"), GROUPS),
         ):
             Path(data).write_bytes(lines)
             output = OutputConfig(model=model, names=True, quiet=True)

@@ -28,10 +28,10 @@ from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.configs.multiline import MultilineConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.gd import Gd
-from vwlite.learners.multiline import Ldf
+from vwlite.learners.multiline import Multiline
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import learner_name_of
 from vwlite.training.model_loader import restore
@@ -63,14 +63,15 @@ def learn(batch: Batch, features: FeatureConfig, strict: bool) -> None:
         learner.run(batch, plan, results, begin, end)
 
 
-def learn_groups(batch: Batch, features: FeatureConfig, strict: bool, learner: Ldf | None = None) -> None:
+def learn_groups(batch: Batch, features: FeatureConfig, strict: bool, learner: Multiline | None = None) -> None:
     """The same of groups of lines, in both ways to learn them."""
     if features.dotproduct:
         return
     results, plan = Results(), Plan(features)
     results.reserve(len(batch))
-    configs = (LdfConfig(csoaa_ldf="mc", csoaa_rank=True), LdfConfig(wap_ldf="m"), LdfConfig(csoaa_ldf="m"))
-    for one in [learner] if learner else [Ldf(config, features.bits, vw_compat=not strict) for config in configs]:
+    options = ({"csoaa_ldf": "mc", "csoaa_rank": True}, {"wap_ldf": "m"}, {"csoaa_ldf": "m"})
+    configs = [MultilineConfig(**one) for one in options]
+    for one in [learner] if learner else [Multiline(config, features.bits, vw_compat=not strict) for config in configs]:
         batch.label = one.labels(None if strict else len).check(batch)
         for begin, end in row_ranges(batch, plan):
             one.run(batch, plan, results, begin, end)

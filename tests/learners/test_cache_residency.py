@@ -11,7 +11,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.training.config import RunConfig
 from vwlite.training.output_config import OutputConfig
@@ -52,7 +52,7 @@ LEARNERS = {
     "gd": GdConfig(),
     "sgd": GdConfig(sgd=True),
     "coin": CoinConfig(coin=True),
-    "oaa": ManyConfig(oaa=3),
+    "oaa": PerClassConfig(oaa=3),
     "multiclass": MulticlassConfig(multiclass=3),
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle.ldf import Ldf as Twin
+from oracle.ldf import Multiline as Twin
 from oracle.ldf import read_line
 from oracle.options import Options
 from vwtext import feature_config, gd_config, joined, sequences
@@ -16,8 +16,8 @@ from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.multiline import LdfConfig
-from vwlite.learners.multiline import Ldf
+from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.multiline import Multiline
 from vwlite.learners.row_results import Results
 
 from .test_gd import FEATURES, problems
@@ -64,7 +64,7 @@ def learn(case, folder, **reading):
     kind, groups, options = case
     plain = gd_config(options)
     inherited = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    learner = Ldf(LdfConfig(**inherited, **KINDS[kind]), options.bits, vw_compat=True)
+    learner = Multiline(MultilineConfig(**inherited, **KINDS[kind]), options.bits, vw_compat=True)
     plan, results, rows = Plan(feature_config(options)), Results(), []
     labels = learner.labels(log=lambda line: None)
     for batch in batches_of(text_of(groups), options, folder, **reading):
@@ -137,7 +137,7 @@ def test_the_last_line_of_a_group_stands_for_it(folder):
 )
 def test_configurations_that_make_no_sense(options, message):
     with pytest.raises(UsageError, match=message):
-        LdfConfig(**options)
+        MultilineConfig(**options)
 
 
 @pytest.mark.parametrize(
@@ -146,19 +146,19 @@ def test_configurations_that_make_no_sense(options, message):
 def test_labels_that_are_none(line, folder):
     batch = batches_of(b"1:0 |x a\n" + line + b"\n", PLAIN, folder)[0]
     with pytest.raises(DataError, match="expected one word class:cost"):
-        Ldf(LdfConfig(csoaa_ldf="m"), 4).labels().check(batch)
+        Multiline(MultilineConfig(csoaa_ldf="m"), 4).labels().check(batch)
 
 
 def test_classes_are_numbers_or_hashed_names(folder):
     batch = batches_of(b"4294967295:1 |x a\nfoo:2 |x b\nlabel:3 |x c\n", PLAIN, folder)[0]
-    label = Ldf(LdfConfig(csoaa_ldf="m"), 4).labels().check(batch)
+    label = Multiline(MultilineConfig(csoaa_ldf="m"), 4).labels().check(batch)
     assert label.tolist() == [1, 1, 1]
     assert batch.lists.indices.tolist() == [4294967295, 4138058784, 0]
     assert batch.lists.values.tolist() == [1, 2, 3]
 
 
 def test_arrays_that_do_not_fit_are_refused(folder):
-    learner = Ldf(LdfConfig(csoaa_ldf="m"), 10)
+    learner = Multiline(MultilineConfig(csoaa_ldf="m"), 10)
     batch = batches_of(b"1:0 |x a\n2:1 |x b\n", PLAIN, folder)[0]
     batch.label = learner.labels().check(batch)
     results = Results()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle.many import Many as Twin
+from oracle.many import PerClass as Twin
 from oracle.options import Options
 from oracle.parse import parse_line
 from oracle.pipeline import expand
@@ -15,10 +15,10 @@ from vwtext import feature_config, gd_config, joined, sequences
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.per_class import KINDS, ManyConfig
+from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
-from vwlite.learners.per_class import Many
+from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 
 from .test_gd import FEATURES, data, problems
@@ -54,14 +54,14 @@ def cases(draw):
 def config_of(kind, options, **more):
     plain = gd_config(options)
     plain_fields = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    return ManyConfig(**plain_fields, **{kind: COUNT}, **more)
+    return PerClassConfig(**plain_fields, **{kind: COUNT}, **more)
 
 
 def learn(case, chunk=None, learner=None, **more):
     """``(rows, scores, learner)``: float32[n, 3] of prediction, loss, features; float32[n, COUNT]."""
     kind, lines, options, held = case
     features = feature_config(options)
-    learner = learner or Many(config_of(kind, options, **more), options.bits, vw_compat=True)
+    learner = learner or PerClass(config_of(kind, options, **more), options.bits, vw_compat=True)
     learner.want_scores()
     text = text_format(features, skip_malformed=False)
     lists = learner.config.label_words
@@ -157,10 +157,10 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
     config = replace(config_of("oaa", options), oaa=count)
     found = []
     for simd_width in (16, 8, 0):
-        learner = Many(config, options.bits, vw_compat=True)
+        learner = PerClass(config, options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
         rows, scores, _ = learn(("oaa", lines, options, held), learner=learner)
-        tester = Many(config, options.bits, vw_compat=True, learning=False)
+        tester = PerClass(config, options.bits, vw_compat=True, learning=False)
         tester.kernel.simd_width = simd_width
         tester.weights = np.ascontiguousarray(learner.weights[:, :1])
         tester.set(min_label=-1, max_label=1)
@@ -190,7 +190,7 @@ def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases, rate, r
     options.learning_rate, options.rules = rate, rules
     found = []
     for simd_width in (16, 8, 0):
-        learner = Many(replace(config_of("oaa", options), oaa=count), options.bits)
+        learner = PerClass(replace(config_of("oaa", options), oaa=count), options.bits)
         learner.kernel.simd_width = simd_width
         rows, scores, _ = learn(("oaa", lines, options, None), learner=learner)
         found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars])
@@ -206,7 +206,7 @@ def test_classes_that_diverge_in_blocks_give_the_same_bytes():
     options = Options(bits=4, loss="logistic", learning_rate=10.0, noconstant=True)
     found = []
     for simd_width in (16, 8, 0):
-        learner = Many(replace(config_of("oaa", options), oaa=5), options.bits, vw_compat=True)
+        learner = PerClass(replace(config_of("oaa", options), oaa=5), options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
         learn(("oaa", [b"1 3e38 5 | 1:3", b"1 1 | 1:3"], options, None), learner=learner)
         found.append(learner.weights[:, :3])
@@ -218,7 +218,7 @@ def test_classes_that_diverge_in_blocks_give_the_same_bytes():
 def test_classes_learn_nothing_of_an_example_without_features():
     options = Options(bits=6, noconstant=True)
     for simd_width in (16, 8, 0):
-        learner = Many(config_of("oaa", options), options.bits)
+        learner = PerClass(config_of("oaa", options), options.bits)
         learner.kernel.simd_width = simd_width
         learn(("oaa", [b"1 |x", b"2 |x"], options, None), learner=learner)
         assert not learner.weights[:, 0].any() and np.isfinite(learner.norms).all()
@@ -229,7 +229,7 @@ def test_two_classes_one_against_all_learn_one_model_and_its_negative(case):
     _, lines, options, held = case
     options.sparse_l2 = options.initial_weight = 0.0
     options.loss, options.link, options.min_prediction, options.max_prediction = "squared", "identity", None, None
-    learner = Many(ManyConfig(oaa=2), options.bits, vw_compat=True)
+    learner = PerClass(PerClassConfig(oaa=2), options.bits, vw_compat=True)
     learn(("oaa", [b"2 |x" + line.partition(b"|x")[2] for line in lines], options, held), learner=learner)
     table = learner.weights.reshape(-1, 2, 4)
     np.testing.assert_array_equal(table[:, 0, 0], -table[:, 1, 0])
@@ -239,7 +239,7 @@ def test_two_classes_one_against_all_learn_one_model_and_its_negative(case):
 def test_a_single_class_of_many_is_plain_gradient_descent():
     lines, options = b"0 |x a b:2\n0 |x b c\n0 |y a", Options(bits=10)
     features = feature_config(options)
-    many, plain = Many(ManyConfig(multilabel_oaa=1), 10), Gd(gd_config(options), 10)
+    many, plain = PerClass(PerClassConfig(multilabel_oaa=1), 10), Gd(gd_config(options), 10)
     text = text_format(features, skip_malformed=True)
     sets, ones = parse_text(lines, text.of_words(lists=True)), parse_text(lines.replace(b"0 ", b"1 "), text)
     sets.label = many.labels().check(sets)
@@ -268,12 +268,12 @@ def test_a_single_class_of_many_is_plain_gradient_descent():
 )
 def test_bad_options_are_usage_errors(options, message):
     with pytest.raises(UsageError, match=message):
-        ManyConfig(**options)
+        PerClassConfig(**options)
 
 
 def test_more_classes_than_slots_are_refused():
     with pytest.raises(UsageError, match="5 classes need more than the 4 slots of -b 2"):
-        Many(ManyConfig(oaa=5), 2)
+        PerClass(PerClassConfig(oaa=5), 2)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_more_classes_than_slots_are_refused():
     ],
 )
 def test_labels_that_are_no_class_end_the_run(options, lines, message):
-    learner = Many(ManyConfig(**options), 5)
+    learner = PerClass(PerClassConfig(**options), 5)
     text = text_format(feature_config(Options()), skip_malformed=True)
     lists = learner.config.label_words
     batch = parse_text(lines, text if lists is None else text.of_words(lists))

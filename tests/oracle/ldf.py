@@ -48,7 +48,7 @@ def read_line(text: bytes, shared: bytes | None, options: Options, seen: set[int
     return Line(int(name), float(F32(cost)) if colon else None, terms, linear, squares, count)
 
 
-class Ldf(Gd):
+class Multiline(Gd):
     def __init__(self, options: Options, classifier: bool = False, pairs: bool = False):
         super().__init__(options)
         self.classifier, self.pairs = classifier, pairs

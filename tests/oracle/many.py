@@ -29,7 +29,7 @@ class OfMany(Gd):
             Gd.sync(twin)
 
 
-class Many:
+class PerClass:
     """``kind`` is oaa, csoaa or multilabel_oaa; ``options.bits`` are those of one class's slots."""
 
     def __init__(self, kind: str, count: int, options: Options, sequential: bool = False):
@@ -135,7 +135,7 @@ class Many:
         return Answer(len(chosen), loss, scores)
 
 
-class OneAgainstAllOver(Many):
+class OneAgainstAllOver(PerClass):
     """``oaa`` of twins that learn in another way than gradient descent; ``make`` makes one. Coins share the norms."""
 
     def __init__(self, count: int, options: Options, make) -> None:

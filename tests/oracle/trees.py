@@ -6,11 +6,11 @@ import numpy as np
 
 from .curved_losses import LINKS
 from .gd import F32
-from .many import Answer, Many
+from .many import Answer, PerClass
 from .options import Options
 
 
-class Tree(Many):
+class Tree(PerClass):
     def __init__(self, kind: str, models: int, options: Options):
         super().__init__(kind, models, options)
         self.asked = 0

@@ -9,7 +9,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.training.assembly import malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
@@ -28,7 +28,7 @@ RUNS = {
     "linear": (GdConfig(), {"quadratic": ("ui",)}, LINES),
     "wildcards": (GdConfig(), {"interactions": ("::",)}, LINES),
     "dyadic": (DyadicConfig(pairs=1), {"dotproduct": ("ui",)}, LINES),
-    "classes": (ManyConfig(oaa=3), {}, CLASSES),
+    "classes": (PerClassConfig(oaa=3), {}, CLASSES),
 }
 
 

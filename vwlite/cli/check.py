@@ -9,16 +9,16 @@ from vwlite.cli.options import declared, family
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.learners.configs.multiline import LdfConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.options import options_of
 from vwlite.solvers.loglinear.config import MODELS
 
 label_options = family(
     "Labels",
-    *(declared(options_of(ManyConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
+    *(declared(options_of(PerClassConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
     declared(
-        options_of(LdfConfig)["csoaa_ldf"]._replace(
+        options_of(MultilineConfig)["csoaa_ldf"]._replace(
             help="Lines 'class:cost | features', a blank line after each group."
         )
     ),

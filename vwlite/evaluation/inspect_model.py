@@ -12,7 +12,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import name_index_from_arrays
 from vwlite.learners.base import plain
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.storage import model_file
 from vwlite.storage.weight_table import set_slots
 from vwlite.training.model_loader import Restored, restore
@@ -77,7 +77,7 @@ def changed_options(restored: Restored) -> dict[str, Any]:
 
 
 def default_options() -> dict[str, Any]:
-    of_classes = {field.name: field.default for field in fields(ManyConfig)}
+    of_classes = {field.name: field.default for field in fields(PerClassConfig)}
     merged = {**asdict(FeatureConfig()), **of_classes, **asdict(GdConfig())}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in merged.items()}
 

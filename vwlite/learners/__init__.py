@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 CLASSES = {  # name in models -> module and class; that of its options has the module's name too, and ends in Config
     "gd": "gd.Gd",
     "coin": "coin.Coin",
-    "many": "per_class.Many",
+    "many": "per_class.PerClass",
     "multiclass": "softmax.Multiclass",
     "log_multi": "log_multi.LogMulti",
     "ect": "ect.Ect",
     "filter_tree": "filter_tree.FilterTree",
     "bfgs": "bfgs.Bfgs",
     "active": "active.Active",
-    "ldf": "multiline.Ldf",
+    "ldf": "multiline.Multiline",
     "lrq": "lrq.Lrq",
     "dyadic": "dyadic.Dyadic",
 }

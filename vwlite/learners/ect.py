@@ -8,14 +8,14 @@ from vwlite._native import ect as kernel
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.ect import EctConfig
-from vwlite.learners.per_class import ManyKernelConfig
+from vwlite.learners.per_class import PerClassKernelConfig
 from vwlite.learners.row_results import Results
 from vwlite.learners.tree_base import Tree
 
 WINNER, LOSER, LEFT, RIGHT, LAST = range(5)  # columns of contests, as in the kernel
 
 
-class EctKernelConfig(ManyKernelConfig):
+class EctKernelConfig(PerClassKernelConfig):
     def __init__(self, config: EctConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.contests, self.finals = draw(config.ect, config.error + 1)

@@ -24,7 +24,7 @@ from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.per_class import Many
+from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table
 
@@ -40,7 +40,7 @@ def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:
     yield from pairwise([begin, *cuts.tolist(), end])
 
 
-class FilterTree(Many):
+class FilterTree(PerClass):
     """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
 
     name = "filter_tree"

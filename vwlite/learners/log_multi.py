@@ -11,7 +11,7 @@ from vwlite._native import log_multi as kernel
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.log_multi import LogMultiConfig
-from vwlite.learners.per_class import ManyKernelConfig
+from vwlite.learners.per_class import PerClassKernelConfig
 from vwlite.learners.row_results import Results
 from vwlite.learners.tree_base import Tree
 from vwlite.storage.array_check import numbers
@@ -27,7 +27,7 @@ LEAST_ROOM = 1 << 12  # for new entries
 ARRAYS = ("nodes", "node_margins", "entries", "entry_margins")
 
 
-class LogMultiKernelConfig(ManyKernelConfig):
+class LogMultiKernelConfig(PerClassKernelConfig):
     def __init__(self, config: LogMultiConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.predictors, self.resistance = config.log_multi - 1, config.swap_resistance

@@ -14,32 +14,32 @@ from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.multiline import LdfConfig
+from vwlite.learners.configs.multiline import MultilineConfig
 from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.learners.row_results import Results
 
 EXACT = 1 << 24  # beyond it float32 leaves whole numbers out
 
 
-class LdfKernelConfig(KernelConfig):
-    def __init__(self, config: LdfConfig, *, vw_compat: bool, frozen: bool) -> None:
+class MultilineKernelConfig(KernelConfig):
+    def __init__(self, config: MultilineConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.classifier, self.pairs = config.classifier, bool(config.wap_ldf)
         self.probabilities, self.ranks = config.shows_probabilities, config.csoaa_rank
 
 
-class Ldf(Gd):
+class Multiline(Gd):
     """Gradient descent on lines of groups, or on differences of two of them (``wap_ldf``)."""
 
     name = "ldf"
-    config_type = LdfConfig
+    config_type = MultilineConfig
     native = kernel
-    kernel_config = LdfKernelConfig
+    kernel_config = MultilineKernelConfig
     simple_labels = False
     multiline = True
 
     def __init__(
-        self, config: LdfConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+        self, config: MultilineConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.log_loss = np.zeros((2, 2))  # sum and weight of groups not held out, and held out, with probabilities

@@ -13,7 +13,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.per_class import KINDS, ManyConfig
+from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.learners.vw_random import permutation
@@ -22,8 +22,8 @@ from vwlite.storage.array_check import matrix
 NORMS = 3  # of the scalars, the first: each class has its own
 
 
-class ManyKernelConfig(KernelConfig):
-    def __init__(self, config: ManyConfig, *, vw_compat: bool, frozen: bool) -> None:
+class PerClassKernelConfig(KernelConfig):
+    def __init__(self, config: PerClassConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.kind, self.classes = KINDS.index(config.kind), config.count
         self.models = config.models
@@ -32,29 +32,29 @@ class ManyKernelConfig(KernelConfig):
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
         self.show(config)
 
-    def show(self, config: ManyConfig) -> None:
+    def show(self, config: PerClassConfig) -> None:
         """What the options of the predictions ask for."""
         self.probabilities = config.probabilities and config.kind == "oaa"
         self.shows = config.probabilities or config.scores
         self.bound = float("inf") if config.probabilities else 0.0 if config.link == "identity" else 0.5
 
 
-class Many(Gd):
+class PerClass(Gd):
     """Gradient descent for every class, whose slot is ``(hash * W + class) mod 2^bits``; W rounds to a power of two.
 
     ``norms`` float64[classes, 3] has the scalars that each class has of its own.
     """
 
     name = "many"
-    config_type = ManyConfig
+    config_type = PerClassConfig
     # the number of the first class, -1 while nothing has told it; where a sample of classes begins
     SCALARS = (*SCALARS, "first", "turn")
     native = kernel
-    kernel_config = ManyKernelConfig
+    kernel_config = PerClassKernelConfig
     simple_labels = False
 
     def __init__(
-        self, config: ManyConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+        self, config: PerClassConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         if config.models > 1 << bits:
             raise UsageError(f"{config.what} need more than the {1 << bits} slots of -b {bits}")
@@ -109,7 +109,7 @@ class Many(Gd):
         """Have the kernel keep every class's scores, ``raw`` and ``score`` float32[rows, classes]."""
         self.wants_scores = True
 
-    def tester(self, **changes: Any) -> Many:
+    def tester(self, **changes: Any) -> PerClass:
         other = super().tester(**changes)
         other.log_loss = np.zeros((2, 2))
         config = other.config
@@ -261,6 +261,6 @@ class Many(Gd):
             self.norms = norms
 
     @classmethod
-    def check_size(cls, header: Mapping[str, Any], config: ManyConfig) -> None:
+    def check_size(cls, header: Mapping[str, Any], config: PerClassConfig) -> None:
         if len(header["norms"]) != config.models:
             raise ValueError(f"norms are of {len(header['norms'])} sets of weights, not {config.models}")

@@ -12,7 +12,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
-from vwlite.learners.per_class import Many
+from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, values_of, zeros
 
@@ -29,7 +29,7 @@ class MulticlassKernelConfig:
         """The kernel does the same, whatever is asked for of the predictions."""
 
 
-class Multiclass(Many):
+class Multiclass(PerClass):
     """``weights`` and ``squares`` float32[2^bits, 1]: of every feature W classes; ``scale`` float32[2^bits / W, 1].
 
     W is 8 or a larger power of two.
@@ -60,7 +60,7 @@ class Multiclass(Many):
         self.scratch = np.zeros((5, 1 << shift), np.float32)
         self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
         self.wants_scores = config.probabilities or config.scores
-        self.log_loss = np.zeros((2, 2))  # as in Many, for every loss
+        self.log_loss = np.zeros((2, 2))  # as in PerClass, for every loss
         self.told: np.ndarray | None = None
 
     @classmethod

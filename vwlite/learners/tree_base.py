@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.learners.per_class import Many
+from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results, WeightedSum
 
 
-class Tree(Many):
+class Tree(PerClass):
     """``models`` sets of weights. ``trace_calls`` uint32[n] and ``trace_scores`` float32[n] are for audits."""
 
     shows_raw = False
@@ -26,7 +26,7 @@ class Tree(Many):
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack = super(Many, self).described[0]
+        stack = super(PerClass, self).described[0]
         return (*stack, self.config.option), "MULTICLASS", "MULTICLASS"
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:

@@ -13,7 +13,7 @@ from vwlite.data.shared_lines import with_shared
 from vwlite.features.feature_names import term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.row_terms import terms_of_row
-from vwlite.learners.multiline import Ldf, line_of, number_text
+from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.training.audit import items_line
 from vwlite.training.listener import Listener, Run
 
@@ -30,7 +30,7 @@ class Terms(NamedTuple):
 class GroupAudit(Listener):
     """Shows every score that the kernel tells of, while the weights are those it was made of."""
 
-    def __init__(self, learner: Ldf, plan: Plan, show: Callable[[bytes], None]) -> None:
+    def __init__(self, learner: Multiline, plan: Plan, show: Callable[[bytes], None]) -> None:
         self.learner, self.plan, self.show = learner, plan, show
         self.rows: Batch | None = None  # those being run
 

@@ -20,7 +20,7 @@ from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers,
 from vwlite.evaluation.label_traps import Traps
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.learners.configs.per_class import KINDS, ManyConfig
+from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 
 SHOWN = 20  # namespaces in the table
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
@@ -75,7 +75,7 @@ def reader_of(arguments: dict[str, Any]) -> Numbers | None:
         if names:
             raise UsageError("--named_labels needs --oaa, --csoaa or --multilabel_oaa")
         return OF_MODELS[arguments["l1"]]() if kind == "l1" else Groups() if kind else None
-    config = ManyConfig(**{kind: arguments[kind]}, named_labels=names)
+    config = PerClassConfig(**{kind: arguments[kind]}, named_labels=names)
     return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
 
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import no_scores
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig, classes
+from vwlite.learners.configs.per_class import PerClassConfig, classes
 from vwlite.options import config, option
 
 
 @config
-class FilterTreeConfig(ManyConfig):
+class FilterTreeConfig(PerClassConfig):
     """``base`` is the configuration of every node's learner; with ``costs`` labels are as those of ``csoaa``."""
 
     filter_tree: int = classes(

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.options import again, config, option
 
 REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
@@ -18,7 +18,7 @@ def way(help: str, **declared: Any) -> Any:
 
 
 @config
-class LdfConfig(GdConfig):
+class MultilineConfig(GdConfig):
     """As ``GdConfig``; one of ``csoaa_ldf`` and ``wap_ldf`` is one of REGRESSION or CLASSIFIER, the other empty."""
 
     csoaa_ldf: str = way(
@@ -30,7 +30,7 @@ class LdfConfig(GdConfig):
     csoaa_rank: bool = option(
         False, "Predict all classes of a group, the cheapest first, with their scores.", section="Groups of lines"
     )
-    probabilities: bool = again(ManyConfig, "probabilities", False)
+    probabilities: bool = again(PerClassConfig, "probabilities", False)
 
     learner: ClassVar[str] = "ldf"
     plays_in_trees: ClassVar[bool] = False

@@ -22,7 +22,7 @@ def classes(help: str, low: int = 1, high: int = (1 << 24) - 1, needed: bool = T
 
 
 @config
-class ManyConfig(GdConfig):
+class PerClassConfig(GdConfig):
     """As ``GdConfig``; one of ``oaa``, ``csoaa`` and ``multilabel_oaa`` is the number of classes, the others are 0."""
 
     oaa: int = classes("N classes, one against all; labels are 1..N, 0..N-1 or names.", needed=False)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import show_classes
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import ManyConfig, classes
+from vwlite.learners.configs.per_class import PerClassConfig, classes
 from vwlite.options import config
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
@@ -18,7 +18,7 @@ REFUSED = (
 
 
 @config
-class MulticlassConfig(ManyConfig):
+class MulticlassConfig(PerClassConfig):
     """``multiclass`` is the number of classes. Labels, names, scores and probabilities are as with ``oaa``."""
 
     multiclass: int = classes("N classes, all at once: softmax, or by --loss_function.")

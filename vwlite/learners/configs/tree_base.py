@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import no_scores
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 
 
-class TreeConfig(ManyConfig):
+class TreeConfig(PerClassConfig):
     """Labels are those of ``oaa``; there are neither scores nor probabilities of all classes."""
 
     only_answers: ClassVar[bool] = True
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
-        super(ManyConfig, self).__post_init__()
+        super(PerClassConfig, self).__post_init__()
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         for name in ("probabilities", "scores", "oaa_subsample", "binary", "sequential", "cs_absolute_loss"):
             if getattr(self, name):
