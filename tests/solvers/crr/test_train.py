@@ -18,7 +18,7 @@ from vwlite.solvers.crr import train
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.pair_sampling import alias_table, pair_index
-from vwlite.storage.model_file import load
+from vwlite.storage.model_file import load, save
 
 BITS = 10
 CONSTANT = 11650396 % 2**BITS
@@ -287,7 +287,7 @@ def test_impossible_options(wrong):
 
 def test_the_model_tells_of_its_training(tmp_path):
     learner, facts, data = trained(tmp_path, "1 'q| x\n0 'q| y\n", steps=100, alpha=0.25)
-    train.save(str(tmp_path / "m"), learner, FeatureConfig(bits=BITS), data, facts)
+    save(tmp_path / "m", *train.content(learner, FeatureConfig(bits=BITS), data, facts))
     header = load(tmp_path / "m").header
     assert header["learner"] == "gd"
     assert header["crr"]["alpha"] == 0.25 and header["crr"]["pairs"] == 1

@@ -20,7 +20,8 @@ from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import save, train
+from vwlite.solvers.crr.train import content, train
+from vwlite.storage import model_file
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -49,7 +50,7 @@ def run(arguments: dict[str, Any]) -> int:
     finally:
         inputs.close()
     if arguments["model"]:
-        save(arguments["model"], learner, features, data, facts)
+        model_file.save(arguments["model"], *content(learner, features, data, facts))
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**facts, "lines": policy.lines, "bad_lines": policy.bad})
     return 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
@@ -12,6 +15,7 @@ from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
+from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.pair_sampling import PairIndex, pair_index
 from vwlite.solvers.crr.reservoir import PairBuffer
@@ -56,15 +60,30 @@ class TrainingSet:
 
     def read_sample(self, inputs: Inputs, policy: BadLines, size: int, seed: int) -> None:
         """Keep ``size`` rows of each label of each query, and give them the importance of all that were read."""
-        kept = PairBuffer(size, seed)
-        for part in inputs.texts():
-            batch = policy.examine(part)
+        self.sample(map(policy.examine, inputs.texts()), PairBuffer(size, seed))
+        policy.finish()
+
+    def take(self, batches: Iterable[Batch], policy: BadLines, config: CrrConfig) -> None:
+        """Batches from memory, or a sample of their rows; they stay as they are. Raises DataError for a label."""
+        own = (policy.relabel(replace(batch)) for batch in batches)
+        if config.pair_buffer:
+            self.sample(own, PairBuffer(config.pair_buffer, config.seed))
+            return
+        for batch in own:
+            if self.names is not None:
+                self.learn_names(batch)
+            query = self.by.of(batch)
+            self.add(batch.copy(), query, batch.importance)
+            if batch.release:
+                batch.release()
+
+    def sample(self, batches: Iterable[Batch], kept: PairBuffer) -> None:
+        for batch in batches:
             if self.names is not None:
                 self.learn_names(batch)
             kept.add(batch, self.by.of(batch), usable(batch))
             if batch.release:
                 batch.release()
-        policy.finish()
         self.add(*kept.finish())
 
     def learn_names(self, batch: Batch) -> None:

@@ -26,7 +26,6 @@ from vwlite.learners.losses import LOSSES
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import RATES, CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.storage import model_file
 
 NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all
 CHUNK = 1 << 17  # steps between looks at signals
@@ -122,8 +121,10 @@ class Progress:
         return f"{total / count:.6f}" if count else "n.a."
 
 
-def save(path: str, learner: Gd, features: FeatureConfig, data: TrainingSet, training: dict[str, Any]) -> None:
-    """An ordinary model, which says in addition how it was trained."""
+def content(
+    learner: Gd, features: FeatureConfig, data: TrainingSet, training: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and arrays of an ordinary model, which says in addition how it was trained."""
     header = {
         **learner.header(),
         "features": asdict(features),
@@ -139,4 +140,4 @@ def save(path: str, learner: Gd, features: FeatureConfig, data: TrainingSet, tra
     arrays: dict[str, Any] = dict(learner.tables(False))
     if data.names is not None:
         arrays |= data.names.arrays()
-    model_file.save(path, header, arrays)
+    return header, arrays
