@@ -13,12 +13,13 @@ except ImportError:
     raise ExtraMissing("vwlite.sklearn needs scikit-learn: pip install 'vwlite[sklearn]'") from None
 
 MODULES = {
+    "CRRRanker": "crr_ranker",
     "L1Classifier": "l1_classifier",
     "TextHasher": "text_hasher",
     "VWClassifier": "classifier",
     "VWRegressor": "regressor",
 }
-__all__ = ["L1Classifier", "TextHasher", "VWClassifier", "VWRegressor"]
+__all__ = ["CRRRanker", "L1Classifier", "TextHasher", "VWClassifier", "VWRegressor"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,149 @@
+"""``CRRRanker``: combined regression and ranking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from vwlite.data.tables import table_batches
+from vwlite.evaluation.ranking_metrics import Ranking
+from vwlite.features.config import FeatureConfig, QueryConfig
+from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.query_ids import Queries
+from vwlite.learners.losses import LossConfig
+from vwlite.sklearn.columns import CONSTANT, Columns
+from vwlite.sklearn.validation import check_any_weight, importance
+from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.train import train
+
+
+class CRRRanker(RegressorMixin, BaseEstimator):
+    """A linear model that predicts numbers and ranks the rows of a query at once, as ``vwlite crr`` learns it.
+
+    Minimises ``alpha`` times the mean loss of rows, ``1 - alpha`` times that of the differences of two rows of a query,
+    and ``penalty / 2`` times the squared length of the weights, the constant's among them, by stochastic steps
+    (Sculley, "Combined regression and ranking", KDD 2010).
+
+    Parameters
+    ----------
+    loss : {"squared", "logistic", "hinge"}, default="squared"
+        Logistic takes labels -1 and 1, or from 0 to 1, and predicts probabilities.
+    alpha : float, default=0.5
+        Share of regression: 1 for it alone, 0 for ranking.
+    penalty : float, default=0.001
+        L2 penalty (``--lambda``); it sets the step sizes too.
+    steps : int, default=1000000
+        Random rows or pairs to learn from.
+    rate : {"inverse", "invsqrt", "constant"}, default="inverse"
+        Step sizes: ``1 / (penalty i)``, ``learning_rate / sqrt(i)`` or ``learning_rate``.
+    learning_rate : float or None, default=None
+        Of the latter two; None: 0.02.
+    project : bool, default=False
+        Keep the weights in the ball of radius ``1 / sqrt(penalty)``.
+    sampling : {"pairs", "query"}, default="pairs"
+        All pairs are as likely; or all queries, and all pairs of a query.
+    random_state : int, RandomState or None, default=0
+        Of the draws.
+
+    Attributes
+    ----------
+    coef_ : float32 of shape (n_features,)
+    intercept_ : float
+    n_queries_, n_pairs_ : int, how many there were
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str = "squared",
+        alpha: float = 0.5,
+        penalty: float = 0.001,
+        steps: int = 1_000_000,
+        rate: str = "inverse",
+        learning_rate: float | None = None,
+        project: bool = False,
+        sampling: str = "pairs",
+        random_state: Any = 0,
+    ) -> None:
+        self.loss = loss
+        self.alpha = alpha
+        self.penalty = penalty
+        self.steps = steps
+        self.rate = rate
+        self.learning_rate = learning_rate
+        self.project = project
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> CRRRanker:
+        """Learn from X, n rows, dense or sparse, and y, n numbers; ``qid``, n of any kind, says which query each row is
+        of. Without it all rows are one query. Raises ValueError, DataError where no query has two different labels.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32, y_numeric=True, ensure_min_samples=2)
+        weight = importance(sample_weight, X)
+        check_any_weight(weight)
+        config = self._config()
+        columns = Columns(self.n_features_in_)
+        features = FeatureConfig(bits=columns.fewest_bits(0))
+        plan, labels = Plan(features), GradedLabels(config.loss)
+        data = TrainingSet(labels, Queries(config.queries, features), plan, "vw")
+        numbers = query_numbers(qid, X)
+        format = text_format(features, skip_malformed=True)
+        for batch in table_batches(X, y.astype(np.float32), weight=weight.astype(np.float32), text_format=format):
+            batch.label = labels.check(batch)
+            end = batch.first_line + len(batch)
+            data.add(batch, numbers[batch.first_line : end], batch.importance)
+        learner, facts = train(config, features, data, plan, lambda line: None)
+        table = learner.weights[:, 0]
+        self.coef_, self.intercept_ = table[: self.n_features_in_].copy(), float(table[CONSTANT % len(table)])
+        self.n_queries_, self.n_pairs_ = facts["queries"], facts["pairs"]
+        return self
+
+    def _config(self) -> CrrConfig:
+        names = ("alpha", "penalty", "steps", "rate", "learning_rate", "project", "sampling")
+        return CrrConfig(
+            loss=LossConfig(self.loss),
+            queries=QueryConfig("none"),
+            seed=int(check_random_state(self.random_state).randint(2**31)),
+            **{name: getattr(self, name) for name in names},
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """float64[n]; with logistic loss probabilities of the upper label."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        scores: np.ndarray = safe_sparse_dot(X.astype(np.float64), self.coef_.astype(np.float64)) + self.intercept_
+        return expit(scores) if self.loss == "logistic" else scores
+
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """Mean NDCG of the queries, as LETOR 4.0 defines it; without ``qid`` R squared."""
+        if qid is None:
+            return float(super().score(X, y, sample_weight))
+        predicted = self.predict(X)
+        weight = importance(sample_weight, X)
+        columns = (query_numbers(qid, X), np.asarray(y, np.float32), predicted.astype(np.float32), weight)
+        return Ranking(*columns).measure("ndcg")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def query_numbers(qid: Any, X: Any) -> np.ndarray:
+    """uint64[n]: equal numbers, equal queries. Raises ValueError."""
+    if qid is None:
+        return np.zeros(X.shape[0], np.uint64)
+    queries = check_array(qid, ensure_2d=False, dtype=None, input_name="qid")
+    if queries.ndim != 1:
+        raise ValueError(f"qid has {queries.ndim} dimensions, not 1")
+    check_consistent_length(X, queries)
+    return np.unique(queries, return_inverse=True)[1].astype(np.uint64)
