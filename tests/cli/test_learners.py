@@ -31,6 +31,9 @@ OF_CLASSES = [
     "--filter_tree 3 --lrq ui2",
     "--filter_tree 3 --lrq ui2 --lrqdropout",
     "--filter_tree 3 --dotproduct ui --rank 2 --no-shuffle",
+    "--oaa 3 --lrq ui2",
+    "--oaa 3 --lrq ui2 --lrqdropout --loss_function logistic",
+    "--oaa 3 --dotproduct ui --rank 2 --no-shuffle --loss_function logistic",
 ]
 
 
@@ -58,12 +61,12 @@ def test_each_option_learns_something_else(vwlite, write, weights):
     ("options", "message"),
     [
         ("--coin --pistol", "--coin and --pistol do not go together"),
-        ("--coin --l2 1", "do not go with --ftrl, --binary and regularisation"),
+        ("--coin --l2 1", "do not go with --ftrl and regularisation"),
         ("--coin --bfgs --passes 2", "do not go together"),
         ("--coin --ftrl_alpha 0", "--ftrl_alpha takes a number above 0"),
         ("--lrq ui", "--lrq takes two letters and a rank"),
         ("--lrq ui3 -b 2", "needs more than the 4 slots"),
-        ("--lrq ui3 --binary", "--lrq does not go with"),
+        ("--lrq ui3 --ftrl", "--lrq does not go with"),
         ("--active --confidence", "--active and --confidence do not go together"),
         ("--active --coin", "--coin and --active do not go together; with --active"),
         ("--confidence --bfgs", "with --bfgs one set of weights is fitted"),
@@ -135,3 +138,22 @@ def test_vw_reads_limits_that_are_none(vwlite, write):
     write("all", "".join(LINES))
     plain = vwlite("vw", "all", "--confidence_after_training").stderr
     assert vwlite("vw", "all", "--feature_limit", "u:1").stderr == plain
+
+
+@pytest.mark.parametrize("options", ["--coin", "--pistol", "--lrq ui3", "--ftrl"])
+def test_signs_of_any_learner_of_numbers(options, vwlite, write, tmp_path):
+    write("all", "".join(f"{n % 2 * 2 - 1} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(60)))
+    vwlite("train", "all", "-f", "m", "-p", "p", "--quiet", "--loss_function", "logistic", *options.split())
+    done = vwlite("train", "all", "-f", "n", "-p", "q", "--binary", "--loss_function", "logistic", *options.split())
+    signs = ["1" if float(line) > 0.5 else "-1" for line in (tmp_path / "p").read_text().split()]
+    assert (tmp_path / "q").read_text().split() == signs
+    wrong = sum(sign != str(n % 2 * 2 - 1) for n, sign in enumerate(signs))
+    assert f"average loss = {wrong / 60:.6f}" in done.stderr
+    assert set(vwlite("predict", "-i", "n", "all").lines) <= {"-1", "1"}
+
+
+@pytest.mark.parametrize("options", ["--oaa 3 --lrq ui2", "--coin --binary"])
+def test_vw_has_other_numbers(options, vwlite, write):
+    write("all", "1 |u a |i b\n")
+    done = vwlite("vw", "-d", "all", *options.split(), status=1)
+    assert "(use 'vwlite train')" in done.stdout

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.api.configs import loss_changes, pick
 from vwlite.errors import UsageError
 from vwlite.learners import OVER, config_class, config_classes, goes_over
+from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
 from vwlite.learners.prediction_limits import with_free_bound
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
 
-OF_TREES = ("filter_tree", "costs", "named_labels", "indexing")
+OF_CLASSES_OF_ANY = ("named_labels", "indexing")
+OF_TREES = ("filter_tree", "costs", *OF_CLASSES_OF_ANY)
+OF_CLASS_LEARNERS = (
+    *(*KINDS, *OF_CLASSES_OF_ANY, "probabilities", "scores"),
+    *("oaa_subsample", "sequential", "cs_absolute_loss"),
+)
 
 
 def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +47,9 @@ def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
     """The configuration of a new learner: of the one that the options ask for, else of plain gradient descent."""
     if options.get("filter_tree"):
-        return tree_config(options, defaults)
+        return of_any_base(FilterTreeConfig, OF_TREES, options, defaults)
+    if wants_class_learners(options):
+        return of_any_base(ClassLearnersConfig, OF_CLASS_LEARNERS, options, {**defaults, "link": "identity"})
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
     pairs = len(options.get("dotproduct", ()))
@@ -60,11 +70,20 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
 
 
-def tree_config(options: dict[str, Any], defaults: dict[str, Any]) -> GdConfig:
-    """Of ``--filter_tree``: all options but its own are those of the nodes."""
-    own = {name: options[name] for name in OF_TREES if name in options}
-    base = learner_config({name: value for name, value in options.items() if name not in OF_TREES}, **defaults)
-    return FilterTreeConfig(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
+def of_any_base(
+    kind: type[PerClassConfig], names: Collection[str], options: dict[str, Any], defaults: dict[str, Any]
+) -> PerClassConfig:
+    """Of classes over any learners of numbers: all options but ``names`` are those of the inner learners."""
+    own = {name: options[name] for name in names if name in options}
+    base = learner_config({name: value for name, value in options.items() if name not in names}, **defaults)
+    return kind(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
+
+
+def wants_class_learners(options: dict[str, Any]) -> bool:
+    """Whether classes are asked for over a learner that cannot share their table."""
+    asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
+    others = [kind for kind in asked if kind is not PerClassConfig]
+    return PerClassConfig in asked and len(others) == 1 and others[0].plays_in_trees and not others[0].is_base
 
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:

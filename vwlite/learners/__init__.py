@@ -23,6 +23,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "log_multi": "log_multi.LogMulti",
     "ect": "ect.Ect",
     "filter_tree": "filter_tree.FilterTree",
+    "class_learners": "class_learners.ClassLearners",
     "bfgs": "bfgs.Bfgs",
     "active": "active.Active",
     "ldf": "multiline.Multiline",

@@ -8,96 +8,29 @@ the other, from the bottom up, with the very results of running its examples one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from copy import copy
-from dataclasses import asdict, fields, replace
-from itertools import pairwise
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from vwlite.config_check import built
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.interrupts import STOP
-from vwlite.learners import learner_class
-from vwlite.learners.base import Learner
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.per_class import PerClass
+from vwlite.learners.ensemble import Ensemble
 from vwlite.learners.row_results import Results
-from vwlite.storage.weight_table import Table
-
-SCALARS = ("rate", "first", "min_label", "max_label", "time")
-PIECE = 1e7  # of the sum of the rows' squared numbers of features, which is about what interactions come to
 
 
-def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The rows ``[begin, end)`` cut where one piece of work ends."""
-    edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(float)
-    work = np.cumsum(np.diff(edges) ** 2) // PIECE
-    cuts = np.flatnonzero(np.diff(work)) + 1 + begin
-    yield from pairwise([begin, *cuts.tolist(), end])
-
-
-class FilterTree(PerClass):
+class FilterTree(Ensemble):
     """Nodes are numbered like a heap's: n has the children 2n and 2n + 1, class c is the leaf ``classes + c``."""
 
     name = "filter_tree"
     config_type = FilterTreeConfig
-    supports_audit = is_sum = shows_raw = False
-    SCALARS = SCALARS
-
-    def __init__(
-        self, config: FilterTreeConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
-    ) -> None:
-        Learner.__init__(self, config, bits, learning=learning, vw_compat=vw_compat)
-        base = learner_class(config.base.learner)
-        options = {"learning": learning, "vw_compat": vw_compat}
-        self.nodes = [base(config.base, bits, **options) for _ in range(config.count - 1)]  # of the numbers 1, 2, ...
-        low, high = config.base.prediction_bounds or config.base.loss.start_range(False)
-        for node in self.nodes:
-            node.set(min_label=low, max_label=high)
-        self.weights = self.nodes[0].weights
-        self.drops_pairs = self.nodes[0].drops_pairs
-        self.layout, self.start_time = (0, 1), 0.0
-        self.mask: np.ndarray | None = None
-        self.told: np.ndarray | None = None
-        self.wants_scores = False
-        self.arrays: Mapping[str, Any] = {}
-        self.inner = Results()
-        first = config.classes.first
-        self.set(rate=1.0, first=-1 if first is None else first)
-
-    @classmethod
-    def slot_bytes(cls, config: FilterTreeConfig, learning: bool) -> float:
-        return learner_class(config.base.learner).slot_bytes(config.base, learning) * (config.count - 1)
+    shows_raw = False
+    one_less = 1
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         stack = self.nodes[0].described[0]
         return (*stack, "filter_tree"), "CS" if self.config.costs else "MULTICLASS", "MULTICLASS"
-
-    def tester(self, **changes: Any) -> FilterTree:
-        other = Learner.tester(self, **changes)
-        other.nodes = [node.tester() for node in self.nodes]
-        other.inner = Results()
-        return other
-
-    def answer_all(self) -> None:
-        super().answer_all()
-        for node in self.nodes:
-            node.odd = self.odd
-
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        """In pieces, between which a signal may stop it: within one, some nodes are ahead of others."""
-        plan = copy(plan)
-        plan.stop = bytes(1)
-        for first, last in pieces(batch, begin, end):
-            if STOP[0]:
-                return first
-            self.run_piece(batch, plan, results, first, last)
-        return end
 
     def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         rows, count = slice(begin, end), self.config.count
@@ -126,107 +59,3 @@ class FilterTree(PerClass):
         results.raw[rows] = first
         results.loss[rows] = np.where(shown & known & np.isfinite(above), above * batch.importance[rows], 0)
         results.features[rows] = self.inner.features[rows]
-
-    def costs_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """float32[rows, classes], infinite where unknown, and int32[rows], the number of the first class by then."""
-        count = self.config.count
-        if self.config.costs:
-            return self.listed_costs(batch, begin, end)
-        label, place = batch.label[begin:end], np.arange(end - begin)
-        before = int(self.get("first") != 0)
-        learns = self.learning & ~np.isnan(label)
-        if results.holdout_mask is not None:
-            learns &= results.holdout_mask[begin:end] == 0
-        tells = np.flatnonzero(learns & ((label == 0) | (label == count)))
-        turn = int(tells[0]) if self.get("first") < 0 and len(tells) else end - begin
-        if turn < end - begin:  # this row is still answered as those before it, but learned as those after it
-            self.set(first=float(label[turn] == count))
-        after = int(self.get("first") != 0)
-        true = label - np.where(place < turn, before, after)
-        costs = np.ones((end - begin, count), np.float32)
-        rows = np.flatnonzero((true >= 0) & (true < count))
-        costs[rows, true[rows].astype(np.int32)] = 0
-        return costs, np.where(place <= turn, before, after).astype(np.int32)
-
-    def listed_costs(self, batch: Batch, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        count = self.config.count
-        costs = np.full((end - begin, count), np.inf, np.float32)
-        if batch.lists is None:
-            costs[:] = 0
-            return costs, np.full(end - begin, int(self.get("first") != 0), np.int32)
-        start = batch.lists.indptr[begin : end + 1]
-        named = batch.lists.indices[start[0] : start[-1]].astype(np.int64)
-        owner = np.repeat(np.arange(end - begin), np.diff(start))
-        tells = np.flatnonzero((named == 0) | (named == count))
-        if self.get("first") < 0 and len(tells):
-            self.set(first=float(named[tells[0]] == count))
-        first = int(self.get("first") != 0)
-        fits = (named >= first) & (named < first + count)
-        costs[owner[fits], named[fits] - first] = batch.lists.values[start[0] : start[-1]][fits]
-        return costs, np.full(end - begin, first, np.int32)
-
-    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        return []
-
-    def end_pass(self) -> None:
-        for node in self.nodes:
-            node.end_pass()
-
-    def apply_shrinkage(self) -> None:
-        for node in self.nodes:
-            node.apply_shrinkage()
-
-    def warnings(self) -> list[str]:
-        return sorted({line for node in self.nodes for line in node.warnings()})
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return ("w",)
-
-    def tables(self, predict_only: bool) -> dict[str, Table]:
-        return {
-            f"node{number}_{name}": table
-            for number, node in enumerate(self.nodes, 1)
-            for name, table in node.tables(predict_only).items()
-        }
-
-    def header(self) -> dict[str, Any]:
-        config = {**asdict(self.config), "base_learner": self.config.base.learner}
-        nodes = [{name: value for name, value in node.header().items() if name != "config"} for node in self.nodes]
-        return {**Learner.header(self), "config": config, "nodes": nodes}
-
-    @classmethod
-    def check_size(cls, header: Mapping[str, Any], config: FilterTreeConfig) -> None:
-        if len(header["nodes"]) != config.count - 1:
-            raise ValueError("nodes for another number of classes")
-        for node in header["nodes"]:
-            learner_class(config.base.learner).check_size(node, config.base)
-
-    @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
-        return None
-
-    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        self.arrays = arrays
-        self.set(**{name: float(scalars[name]) for name in SCALARS})
-
-    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
-        if self.get("first") not in (-1, 0, 1):
-            raise ValueError("classes are counted from 0 or 1")
-        for number, (node, told) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
-            prefix = f"node{number}_"
-            own = {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
-            node.load(own, told["scalars"], whole)
-            node.take_header(told, whole)
-        self.arrays, self.weights = {}, self.nodes[0].weights
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> FilterTreeConfig:
-        kind = learner_class(stored["base_learner"])
-        if not kind.config_type.plays_in_trees:
-            raise ValueError("a tree of learners that are not of two classes")
-        own = {field.name for field in fields(FilterTreeConfig)} - {field.name for field in fields(GdConfig)}
-        base = kind.config_from(stored["base"], {name: value for name, value in changes.items() if name not in own})
-        kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner")}
-        changed = {name: value for name, value in changes.items() if name in own}
-        return replace(built(FilterTreeConfig, kept, base=base), **changed)

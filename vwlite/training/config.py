@@ -91,6 +91,8 @@ class RunConfig(Config):
             raise UsageError(f"--curriculum does not go with --{option}, which needs the same examples in every pass")
         if self.learner.only_answers and self.output.raw_predictions and not self.vw_compat:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
+        if self.vw_compat and self.learner.differs_from_vw:
+            raise UsageError(f"{self.learner.differs_from_vw} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
         if self.output.readable_model or self.output.invert_hash:

@@ -34,6 +34,11 @@ class LearnerConfig(Config):
         return next((name for name in self.asked_by if getattr(self, name, True)), self.learner)
 
     @property
+    def differs_from_vw(self) -> str:
+        """Why ``vwlite vw`` refuses these options, which vw has: they give other numbers. Empty where they do not."""
+        return ""
+
+    @property
     def shows_probabilities_of_classes(self) -> dict[str, Any]:
         """The options with which a model's predictions are the probabilities of its classes; empty: it has none."""
         return {}

@@ -29,8 +29,8 @@ class CoinConfig(GdConfig):
         GdConfig.__post_init__(self)
         if self.coin == self.pistol:
             raise UsageError("--coin and --pistol do not go together")
-        if self.ftrl or self.binary or self.l1 or self.l2 or self.sparse_l2:
-            raise UsageError("--coin and --pistol do not go with --ftrl, --binary and regularisation")
+        if self.ftrl or self.l1 or self.l2 or self.sparse_l2:
+            raise UsageError("--coin and --pistol do not go with --ftrl and regularisation")
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:
@@ -39,3 +39,9 @@ class CoinConfig(GdConfig):
 
     def check_ftrl(self) -> None:
         """These learners have the two parameters as well."""
+
+    @property
+    def differs_from_vw(self) -> str:
+        if not self.binary:
+            return ""
+        return "--binary over --coin and --pistol answers a few examples otherwise than vw"

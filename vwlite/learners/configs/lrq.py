@@ -31,8 +31,8 @@ class LrqConfig(GdConfig):
         GdConfig.__post_init__(self)
         object.__setattr__(self, "lrq", tuple(self.lrq))
         read_pairs(self.lrq)
-        if self.ftrl or self.binary:
-            raise UsageError("--lrq does not go with --ftrl and --binary")
+        if self.ftrl:
+            raise UsageError("--lrq does not go with --ftrl")
 
 
 def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:

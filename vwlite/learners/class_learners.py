@@ -1,0 +1,147 @@
+"""Classes, sets of labels and costs over learners that share no table: a learner of numbers for each class.
+
+What ``vwlite.learners.per_class`` does with one table and gradient descent (Rifkin and Klautau 2004, "In defense of
+one-vs-all classification"), here with ``--lrq`` and ``--dotproduct``, whose updates move several weights at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.configs.class_learners import ClassLearnersConfig
+from vwlite.learners.ensemble import Ensemble
+from vwlite.learners.per_class import PerClass, PerClassKernelConfig
+from vwlite.learners.row_results import Results
+
+ZERO_PROBABILITY_LOSS = 999.0  # as of ``cython_ext/learners/class_update.pxd``
+
+
+class ClassLearners(Ensemble):
+    """``raw`` and ``score`` float32[rows, classes]: what the classes' learners predict, as it is and clipped."""
+
+    name = "class_learners"
+    config_type = ClassLearnersConfig
+
+    def __init__(
+        self,
+        config: ClassLearnersConfig,
+        bits: int,
+        *,
+        learning: bool = True,
+        vw_compat: bool = False,
+        start: bool = True,
+    ) -> None:
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        self.kernel = PerClassKernelConfig(config, vw_compat=vw_compat, frozen=not learning)
+        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
+        self.log_loss = np.zeros((2, 2))  # as in PerClass
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        _, labels, predictions = PerClass.described.fget(self)  # type: ignore[attr-defined]
+        return (*self.nodes[0].described[0], self.config.kind), labels, predictions
+
+    def tester(self, **changes: bool) -> ClassLearners:
+        other = super().tester(**changes)
+        other.kernel.show(other.config)
+        other.log_loss = np.zeros((2, 2))
+        return other
+
+    def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        if len(self.raw) < len(results):
+            self.raw, self.score = np.zeros((2, len(results), self.config.count), np.float32)
+        if len(self.inner) < len(results):
+            self.inner.reserve(len(results))
+        self.inner.holdout_mask = results.holdout_mask
+        rows = slice(begin, end)
+        wanted, first = self.targets_of(batch, results, begin, end)
+        label, importance = batch.label.copy(), batch.importance.copy()
+        if self.config.kind == "csoaa":
+            importance[rows] = 1  # as costs have it, whatever the line says
+        for number, node in enumerate(self.nodes):
+            label[rows] = wanted[:, number]
+            node.run(replace(batch, label=label, importance=importance), plan, self.inner, begin, end)
+            self.raw[rows, number] = self.inner.raw[rows]
+            self.score[rows, number] = self.inner.prediction[rows]
+        results.raw[rows], results.features[rows] = first, self.inner.features[rows]
+        shown = batch.flags[rows] & (BLANK | SAVE) == 0
+        answer = {"oaa": self.best_class, "csoaa": self.cheapest, "multilabel_oaa": self.label_sets}[self.config.kind]
+        prediction, loss = answer(batch, wanted, begin, end, first)
+        results.prediction[rows] = np.where(shown, prediction, 0)
+        results.loss[rows] = np.where(shown & ~np.isnan(batch.label[rows]), loss, 0)
+        if self.kernel.probabilities:
+            self.make_probabilities(batch, results, begin, end)
+
+    def targets_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """What the learners are to predict, float32[rows, classes], NaN where unknown; the numbers of first classes."""
+        if self.config.kind == "multilabel_oaa":
+            return self.members(batch, begin, end), np.zeros(end - begin, np.int32)
+        costs, first = self.costs_of(batch, results, begin, end)
+        if self.config.kind == "csoaa":
+            return np.where(np.isfinite(costs), costs, np.nan), first
+        known = ~np.isnan(batch.label[begin:end])
+        return np.where(known[:, None], np.where(costs == 0, 1, -1), np.nan), first
+
+    def members(self, batch: Batch, begin: int, end: int) -> np.ndarray:
+        """1 for the labels of a row, -1 for others, NaN where the row has no label."""
+        wanted = np.full((end - begin, self.config.count), -1, np.float32)
+        if batch.lists is not None:
+            start = batch.lists.indptr[begin : end + 1]
+            named = batch.lists.indices[start[0] : start[-1]].astype(np.int64)
+            owner, fits = np.repeat(np.arange(end - begin), np.diff(start)), named < self.config.count
+            wanted[owner[fits], named[fits]] = 1
+        wanted[np.isnan(batch.label[begin:end])] = np.nan
+        return wanted
+
+    def best_class(
+        self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        prediction = self.score[begin:end].argmax(axis=1) + first
+        wrong = (prediction != batch.label[begin:end]) & (batch.importance[begin:end] > 0)
+        return prediction, np.where(wrong, batch.importance[begin:end], 0)
+
+    def cheapest(
+        self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of the classes with a cost, or of all in rows without any."""
+        known = ~np.isnan(wanted)
+        open_to = known | ~known.any(axis=1)[:, None]
+        best = np.where(open_to, self.raw[begin:end], np.inf).argmin(axis=1)
+        costs = np.where(known, wanted, np.inf)
+        chosen = costs[np.arange(end - begin), best]
+        least = 0 if self.config.cs_absolute_loss else costs.min(axis=1, initial=np.inf)
+        with np.errstate(invalid="ignore"):
+            return best + first, np.where(np.isfinite(chosen), chosen - least, 0)
+
+    def label_sets(
+        self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes of the sets, and how many labels are wrong."""
+        if self.config.link == "logistic":
+            with np.errstate(over="ignore"):
+                self.score[begin:end] = 1 / (1 + np.exp(-self.score[begin:end]))
+        said = self.score[begin:end] > self.kernel.bound
+        return said.sum(axis=1), (said != (wanted > 0)).sum(axis=1)
+
+    def make_probabilities(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        with np.errstate(over="ignore"):
+            shares = 1 / (1 + np.exp(-self.score[begin:end].astype(np.float64)))
+        shares /= shares.sum(axis=1, keepdims=True)
+        self.score[begin:end] = shares
+        place = batch.label[begin:end] - results.raw[begin:end]
+        rows = np.flatnonzero((place >= 0) & (place < self.config.count))  # none without a label
+        true = shares[rows, place[rows].astype(np.int64)]
+        with np.errstate(divide="ignore"):
+            losses = np.where(true > 0, -np.log(true), ZERO_PROBABILITY_LOSS)
+        mask = results.holdout_mask
+        held = np.zeros(len(rows), np.int64) if mask is None else mask[begin:end][rows].astype(np.int64)
+        weight = batch.importance[begin:end][rows]
+        np.add.at(self.log_loss[0], held, losses * weight)
+        np.add.at(self.log_loss[1], held, weight)
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        return PerClass.summary_lines(self, held)

@@ -1,0 +1,43 @@
+"""Options of classes each of which has a learner of its own."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.options import config
+
+
+@config
+class ClassLearnersConfig(PerClassConfig):
+    """As ``PerClassConfig``; ``base`` is the configuration of every class's learner."""
+
+    base: Any = None
+    pairs: int = 0  # of dot products, those of the base
+
+    learner: ClassVar[str] = "class_learners"
+    asked_by: ClassVar[tuple[str, ...]] = ()  # but by --oaa and its like beside an option that asks for the base
+    goes_over_bases: ClassVar[bool] = False  # ``base`` is the options of a learner of numbers that is no such base
+    in_vw: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.oaa_subsample or self.sequential:
+            option = "--oaa_subsample" if self.oaa_subsample else "--sequential"
+            raise UsageError(f"{option} does not go with --{self.base.option}: every class learns by itself")
+        if not self.base.plays_in_trees:
+            raise UsageError(f"--{self.kind} does not go with --{self.base.option}")
+
+    @property
+    def option(self) -> str:
+        return self.kind
+
+    @property
+    def differs_from_vw(self) -> str:
+        return f"--{self.kind} over --{self.base.option} gives other numbers than vw's: every class has its own table"
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        return getattr(self.base, "idle", ("", ()))
