@@ -31,15 +31,8 @@ def run_learn(arguments: dict[str, Any]) -> int:
         corpus = read(arguments, paths_of(arguments))
         labelled = read({**arguments, "bad_lines": None}, more) if more else None
         learned = learn(config, corpus, labelled, speak)
-        theta = learned.theta
-        facts = {
-            "aux": list(arguments["aux"]),
-            "problems": [len(one.made.names) for one in learned.problems],
-            "groups": {name: values.tolist() for name, values in zip(theta.names, theta.values, strict=True)},
-            "objective": learned.objectives if config.iterations > 1 else [],
-            "examples": len(corpus.label),
-        }
-        model_file.save_theta(arguments["model"], theta, {**facts, "seed": arguments["seed"]})
+        facts = learned.facts(arguments["aux"])
+        model_file.save_theta(arguments["model"], learned.theta, {**facts, "seed": arguments["seed"]})
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
     return 0

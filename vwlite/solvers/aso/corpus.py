@@ -1,6 +1,6 @@
-"""A text read whole into memory: numbered features with their names and namespaces, labels as texts."""
+"""A text, or batches, whole in memory: numbered features with their names and namespaces, labels as texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
+from vwlite.errors import UsageError
 from vwlite.solvers.aso.rows import Rows
 
 
@@ -34,8 +35,13 @@ class Vocabulary:
         return np.where(self.key[place] == keys, place, -1)
 
 
+def text_format(skip_malformed: bool = True) -> TextFormat:
+    """Labels are names, and names of features are kept."""
+    return TextFormat(skip_malformed=skip_malformed, names=True).of_words()
+
+
 class Corpus:
-    """Reads texts; ``rows`` numbers features by a vocabulary, this one's own or another's.
+    """Reads texts or takes batches; ``rows`` numbers features by a vocabulary, this one's own or another's.
 
     ``label`` int64[n], place in ``texts``, -1 where unlabelled. With ``tags`` these are kept, and examples of no
     importance too.
@@ -51,10 +57,17 @@ class Corpus:
         self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
 
     def read(self, paths: Sequence[str], threads: int = 1, skip_malformed: bool = True) -> "Corpus":
-        for part in read(paths, TextFormat(skip_malformed=skip_malformed, names=True).of_words(), threads=threads):
-            batch = self.policy.examine(part)
+        parts = read(paths, text_format(skip_malformed), threads=threads)
+        return self.take(map(self.policy.examine, parts))
+
+    def take(self, batches: Iterable[Batch]) -> "Corpus":
+        """Batches of ``text_format``. Raises UsageError for those without names of features."""
+        for batch in batches:
+            if batch.names is None:
+                raise UsageError("the batches have no names of features, which Theta is made of")
             self.add(batch)
-            batch.release()
+            if batch.release:
+                batch.release()
         self.policy.finish()
         return self
 

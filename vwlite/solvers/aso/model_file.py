@@ -16,6 +16,7 @@ from vwlite.solvers.aso.sgd import Weights
 from vwlite.solvers.aso.theta import Theta
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
+from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.training.model_header import TargetHeader, ThetaHeader
 
 THETA, TARGET = "aso-theta", "aso"
@@ -68,9 +69,11 @@ def theta_from(header: dict[str, Any], arrays: dict[str, Any]) -> Theta:
     return Theta(words, group, matrix, names, np.split(values, np.cumsum(h)[:-1]) if h else [])
 
 
-def save_theta(path: str, theta: Theta, facts: dict[str, Any]) -> None:
+def save_theta(
+    path: str, theta: Theta, facts: dict[str, Any], open_output: OpenOutput = atomic_output
+) -> None:
     header, arrays = theta_parts(theta)
-    model_file.save(path, {"learner": THETA, "aso": facts, **header}, arrays)
+    model_file.save(path, {"learner": THETA, "aso": facts, **header}, arrays, open_output=open_output)
 
 
 def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:

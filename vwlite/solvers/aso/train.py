@@ -1,7 +1,8 @@
 """SVD-ASO: Theta out of auxiliary problems (Ando and Zhang 2005, figure 3, and section 5.3 for feature groups)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,18 @@ class Learned:
     theta: Theta
     problems: list[Problems]
     objectives: list[float]
+    examples: int
+
+    def facts(self, aux: Sequence[str]) -> dict[str, Any]:
+        """What is told of the learning, as JSON data; ``aux`` are the kinds of problems as they were asked for."""
+        theta = self.theta
+        return {
+            "aux": list(aux),
+            "problems": [len(one.made.names) for one in self.problems],
+            "groups": {name: values.tolist() for name, values in zip(theta.names, theta.values, strict=True)},
+            "objective": self.objectives if len(self.objectives) > 1 else [],
+            "examples": self.examples,
+        }
 
 
 def learn(
@@ -75,7 +88,7 @@ def learn(
         theta = decomposed(config, parts, theta, say)
         if config.iterations > 1:
             say(f"iteration {len(objectives)}: objective {total:.6g}")
-    return Learned(theta, problems, objectives)
+    return Learned(theta, problems, objectives, len(corpus.label))
 
 
 def solved(
