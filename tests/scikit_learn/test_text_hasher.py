@@ -64,6 +64,19 @@ def test_any_iterable_of_texts_or_bytes(kind):
     assert (TextHasher().transform(kind(LINES)) != TextHasher().transform(LINES)).nnz == 0
 
 
+@pytest.mark.parametrize("kind", [list, iter])
+@pytest.mark.parametrize("options", [{}, {"quadratic": ["ui"]}, {"hash": "all", "hash_seed": 2}])
+def test_dicts_are_rows_as_their_text_is(options, kind):
+    rows = [
+        {"user": {"ann": 1}, "item": {"book": 2, "pen": True}, "city": "rome", "7": 0.5},
+        {"tags": ["good", "fine"], "age": 3, "absent": None},
+        {},
+    ]
+    lines = ["| city:rome 7:0.5 |user ann |item book:2 pen", "| age:3 |tags good fine", ""]
+    hasher = TextHasher(**options)
+    assert (hasher.transform(kind(rows)) != hasher.transform(lines)).nnz == 0
+
+
 def test_a_series_of_pandas():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     assert (TextHasher().transform(pandas.Series(LINES, index=[4, 3, 2, 1])) != TextHasher().transform(LINES)).nnz == 0
@@ -74,6 +87,7 @@ def test_a_series_of_pandas():
     [
         (["|a x", "no bar"], "row 1, column 0: no '|', expected one between label and features: no bar"),
         (["|a x", 3], "row 1: expected a line of text, not int"),
+        (["|a x", {"x": 1}], "row 1: expected a line of text, not dict"),
         ("|a x", "expected an iterable of lines, not a single text"),
     ],
 )

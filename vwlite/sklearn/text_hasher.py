@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from vwlite.data.batch import Batch
 from vwlite.data.csr import joined
 from vwlite.data.lines import line_batches
+from vwlite.data.tables import of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
@@ -20,7 +21,7 @@ from vwlite.solvers.loglinear.examples import terms_of
 
 
 class TextHasher(TransformerMixin, BaseEstimator):
-    """Turns lines of Vowpal Wabbit text into sparse rows of ``2 ** bits`` hashed columns.
+    """Turns lines of Vowpal Wabbit text, or dicts, into sparse rows of ``2 ** bits`` hashed columns.
 
     A feature's column is the slot that ``vwlite train`` has for it, n-grams and crossed namespaces included; the
     constant is left out. Labels, importance and tags of the lines are not used, whatever they are. Nothing is learned:
@@ -82,10 +83,12 @@ class TextHasher(TransformerMixin, BaseEstimator):
         self._plan_and_format()
         return self
 
-    def transform(self, X: Iterable[str | bytes]) -> csr_matrix:
-        """``X``: n lines. CSR of float32, n rows; a column that a row has twice counts the sum.
+    def transform(self, X: Iterable[str | bytes | Mapping[str, Any]]) -> csr_matrix:
+        """Rows of ``X``, n lines, or n dicts of name and value: a number, a text, a list of words, or a dict, which is
+        a namespace.
 
-        Raises DataError for a malformed line, naming row and column from 0; UsageError for wrong parameters.
+        CSR of float32, n rows; a column that a row has twice counts the sum. Raises DataError for a malformed row,
+        naming row and column from 0; UsageError for wrong parameters.
         """
         plan, format = self._plan_and_format()
         parts = []
@@ -94,7 +97,8 @@ class TextHasher(TransformerMixin, BaseEstimator):
                 for characters in new_namespaces(batch, plan).values():
                     plan.see(characters)
             parts.append(terms_of(batch, plan))
-            batch.release()
+            if batch.release:
+                batch.release()
         terms = joined(parts)
         index = np.int32 if self.bits < 32 and terms.indptr[-1] < 2**31 else np.int64
         entries = (terms.values, terms.indices.astype(index), terms.indptr.astype(index))
@@ -113,13 +117,14 @@ class TextHasher(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
+        tags.input_tags.string = tags.input_tags.dict = True
         tags.requires_fit = False
         return tags
 
 
-def batches_of(lines: Any, format: TextFormat) -> Iterator[Batch]:
-    """Raises DataError for what are no lines."""
-    if isinstance(lines, str | bytes):
+def batches_of(rows: Any, format: TextFormat) -> Iterable[Batch]:
+    """Raises DataError for what are neither lines nor dicts."""
+    if isinstance(rows, str | bytes):
         raise DataError("expected an iterable of lines, not a single text")
-    return line_batches(lines, format)
+    dicts, rows = of_dicts(rows)
+    return table_batches(rows, text_format=format) if dicts else line_batches(rows, format)
