@@ -43,11 +43,11 @@ cdef class DictRows:
     cdef bytearray text
     cdef readonly Py_ssize_t row  # number of the next row
 
-    def __cinit__(self, uint32_t seed, bint hash_all, bint named):
-        """With ``named`` names are kept, which takes longer."""
+    def __cinit__(self, uint32_t seed, bint hash_all, bint named, Py_ssize_t row=0):
+        """``row`` is the number of the first row. With ``named`` names are kept, which takes longer."""
         self.seed, self.hash_all, self.named = seed, hash_all, named
         self.anonymous_hash = murmur3(PyBytes_AS_STRING(NOTHING), 0, seed)
-        self.row = 0
+        self.row = row
         self.clear()
 
     def __dealloc__(self):

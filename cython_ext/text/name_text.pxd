@@ -2,8 +2,9 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
+from base.byte_scan cimport delimiters
 from text.murmur3 cimport hash_name
 from text.number_parser cimport read_number
 
@@ -33,9 +34,12 @@ cdef inline size_t write_name(const uint8_t *source, size_t length, bint text_va
                               char *buffer) noexcept nogil:
     """Write the name as a line can hold it, with slack behind; returns its length. ``buffer`` has room for SLACK + 1 bytes more."""
     cdef size_t i
-    for i in range(length):
-        buffer[i] = 95 if splits(source[i], text_value) else <char>source[i]
+    memcpy(buffer, source, length)
     memset(buffer + length, 0, SLACK)
+    if length > 16 or delimiters(buffer):
+        for i in range(length):
+            if splits(source[i], text_value):
+                buffer[i] = 95
     if length == 0 or (text_value and looks_numeric(buffer, length, powers)):
         for i in range(length + SLACK, 0, -1):
             buffer[i] = buffer[i - 1]

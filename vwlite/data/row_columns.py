@@ -23,14 +23,12 @@ class RowColumns:
     it reads lists, also lists of classes, or dicts of class and cost.
     """
 
-    def __init__(self, format: TextFormat, y: Any, weight: Any, base: Any, tags: Any) -> None:
-        """Raises DataError for what is no label, number or tag; UsageError for columns that such labels do not have."""
-        if format.groups:
-            raise UsageError("groups of lines are read from text only")
-        if base is not None and format.words:
-            raise UsageError("base: labels that are names or lists have no initial prediction")
-        if weight is not None and format.lists:
-            raise UsageError("weight: labels that are lists have no importance")
+    def __init__(self, format: TextFormat, y: Any, weight: Any, base: Any, tags: Any, first: int = 0) -> None:
+        """``first`` is the number of the first row in messages.
+
+        Raises DataError for what is no label, number or tag; UsageError for columns that such labels do not have.
+        """
+        check_columns(format, weight, base)
         self.sizes = {
             name: size_of(name, one)
             for name, one in (("y", y), ("weight", weight), ("base", base), ("tags", tags))
@@ -38,15 +36,15 @@ class RowColumns:
         }
         self.label = self.words = None
         if y is not None and format.words:
-            self.words = label_words(y, format.lists)
+            self.words = label_words(y, format.lists, first)
         elif y is not None:
-            self.label = numbers("label", y, missing=True)
-        self.importance = None if weight is None else numbers("weight", weight)
+            self.label = numbers("label", y, first, missing=True)
+        self.importance = None if weight is None else numbers("weight", weight, first)
         if self.importance is not None and (self.importance < 0).any():
             row = int(np.argmax(self.importance < 0))
-            raise DataError(f"row {row}: {SENTENCES[Code.BAD_IMPORTANCE]}: {self.importance[row]:g}")
-        self.base = None if base is None else numbers("base", base)
-        self.tags = None if tags is None else tag_words(tags)
+            raise DataError(f"row {first + row}: {SENTENCES[Code.BAD_IMPORTANCE]}: {self.importance[row]:g}")
+        self.base = None if base is None else numbers("base", base, first)
+        self.tags = None if tags is None else tag_words(tags, first)
 
     def check(self, rows: int) -> None:
         """Raises DataError unless all columns have as many entries as there are rows."""
@@ -82,6 +80,16 @@ class RowColumns:
         }
 
 
+def check_columns(format: TextFormat, weight: Any, base: Any) -> None:
+    """Raises UsageError for columns that the labels of a format do not have."""
+    if format.groups:
+        raise UsageError("groups of lines are read from text only")
+    if base is not None and format.words:
+        raise UsageError("base: labels that are names or lists have no initial prediction")
+    if weight is not None and format.lists:
+        raise UsageError("weight: labels that are lists have no importance")
+
+
 def cut(column: np.ndarray | None, begin: int, end: int, rows: int, default: float) -> np.ndarray:
     """A copy: learners and class weights change these columns."""
     return np.full(rows, default, np.float32) if column is None else column[begin:end].copy()
@@ -102,19 +110,20 @@ def size_of(name: str, column: Any) -> int:
     return len(column)
 
 
-def numbers(name: str, column: Any, missing: bool = False) -> np.ndarray:
+def numbers(name: str, column: Any, first: int, missing: bool = False) -> np.ndarray:
     """float32[n]; NaN where an entry is ``missing``, if that is allowed. Raises DataError."""
     array = np.asarray(column)
     if array.ndim != 1:
         raise DataError(f"{name}: expected one number for each row, not an array of shape {array.shape}")
     if array.dtype.kind not in "biuf":
-        array = np.array([number_of(name, row, one, missing) for row, one in enumerate(array.tolist())], np.float64)
+        entries = enumerate(array.tolist(), first)
+        array = np.array([number_of(name, row, one, missing) for row, one in entries], np.float64)
     with np.errstate(over="ignore"):
         found = array.astype(np.float32)
     wrong = np.isinf(found) if missing else ~np.isfinite(found)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise DataError(f"row {row}: {name} is {array[row]}: {SENTENCES[Code.NOT_FINITE]}")
+        raise DataError(f"row {first + row}: {name} is {array[row]}: {SENTENCES[Code.NOT_FINITE]}")
     return found
 
 
@@ -130,11 +139,11 @@ def is_missing(entry: Any) -> bool:
     return entry is None or (isinstance(entry, float) and entry != entry)
 
 
-def label_words(column: Any, lists: bool) -> list[bytes | None]:
+def label_words(column: Any, lists: bool, first: int) -> list[bytes | None]:
     """Per row the label as text has it, None where there is none. Raises DataError."""
     known: dict[Any, bytes] = {}
     found: list[bytes | None] = []
-    for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column):
+    for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column, first):
         if is_missing(entry):
             found.append(None)
         elif not isinstance(entry, str | int | float):
@@ -173,10 +182,10 @@ def label_word(row: int, entry: Any) -> bytes:
     return word.encode("utf-8", "surrogateescape")
 
 
-def tag_words(column: Any) -> list[bytes]:
+def tag_words(column: Any, first: int) -> list[bytes]:
     """Per row the tag, empty where there is none. Raises DataError."""
     found = []
-    for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column):
+    for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column, first):
         text = entry.decode("utf-8", "surrogateescape") if isinstance(entry, bytes) else str(entry)
         word = "" if is_missing(entry) else text
         if SPLITS.intersection(word):

@@ -27,6 +27,7 @@ class Part:
     hashes: np.ndarray  # uint32[features]
     values: np.ndarray  # float32[features], none of them 0
     names: tuple[bytes, np.ndarray, np.ndarray] | None = None  # text, and int64[features]: begin and end of each name
+    joins: bool = False  # its features are of the same namespace as those of the part before, and follow them
 
     @property
     def char(self) -> int:
@@ -75,18 +76,19 @@ def interleaved(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarra
     """The arrays of several namespaces; and where each feature of the parts, one behind the other, stands in them."""
     sizes = np.stack([np.diff(part.indptr.astype(np.int64)) for part in parts], axis=1)
     starts = offsets(sizes.ravel())
-    filled = sizes > 0
     begins = starts[:-1].reshape(sizes.shape)
     order = np.concatenate([
         np.arange(len(part.hashes)) + np.repeat(begins[:, number] - part.indptr[:-1], sizes[:, number])
         for number, part in enumerate(parts)
     ])
+    heads = [number for number, part in enumerate(parts) if not part.joins]
+    filled = np.add.reduceat(sizes, heads, axis=1) > 0
     columns = {
         "row_namespace": offsets(filled.sum(axis=1)).astype(np.uint32),
-        "namespace_start": np.append(begins[filled], starts[-1]).astype(np.uint32),
+        "namespace_start": np.append(begins[:, heads][filled], starts[-1]).astype(np.uint32),
         "feature_hash": moved([part.hashes for part in parts], order),
         "value": moved([part.values for part in parts], order),
-        "numbers": np.nonzero(filled)[1],
+        "numbers": np.array(heads)[np.nonzero(filled)[1]],
     }
     return columns, order
 

@@ -1,4 +1,4 @@
-"""Batches of tables in memory, whose numbers are never made text: matrices, a namespace each, and dicts."""
+"""Batches of tables in memory, whose numbers are never made text: matrices, a namespace each, dicts and data frames."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from itertools import chain
 from typing import Any
 
 from vwlite.data.dict_batches import DictBatches
+from vwlite.data.frame_batches import FrameBatches
+from vwlite.data.frames import is_frame
 from vwlite.data.matrices import is_matrix
 from vwlite.data.matrix_batches import MatrixBatches
 from vwlite.data.row_columns import RowColumns
@@ -15,11 +17,11 @@ from vwlite.errors import UsageError
 
 
 def is_table(data: Any) -> bool:
-    """Whether ``table_batches`` takes it: a matrix, a dict of matrices, a list of dicts.
+    """Whether ``table_batches`` takes it: a matrix, a dict of matrices, a list of dicts, a data frame.
 
     Other iterables of dicts it takes as well; ``of_dicts`` tells them from those of lines.
     """
-    if is_matrix(data) or isinstance(data, Mapping):
+    if is_matrix(data) or is_frame(data) or isinstance(data, Mapping):
         return True
     return isinstance(data, list | tuple) and bool(data) and isinstance(data[0], Mapping)
 
@@ -43,19 +45,26 @@ def table_batches(
     names: Any = None,
     namespaces: Any = None,
     text_format: TextFormat,
-) -> MatrixBatches | DictBatches:
+) -> MatrixBatches | DictBatches | FrameBatches:
     """The batches of a table, those that the parser makes of the same table as text.
 
-    ``data``: a 2-D NumPy array; a sparse matrix of SciPy's kind; a dict of namespace and one of these; or an iterable
-    of dicts of name and value (``DictBatches``). Column ``j`` of a matrix is the feature ``j`` or has its name in
-    ``names``, a sequence or, for a dict of matrices, a dict of sequences. ``y``, ``weight``, ``base`` and ``tags`` are
-    arrays of an entry for each row (``RowColumns``).
+    ``data``: a 2-D NumPy array; a sparse matrix of SciPy's kind; a dict of namespace and one of these; an iterable of
+    dicts of name and value (``DictBatches``); or a data frame that hands out a stream of Arrow (``FrameBatches``).
+    Column ``j`` of a matrix is the feature ``j`` or has its name in ``names``, a sequence or, for a dict of matrices, a
+    dict of sequences. ``namespaces``: a dict of namespace and the names of a frame's columns; the others are anonymous.
+    ``y``, ``weight``, ``base`` and ``tags`` are arrays of an entry for each row (``RowColumns``) or, of a frame, the
+    name of a column, which then is no feature.
 
     Iterate as often as wanted where the result is ``replayable``. Nothing is written to ``data``, whose memory batches
-    may share. Raises DataError for values, labels and lengths that cannot be, UsageError for data of another kind.
+    may share. Raises DataError for values, labels and lengths that cannot be, UsageError for data of another kind,
+    ExtraMissing where pyarrow is needed and absent.
     """
     if text_format.makes_features:
         raise UsageError("--affix and --spelling read names in text: they are not made of tables")
+    if is_frame(data):
+        if names is not None:
+            raise UsageError("names: a frame's columns have their own")
+        return FrameBatches(data, {"y": y, "weight": weight, "base": base, "tags": tags}, namespaces, text_format)
     if namespaces is not None:
         raise UsageError("namespaces: these data have their own")
     columns = RowColumns(text_format, y, weight, base, tags)

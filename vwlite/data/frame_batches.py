@@ -1,0 +1,106 @@
+"""Batches of data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from vwlite._native.dict_rows import DictRows
+from vwlite.data.batch import Batch
+from vwlite.data.dict_batches import dict_batch
+from vwlite.data.frames import Group, groups_of, pyarrow
+from vwlite.data.row_columns import RowColumns, check_columns
+from vwlite.data.segments import MOST_FEATURES, MOST_ROWS, batch_of
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import UsageError
+
+
+class FrameBatches:
+    """The batches of a frame, read as a stream of record batches of Arrow.
+
+    Numbers, truth values and texts are features of their column's name, as in a dict; a column of lists of texts is a
+    namespace of words unless ``namespaces`` has a place for it. Null and NaN are absent. A stream that can be read
+    once, a ``pyarrow.RecordBatchReader``, serves one pass.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        given: Mapping[str, Any],
+        namespaces: Mapping[str, Sequence[str]] | None,
+        format: TextFormat,
+    ) -> None:
+        """``given``: y, weight, base and tags, each an array, a column's name or None. Raises ExtraMissing."""
+        self.replayable = not isinstance(data, pyarrow().RecordBatchReader)
+        self.data, self.namespaces, self.format = data, namespaces, format
+        self.names = {name: one for name, one in given.items() if isinstance(one, str)}
+        arrays = {name: None if isinstance(one, str) else one for name, one in given.items()}
+        check_columns(format, given["weight"], given["base"])
+        self.arrays, self.columns = arrays, RowColumns(format, **arrays)
+        if hasattr(data, "__len__"):
+            self.columns.check(len(data))
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Raises DataError for numbers out of range and columns of another length, UsageError for other types."""
+        stream = opened(self.data)
+        for parameter, name in self.names.items():
+            if name not in stream.schema.names:
+                raise UsageError(f"{parameter}: there is no column {name!r}")
+        groups = groups_of(stream.schema, self.names.values(), self.namespaces, self.format)
+        step = max(1, min(MOST_ROWS, MOST_FEATURES // max(1, len(stream.schema))))
+        begin = 0
+        for whole in stream:
+            for offset in range(0, whole.num_rows, step):
+                record = whole.slice(offset, step)
+                batch = self.batch(record, groups, begin)
+                batch.first_line = begin
+                yield batch
+                begin += record.num_rows
+        self.columns.check(begin)
+
+    def batch(self, record: Any, groups: list[Group], begin: int) -> Batch:
+        end = begin + record.num_rows
+        self.columns.check_reaches(end)
+        rows = self.rows(record, begin, end)
+        if self.format.names:
+            return self.named(record, groups, rows, begin)
+        return batch_of([part for group in groups for part in group.parts(record, begin)], rows)
+
+    def rows(self, record: Any, begin: int, end: int) -> dict[str, Any]:
+        """Labels, importance, initial predictions and tags, of arrays and columns."""
+        if not self.names:
+            return self.columns.take(begin, end)
+        taken = {name: None if one is None else one[begin:end] for name, one in self.arrays.items()}
+        for parameter, name in self.names.items():
+            taken[parameter] = plain(record.column(name))
+        return RowColumns(self.format, **taken, first=begin).take(0, end - begin)
+
+    def named(self, record: Any, groups: list[Group], rows: dict[str, Any], begin: int) -> Batch:
+        """With names, which takes longer: by way of dicts."""
+        reader = DictRows(self.format.hash_seed, self.format.hash_all, True, begin)
+        columns = {column.name: plain(record.column(column.name)) for group in groups for column in group.columns}
+        dicts = (
+            {group.space: {column.name: columns[column.name][row] for column in group.columns} for group in groups}
+            for row in range(record.num_rows)
+        )
+        reader.read(dicts, record.num_rows, 2**32)
+        return dict_batch(reader, rows)
+
+
+def opened(data: Any) -> Any:
+    """Its stream of record batches. Raises UsageError for a stream of something else."""
+    try:
+        return pyarrow().RecordBatchReader.from_stream(data)
+    except (pyarrow().ArrowInvalid, TypeError) as error:
+        raise UsageError(f"expected a data frame, not {type(data).__name__}: {error}") from None
+
+
+def plain(entries: Any) -> Any:
+    """A column's entries as Python objects, numbers as an array; of lists without what is null."""
+    types = pyarrow().types
+    if types.is_integer(entries.type) or types.is_floating(entries.type):
+        return entries.to_numpy(zero_copy_only=False)
+    found = entries.to_pylist()
+    if types.is_list(entries.type) or types.is_large_list(entries.type):
+        return [[one for one in words or () if one is not None] for words in found]
+    return found
