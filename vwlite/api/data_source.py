@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.memory import MemoryInputs, parsed_rows, parsed_text
-from vwlite.data.tables import is_table
+from vwlite.data.tables import is_table, of_dicts
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 
@@ -27,13 +27,16 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
     Raises UsageError for columns beside text, and for a text that seems to be the name of a file.
     """
     paths = paths_of(data)
+    rows = not paths and is_table(data)
+    if not (rows or paths or is_text(data)) and isinstance(data, Iterable):
+        rows, data = of_dicts(data)
     given = [name for name in OF_ROWS if columns.get(name) is not None]
-    if given and (paths or is_text(data)):
+    if given and not rows:
         raise UsageError(f"{' and '.join(given)} {'go' if len(given) > 1 else 'goes'} with rows: text has its own")
     if paths:
         return partial(file_inputs, paths)
     check_no_path(data)
-    if is_table(data):
+    if rows:
         return partial(MemoryInputs, lambda config, format: parsed_rows(data, columns, format))
 
     def read(config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
