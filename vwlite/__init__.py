@@ -24,7 +24,7 @@ from vwlite.errors import (
 from vwlite.version import __version__
 
 if TYPE_CHECKING:
-    from vwlite.api.functions import load, predict, train
+    from vwlite.api.functions import evaluate, load, predict, train
     from vwlite.api.learned import Learned
     from vwlite.api.model import Model
     from vwlite.api.write_text import write_text
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time
     "Learned": "learned",
     "Model": "model",
+    "evaluate": "functions",
     "load": "functions",
     "predict": "functions",
     "train": "functions",
@@ -53,6 +54,7 @@ __all__ = [
     "UsageError",
     "VwliteError",
     "__version__",
+    "evaluate",
     "load",
     "predict",
     "train",

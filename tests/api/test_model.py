@@ -1,6 +1,7 @@
 """Models in Python: the bytes, the predictions and the refusals of the commands."""
 
 import copy
+import json
 import os
 import pickle
 import signal
@@ -15,6 +16,7 @@ import pytest
 import vwlite as library
 from vwlite import Model
 from vwlite.errors import DataError, InputMissing, ModelError, UsageError
+from vwlite.evaluation.metric_report import finite
 
 NUMBERS = b"".join(
     b"%d %d 't%d |u u%d x:%d.25 |i i%d\n" % ((-1) ** (n // 3 % 2), n % 2 + 1, n, n % 5, n % 4, n % 7) for n in range(90)
@@ -280,3 +282,30 @@ def test_two_threads_take_turns():
 def test_importing_takes_neither_numpy_nor_click():
     code = "import sys, vwlite; print([name for name in ('numpy', 'click') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [("", NUMBERS), (LOGISTIC, NUMBERS), ("--dotproduct ui --rank 3", NUMBERS), ("--oaa 3 " + LOGISTIC, CLASSES),
+     ("--csoaa 3", COSTS), ("--multilabel_oaa 3", SETS), ("--coin", NUMBERS), ("--filter_tree 3", CLASSES)],
+)  # fmt: skip
+def test_metrics_are_those_of_the_command(options, text, command, run_cli, tmp_path):
+    command(options, text)
+    expected = json.loads(run_cli("evaluate", "-i", "model", "data.vw", "--json", "-").stdout)
+    model = Model(options)
+    model.learn(text)
+    before = model.dumps()
+    assert finite(model.evaluate(text)) == expected  # JSON has no NaN
+    assert finite(library.evaluate(model, tmp_path / "data.vw", kind="vw")) == expected
+    assert model.dumps() == before
+
+
+def test_metrics_that_there_are_not():
+    model = Model()
+    model.learn("1 |a b")
+    with pytest.raises(UsageError, match="accurracy"):
+        model.evaluate("1 |a b", metrics=["accurracy"])
+    with pytest.raises(DataError, match="no labelled example"):
+        model.evaluate("|a b")
+    rows = np.array([[1.0, 2.0], [2.0, 0.0]])
+    assert model.evaluate(rows, [1, 2], weight=[2, 1], metrics="mean_label")["mean_label"] == pytest.approx(4 / 3)

@@ -42,6 +42,15 @@ def predict(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> 
     return found.predict(files(paths), **how)
 
 
+def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> dict[str, Any]:
+    """The metrics of a model, or of a model's file, on the labelled examples of files; ``how`` as ``Model.evaluate``.
+
+    Raises as ``load`` and ``Model.evaluate``.
+    """
+    found = model if isinstance(model, Model) else Model.load(model)
+    return found.evaluate(files(paths), **how)
+
+
 def files(paths: Paths) -> list[Path]:
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     return [Path(name) for name in names]

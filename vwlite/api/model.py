@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from vwlite.api.data_source import inputs_of
 from vwlite.api.keywords import read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
-from vwlite.api.memory_run import LearningRun, MemoryWriter, answers_of, loaded, terms_of
+from vwlite.api.memory_run import LearningRun, Log, MemoryWriter, answers_of, loaded, terms_of
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.explain import Term
+from vwlite.evaluation.measure import measure
 from vwlite.features.config import FeatureConfig
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.counters import Counters
@@ -124,6 +125,42 @@ class Model:
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
             return answers_of(config, tester, self._current(), inputs, limits, raw)
+
+    def evaluate(
+        self,
+        data: Data,
+        y: Any = None,
+        *,
+        weight: Any = None,
+        metrics: str | Sequence[str] | None = None,
+        qid: str | None = None,
+        base: Any = None,
+        names: Any = None,
+        namespaces: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        threads: int | None = None,
+        bad_lines: float | None = None,
+    ) -> dict[str, Any]:
+        """Metrics of the predictions for labelled rows of ``data``, which is as ``learn`` takes it.
+
+        By name, as ``vwlite evaluate`` has them: all that fit the model, or those of ``metrics``, a list or names with
+        commas. ``qid``: what tells queries apart (tag, or a namespace), for metrics of rankings.
+
+        Raises UsageError for metrics that do not fit, DataError without labelled examples, and as ``predict``.
+        """
+        with self._lock:
+            current, config = self._current(), self._for_test(threads, kind)
+            shown = self._learner.config.shows_probabilities_of_classes
+            tester = self._learner.tester(**shown)
+            columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
+            return measure(
+                *(replace(config, learner=tester.config), replace(current, learner=tester)),
+                bad_lines_config(self._typed, bad_lines),
+                asked=metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics),
+                qid=qid,
+                display=Log(),
+                open_inputs=inputs_of(data, columns),
+            )
 
     def explain(
         self,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
+from vwlite.data.dataset import Inputs
 from vwlite.evaluation.metrics import Outcomes
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy
@@ -41,18 +43,19 @@ def evaluate(
     collector: Listener | None = None,
     grades: bool = False,
     display: Display | None = None,
+    open_inputs: Callable[..., Inputs] = Inputs,
 ) -> tuple[Counters, Outcomes]:
     """Predict labelled examples; the outcomes are for ``vwlite.evaluation.metrics.evaluate``.
 
     ``collector`` collects them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
-    is made for. ``quiet``: no messages.
+    is made for. ``quiet``: no messages. ``open_inputs``: as ``FileBatches`` has it.
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
     say = None if quiet else display.message
     policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=not grades)
     counters, outcomes, unmoved = Counters(simple_labels=learner.simple_labels), Outcomes(), Unmoved()
-    source = FileBatches(config, learner, policy, display)
+    source = FileBatches(config, learner, policy, display, open_inputs=open_inputs)
     with ExitStack() as closing:
         closing.callback(source.close)
         closing.enter_context(policy.keeping(bad_lines.keep))
