@@ -7,20 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vwlite.errors import (
-    DataError,
-    Diverged,
-    ExtraMissing,
-    InputDamaged,
-    InputMissing,
-    Locked,
-    ModelError,
-    NotBuilt,
-    OutOfMemory,
-    OutputError,
-    UsageError,
-    VwliteError,
-)
 from vwlite.version import __version__
 
 if TYPE_CHECKING:
@@ -28,15 +14,41 @@ if TYPE_CHECKING:
     from vwlite.api.learned import Learned
     from vwlite.api.model import Model
     from vwlite.api.write_text import write_text
+    from vwlite.errors import (
+        DataError,
+        Diverged,
+        ExtraMissing,
+        InputDamaged,
+        InputMissing,
+        Locked,
+        ModelError,
+        NotBuilt,
+        OutOfMemory,
+        OutputError,
+        UsageError,
+        VwliteError,
+    )
 
-ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time
-    "Learned": "learned",
-    "Model": "model",
-    "evaluate": "functions",
-    "load": "functions",
-    "predict": "functions",
-    "train": "functions",
-    "write_text": "write_text",
+ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, and a signal may come meanwhile
+    "DataError": "errors",
+    "Diverged": "errors",
+    "ExtraMissing": "errors",
+    "InputDamaged": "errors",
+    "InputMissing": "errors",
+    "Learned": "api.learned",
+    "Locked": "errors",
+    "Model": "api.model",
+    "ModelError": "errors",
+    "NotBuilt": "errors",
+    "OutOfMemory": "errors",
+    "OutputError": "errors",
+    "UsageError": "errors",
+    "VwliteError": "errors",
+    "evaluate": "api.functions",
+    "load": "api.functions",
+    "predict": "api.functions",
+    "train": "api.functions",
+    "write_text": "api.write_text",
 }
 __all__ = [
     "DataError",
@@ -67,7 +79,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"vwlite.api.{ON_DEMAND[name]}"), name)
+    return getattr(import_module(f"vwlite.{ON_DEMAND[name]}"), name)
 
 
 def __dir__() -> list[str]:

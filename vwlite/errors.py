@@ -6,30 +6,33 @@ always a bug.
 
 
 class VwliteError(Exception):
-    """Base of all errors; ``exit_code`` is what the process returns."""
+    """Base of all errors; ``exit_code`` is what the process returns.
+
+    Several are errors of Python's own, too: code that waits for a ValueError need not know of vwlite.
+    """
 
     exit_code = 1
 
 
-class UsageError(VwliteError):
+class UsageError(VwliteError, ValueError):
     """An option is unknown, out of range, or contradicts another one or the model."""
 
     exit_code = 2
 
 
-class DataError(VwliteError):
+class DataError(VwliteError, ValueError):
     """The input holds lines or labels that must not be learned from."""
 
     exit_code = 65
 
 
-class InputMissing(VwliteError):
+class InputMissing(VwliteError, FileNotFoundError):
     """An input file does not exist or may not be read."""
 
     exit_code = 66
 
 
-class ExtraMissing(VwliteError):
+class ExtraMissing(VwliteError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
 
     exit_code = 69
@@ -65,13 +68,13 @@ class InputDamaged(VwliteError):
     exit_code = 74
 
 
-class Locked(VwliteError):
+class Locked(VwliteError, TimeoutError):
     """Another process is writing the same model."""
 
     exit_code = 75
 
 
-class ModelError(VwliteError):
+class ModelError(VwliteError, ValueError):
     """A model or cache file is damaged, foreign, or does not fit the request."""
 
     exit_code = 76

@@ -11,7 +11,7 @@ from typing import Any
 from tool import TEXT
 
 from vwlite.data.config import InputConfig
-from vwlite.learners.configs.per_class import ManyConfig
+from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.storage import archive_writer, zip_layout
 from vwlite.storage.model_file import MODEL
 from vwlite.training.config import OutputConfig, RunConfig
@@ -23,7 +23,7 @@ def forged(change: Callable[[dict[str, Any]], Any]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         text, model = Path(folder, "text"), Path(folder, "model")
         text.write_text(TEXT.replace("-1 |", "2 |"))
-        config = ManyConfig(oaa=2, indexing=1)
+        config = PerClassConfig(oaa=2, indexing=1)
         train(RunConfig(InputConfig((str(text),)), learner=config, output=OutputConfig(str(model), quiet=True)))
         with zipfile.ZipFile(model) as file:
             contents = {name: file.read(name) for name in file.namelist()}

@@ -309,3 +309,17 @@ def test_metrics_that_there_are_not():
         model.evaluate("|a b")
     rows = np.array([[1.0, 2.0], [2.0, 0.0]])
     assert model.evaluate(rows, [1, 2], weight=[2, 1], metrics="mean_label")["mean_label"] == pytest.approx(4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("-l x", "-l: 'x' is not a finite number"),
+        ("-b 3.5", "-b: '3.5' is not a valid integer"),
+        ("-b 77", "-b takes 1 to 32 bits, not 77"),
+        ("'-b", "No closing quotation"),
+    ],
+)
+def test_a_value_of_the_words_is_refused_with_the_sentence_of_the_keyword(typed, told):
+    with pytest.raises(ValueError, match=told):
+        Model(typed)

@@ -101,3 +101,21 @@ def test_all_of_them_are_here_and_in_the_table():
     assert promised == {*STATUSES, *SIGNALS}
     told = re.findall(r"^\| (\d+(?:, \d+)*) \|", PAGE, re.M)
     assert promised == {int(number) for row in told for number in row.split(", ")}
+
+
+PYTHONS_OWN = {
+    errors.DataError: ValueError,
+    errors.ExtraMissing: ImportError,
+    errors.InputMissing: FileNotFoundError,
+    errors.Locked: TimeoutError,
+    errors.ModelError: ValueError,
+    errors.UsageError: ValueError,
+}
+
+
+@pytest.mark.parametrize("kind", PYTHONS_OWN)
+def test_errors_are_also_those_of_python(kind):
+    error = kind("one sentence")
+    assert isinstance(error, PYTHONS_OWN[kind]) and isinstance(error, errors.VwliteError)
+    assert (str(error), error.args) == ("one sentence", ("one sentence",))
+    assert getattr(error, "errno", None) is None

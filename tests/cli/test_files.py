@@ -19,6 +19,7 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "inspect": {"model": "other"},
     "predict": {"initial": "other"},
     "evaluate": {"initial": "other"},
+    "explain": {"initial": "other"},
     "tune": {"files": "other", "tests": "other", "vary": "l 1|2"},
     "aso learn": {"model": "other"},
     "aso train": {"model": "other"},

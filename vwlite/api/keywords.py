@@ -167,16 +167,25 @@ def parser() -> Arguments:
                 action = "store_false" if name.startswith("--no-") and "/" in "".join(one.spelled) else "store_true"
                 found.add_argument(name, dest=key, action=action)
         else:
-            found.add_argument(*spelled, dest=key, type=reader(one), action="append" if repeatable(one) else "store")
+            found.add_argument(*spelled, dest=key, action="append" if repeatable(one) else "store")
     return found
 
 
 def from_string(args: str) -> dict[str, Any]:
     try:
-        known, rest = parser().parse_known_args(shlex.split(args))
+        words = shlex.split(args)
     except ValueError as error:
         raise UsageError(f"{args!r}: {error}") from None
+    known, rest = parser().parse_known_args(words)
     if rest:
         spelled = {name: key for one in declared().values() for name in one.spelled for key in [one.key]}
         raise UsageError(f"no such option {rest[0]}{proposal(rest[0], spelled)}")
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in vars(known).items()}
+    return {key: typed_value(declared()[key], value) for key, value in vars(known).items()}
+
+
+def typed_value(one: Option, typed: str | bool | list[str]) -> Any:
+    """The value of words of a command line. Raises UsageError."""
+    if isinstance(typed, bool):
+        return typed
+    read = reader(one)
+    return tuple(map(read, typed)) if isinstance(typed, list) else read(typed)

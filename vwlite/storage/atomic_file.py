@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from vwlite.errors import OutputError
+from vwlite.errors import OutputError, VwliteError
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -166,6 +166,8 @@ def _open_direct(path: str, mode: str) -> IO[Any]:
 def _explained(path: str) -> Iterator[None]:
     try:
         yield
+    except VwliteError:
+        raise
     except OSError as error:
         # An error with a file name comes from opening another file; errors of writing to this one have no name.
         if isinstance(error, BrokenPipeError) or error.filename is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import is_unchanged_text
-from vwlite.errors import Diverged, ModelError, UsageError
+from vwlite.errors import Diverged, ModelError, UsageError, VwliteError
 from vwlite.interrupts import Interrupted
 from vwlite.storage.atomic_file import beside_output
 from vwlite.storage.output_checks import CHECKPOINT
@@ -101,6 +101,8 @@ class CheckpointWriter(Listener):
                 part.restore(state)
             for partial, size in zip(self.partials, state["partials"], strict=True):
                 partial.restore(size)
+        except VwliteError:
+            raise
         except (KeyError, ValueError) as error:
             raise ModelError(f"{checkpoints.path} is no checkpoint of this version ({error})") from error
         checkpoints.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")

@@ -61,6 +61,8 @@ def _models(path: str) -> dict[str, list[Entry]]:
         require(told, LedgerFile, "the ledger")
     except FileNotFoundError:
         return {}
+    except ModelError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned") from error
     return told["models"]

@@ -151,7 +151,9 @@ def stored(path: str) -> Stored:
         config = kind.config_from(header["config"], {})
         kind.check_size(header, config)
         features = built(FeatureConfig, header["features"])
-    except (KeyError, ValueError, UsageError) as error:
+    except ModelError:
+        raise
+    except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
     return Stored(header, kind, config, features)
 

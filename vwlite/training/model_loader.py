@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.errors import ModelError
+from vwlite.errors import ModelError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
@@ -101,6 +101,8 @@ def restore(
             header=header,
             names=read_names(loaded.arrays, features.bits) if learning and header["names"] else None,
         )
+    except VwliteError:
+        raise
     except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite.config_check import built, require
 from vwlite.data.label_vocabulary import Classes
-from vwlite.errors import ModelError, UsageError
+from vwlite.errors import ModelError
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import TargetConfig
 from vwlite.solvers.aso.corpus import Vocabulary
@@ -82,6 +82,8 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
     try:
         require(header["aso"], dict, "aso")
         return theta_from(header, arrays), header["aso"]
+    except ModelError:
+        raise
     except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no Theta of this version ({error})") from error
 
@@ -126,5 +128,7 @@ def load_target(path: str) -> Target:
         if not count or len(classes.index) < count:
             raise ValueError("the names of its classes")
         return Target(classes, words, weights, theta, config)
-    except (KeyError, ValueError, UsageError) as error:
+    except ModelError:
+        raise
+    except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no model of this version's aso train ({error})") from error

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.config_check import built, check_types, require
-from vwlite.errors import ModelError, UsageError
+from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.learners.configs.gd import GdConfig
@@ -140,7 +140,9 @@ def load(path: str) -> LoadedModel:
         table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
         check(pairs)
         return LoadedModel(path, past, config, features, pairs, None, table, names)
-    except (KeyError, ValueError, UsageError) as error:
+    except ModelError:
+        raise
+    except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
 
 
