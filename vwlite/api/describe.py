@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
+from vwlite.evaluation import latent_factors
+from vwlite.evaluation.inspect_model import Inspection
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.base import Learner
 from vwlite.options import Config
 from vwlite.options import options_of as declared_options
 from vwlite.training.config import RunConfig
+from vwlite.training.model_loader import Restored
 
 
 def options_of(config: RunConfig) -> dict[str, Any]:
@@ -47,3 +52,8 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
     shift, _ = learner.layout
     return (int(batch.feature_hash[0]) << shift) & ((1 << learner.bits) - 1)
 
+
+def factors_of(model: Restored, namespace: str) -> dict[str, np.ndarray]:
+    """As ``latent_factors.arrays_of``. Raises UsageError."""
+    names = model.names.names if model.names else {}
+    return latent_factors.arrays_of(latent_factors.factors_of(Inspection("the model", model, names), namespace))

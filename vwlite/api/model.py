@@ -271,6 +271,16 @@ class Model:
         """float32[n], the weights of features by name."""
         return self.weights[[self.slot(name, namespace) for name in names]]
 
+    def factors(self, namespace: str) -> dict[str, np.ndarray]:
+        """The latent vectors of a namespace that a dot product has, as ``vwlite inspect --factors`` writes them.
+
+        ``feature`` str[n], names where the model has the option ``names``, else slots; ``slot`` uint32[n]; ``updates``
+        and ``weight``, the linear one, float32[n]; ``vector`` float32[n, rank]: of all features that were learned. With
+        several dot products of the namespace each key ends with the product's number. Raises UsageError.
+        """
+        with self._lock:
+            return describe.factors_of(self._current(), namespace)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"data": self.dumps(), "typed": self._typed}
 

@@ -70,20 +70,25 @@ def write_tsv(factors: list[Factors], file: TextIO) -> None:
 
 
 def write_factors(factors: list[Factors], path: str) -> None:
-    """Write to ``path``: arrays when it ends in .npz, else text. Raises OutputError.
-
-    The arrays are ``feature`` (str), ``slot`` uint32[n], ``updates`` and ``weight`` float32[n], ``vector``
-    float32[n, rank]; with several pairs each name is followed by the pair's number.
-    """
+    """Write to ``path``: ``arrays_of`` when it ends in .npz, else text. Raises OutputError."""
     if not path.endswith(".npz"):
         with atomic_output(path, "w") as file:
             write_tsv(factors, file)
         return
+    arrays = arrays_of(factors)
+    with atomic_output(path) as file:
+        np.savez(file, **arrays)
+
+
+def arrays_of(factors: list[Factors]) -> dict[str, np.ndarray]:
+    """``feature`` str[n], ``slot`` uint32[n], ``updates`` and ``weight`` float32[n], ``vector`` float32[n, rank].
+
+    With several pairs each name is followed by the pair's number.
+    """
     arrays = {}
     for number, part in enumerate(factors):
         suffix = str(number) if len(factors) > 1 else ""
         columns = {"feature": np.array(part.names), "slot": part.slots, "updates": part.updates}
         columns |= {"weight": part.weights, "vector": part.vectors}
         arrays |= {name + suffix: column for name, column in columns.items()}
-    with atomic_output(path) as file:
-        np.savez(file, **arrays)
+    return arrays
