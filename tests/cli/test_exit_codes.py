@@ -83,6 +83,7 @@ class Finder:
         if name == sys.argv[1]:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 from vwlite.cli.program import program
 program()
 """

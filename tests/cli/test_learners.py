@@ -157,3 +157,13 @@ def test_vw_has_other_numbers(options, vwlite, write):
     write("all", "1 |u a |i b\n")
     done = vwlite("vw", "-d", "all", *options.split(), status=1)
     assert "(use 'vwlite train')" in done.stdout
+
+
+def test_the_default_of_mellowness_is_that_of_vw(vwlite, write):
+    """``vw`` 9.11 takes 1 for --active, as its --help says; other reductions of its own have 8 and .1."""
+    write("all", "".join(LINES))
+    models = []
+    for options in ((), ("--mellowness", "1"), ("--mellowness", "8")):
+        vwlite("vw", "all", "--ftrl", "--active", "--simulation", *options, "-f", "m", "--quiet")
+        models.append(json.loads(vwlite("inspect", "m", "--json", "-").stdout)["options"]["mellowness"])
+    assert models == [1, 1, 8]

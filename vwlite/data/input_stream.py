@@ -102,16 +102,20 @@ def _stdin() -> Any:
         raise InputMissing("standard input is closed") from None
 
 
+def _file(path: str) -> io.FileIO:
+    try:
+        return io.FileIO(path)
+    except (OSError, ValueError) as error:
+        raise missing(display_name(path), error) from None
+
+
 def open_input(path: str) -> Stream | Decompressed:
     """A raw reader of ``path`` ("-": standard input), decompressed if its first bytes say so.
 
     Raises InputMissing when it cannot be opened and ExtraMissing for zstd without the extra; its
     reads raise InputDamaged for I/O errors and for truncated or corrupt compressed data.
     """
-    try:
-        raw = _stdin() if path == "-" else io.FileIO(path)
-    except (OSError, ValueError) as error:
-        raise missing(display_name(path), error) from None
+    raw = _stdin() if path == "-" else _file(path)
     stream = Stream(raw, display_name(path))
     try:
         codec = stream.peek_codec()
