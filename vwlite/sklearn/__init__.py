@@ -14,12 +14,22 @@ except ImportError:
 
 MODULES = {
     "CRRRanker": "crr_ranker",
+    "DyadicClassifier": "dyadic",
+    "DyadicRegressor": "dyadic",
     "L1Classifier": "l1_classifier",
     "TextHasher": "text_hasher",
     "VWClassifier": "classifier",
     "VWRegressor": "regressor",
 }
-__all__ = ["CRRRanker", "L1Classifier", "TextHasher", "VWClassifier", "VWRegressor"]
+__all__ = [
+    "CRRRanker",
+    "DyadicClassifier",
+    "DyadicRegressor",
+    "L1Classifier",
+    "TextHasher",
+    "VWClassifier",
+    "VWRegressor",
+]
 
 
 def __getattr__(name: str) -> Any:

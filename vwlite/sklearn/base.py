@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.options import not_one_of
 from vwlite.sklearn.columns import CONSTANT, Columns
-from vwlite.sklearn.validation import check_any_weight
+from vwlite.sklearn.model_estimator import ModelEstimator
 
 SOLVERS = ("gd", "ftrl", "coin", "bfgs")
 
@@ -23,14 +21,8 @@ def learns_in_parts(estimator: LinearEstimator) -> bool:
     return estimator.solver != "bfgs"
 
 
-class LinearEstimator(BaseEstimator):
-    """Holds a ``Model`` and gives it the options that ``vwlite train`` would have.
-
-    ``model_`` is the ``Model``. ``n_iter_`` is the number of passes made, ``loss_`` the average loss.
-    """
-
-    default_loss: ClassVar[str]
-    model_: Model
+class LinearEstimator(ModelEstimator):
+    """Gives its ``Model`` the options that ``vwlite train`` would have."""
 
     def __init__(
         self,
@@ -79,8 +71,7 @@ class LinearEstimator(BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32, **checks)
         return X, y
 
-    def _begin(self, seed: int, learner: Mapping[str, Any]) -> None:
-        """A new model. Raises UsageError for parameters that do not go together."""
+    def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
         if self.solver not in SOLVERS:
             raise UsageError(f"solver: {not_one_of(self.solver, SOLVERS)}")
         names = getattr(self, "feature_names_in_", None)
@@ -94,51 +85,20 @@ class LinearEstimator(BaseEstimator):
             given["ftrl_alpha" if self.solver == "ftrl" else "learning_rate"] = self.learning_rate
         if self.solver != "bfgs":  # which takes all rows together, in any order
             given["random_seed"] = seed
-        self.model_ = Model(bits=self._bits(), **given, **self._holding_out(), **learner)
-        self.n_iter_ = 0
+        return Model(bits=self._columns.bits(self.bits, self._shift), **given, **self._holding_out(), **learner)
 
-    def _bits(self) -> int:
-        needed = self._columns.fewest_bits(self._shift)
-        if self.bits is not None and self.bits < needed:
-            columns = f"{self.n_features_in_} columns"
-            raise UsageError(f"bits={self.bits} would have {columns} share slots: bits={needed} keeps them apart")
-        return needed if self.bits is None else self.bits
+    def _split(self, X: Any) -> Any:
+        return self._columns.split(X)
 
-    def _holding_out(self) -> dict[str, Any]:
-        if not self.early_stopping:
-            return {"holdout_off": True}
-        if not 0 < self.validation_fraction <= 0.5:
-            raise UsageError(f"validation_fraction is a number above 0 and up to 0.5, not {self.validation_fraction}")
-        return {"holdout_period": round(1 / self.validation_fraction), "early_terminate": self.n_iter_no_change}
-
-    def _learn(self, X: Any, y: np.ndarray, weight: np.ndarray, learner: Mapping[str, Any], *, fresh: bool) -> None:
-        """``fit``: rows in the order drawn, ``passes`` times."""
-        check_any_weight(weight)
-        random = check_random_state(self.random_state)
-        seed = self._seed(random)
-        if fresh or not hasattr(self, "model_"):
-            self._begin(seed, learner)
-        shuffle = bool(self.shuffle) and self.solver != "bfgs"
-        if shuffle:
-            order = random.permutation(len(y))
-            X, y, weight = X[order], y[order], weight[order]
-        self._pass_on(X, y, weight, passes=self.passes, shuffle=shuffle)
-
-    def _seed(self, random: Any = None) -> int:
-        """Of the model, which shuffles later passes by it."""
-        return int((random or check_random_state(self.random_state)).randint(2**31))
-
-    def _pass_on(self, X: Any, y: np.ndarray, weight: np.ndarray, **how: Any) -> None:
-        rows, importance = self._columns.split(X), None if (weight == 1).all() else weight.astype(np.float32)
-        learned = self.model_.learn(rows, y.astype(np.float32), weight=importance, **how)
-        self.n_iter_ += learned.passes
-        self.loss_ = learned.average_loss
+    @property
+    def _shuffles(self) -> bool:
+        return bool(self.shuffle) and self.solver != "bfgs"
 
     def _rows(self, X: Any) -> Any:
         """What the model predicts."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
-        return self._columns.split(X)
+        return self._split(X)
 
     def _weights(self, classes: int) -> tuple[np.ndarray, np.ndarray]:
         """Weights of the columns, float32[classes, n_features], and of the constant, float32[classes]."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import softmax
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
@@ -108,7 +108,8 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
             raise ValueError(f"classes are {classes}, and were {self.classes_} at the first call to partial_fit")
         numbers = self._numbers(y)
-        self._pass_on(X, self._labels(numbers), self._weighted(y, numbers, weight), passes=1, shuffle=False)
+        weight = self._weighted(y, numbers, weight)
+        self._pass_on(self._split(X), self._labels(numbers), weight, passes=1, shuffle=False)
         return self
 
     def _labels(self, numbers: np.ndarray) -> np.ndarray:
@@ -144,12 +145,9 @@ class VWClassifier(LabelledClasses, LinearEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """float64[n, k]: probabilities by the logistic function or softmax; one against all, made to sum to 1."""
         scores = self.decision_function(X).astype(np.float64)
-        if self._binary:
-            return expit(np.stack([-scores, scores], axis=1))
-        if self.multiclass == "softmax" and self.loss != "logistic":
+        if not self._binary and self.multiclass == "softmax" and self.loss != "logistic":
             return softmax(scores, axis=1)
-        shares = expit(scores)
-        return shares / shares.sum(axis=1, keepdims=True)
+        return self._shares(scores)
 
     @property
     def coef_(self) -> np.ndarray:

@@ -60,6 +60,14 @@ class Columns:
             hashes[found] = (np.arange(len(found)) + (hash_name(space.encode(), 0) if space else 0)) % 2**32
         return hashes
 
+    def bits(self, given: int | None, shift: int = 0) -> int:
+        """Those given or, where they are None, the fewest. Raises UsageError for too few."""
+        needed = self.fewest_bits(shift)
+        if given is not None and given < needed:
+            columns = f"{self.n_columns} columns"
+            raise UsageError(f"bits={given} would have {columns} share slots: bits={needed} keeps them apart")
+        return needed if given is None else given
+
     def fewest_bits(self, shift: int) -> int:
         """Bits, from 18, at which no column shares a slot with another or the constant, each having ``2**shift``.
 

@@ -78,7 +78,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         weight = importance(sample_weight, X)
         if first:
             self._begin(self._seed(), self._learner(y, weight))
-        self._pass_on(X, y, weight, passes=1, shuffle=False)
+        self._pass_on(self._split(X), y, weight, passes=1, shuffle=False)
         return self
 
     def _learner(self, y: np.ndarray, weight: np.ndarray) -> dict[str, Any]:

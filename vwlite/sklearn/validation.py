@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import unique_labels
@@ -70,3 +71,10 @@ class LabelledClasses(ClassifierMixin):
         """The labels with the highest scores, float[n] of the second of two classes or float[n, k]."""
         numbers = (scores > 0).astype(np.int64) if self._binary else scores.argmax(axis=1)
         return self.classes_[numbers]
+
+    def _shares(self, scores: np.ndarray) -> np.ndarray:
+        """float64[n, k]: the logistic function of scores as ``_labels_by`` takes them, each row made to sum to 1."""
+        if self._binary:
+            return expit(np.stack([-scores, scores], axis=1))
+        shares: np.ndarray = expit(scores)
+        return shares / shares.sum(axis=1, keepdims=True)

@@ -1,0 +1,279 @@
+"""``DyadicRegressor`` and ``DyadicClassifier``: ratings, clicks and classes of pairs of users and items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from vwlite.api.model import Model
+from vwlite.features.hashing import hash_name
+from vwlite.sklearn.columns import Columns
+from vwlite.sklearn.model_estimator import ModelEstimator
+from vwlite.sklearn.sides import SIDES, Sides, is_pair
+from vwlite.sklearn.validation import LabelledClasses, importance
+
+OPTIONS = (
+    *("rank", "learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init", "dot_init_kind"),
+    *("dot_offset", "no_dot_linear"),
+)  # of ``vwlite train --dotproduct``, by name
+LETTERS = "ui"  # of user and item; ``no_dot_linear`` goes with letters only
+
+
+class DyadicEstimator(ModelEstimator):
+    """The dot product of a latent vector of the user and one of the item, and linear weights of both.
+
+    Rows are an array of two columns, the ids of users and items, numbers or texts; a data frame with the columns
+    ``user`` and ``item``, which are ids, and others, which are numbers, texts or lists of texts; or a pair of tables,
+    users' and items', a row of each for a row. An id, text or word that ``fit`` did not meet counts as none.
+
+    Parameters
+    ----------
+    loss : str or None, default=None
+        A loss of ``vwlite train`` that ``--dotproduct`` takes; None: squared, of classes logistic.
+    rank : int, default=10
+        Length of the latent vectors.
+    learning_rate : float or None, default=None
+        None: by the loss, as ``vwlite train`` has it.
+    decay_learning_rate : float, default=0.75
+        By this the rate is multiplied after each pass.
+    power_t, initial_t : float, default=0.0, 1.0
+        The rate also falls as ``(initial_t / (initial_t + t))**power_t``, t the weight learned so far.
+    dot_l2 : float or None, default=None
+        L2 decay of the latent vectors; None: by the loss.
+    dot_init, dot_init_kind : float, {"uniform", "normal"}, default=0.1, "uniform"
+        Scale and distribution of their start values.
+    dot_offset : float, default=0.0
+        Is added to every element of both vectors.
+    no_dot_linear : bool, default=False
+        No linear weights of users and items.
+    passes : int, default=10
+        Over the rows.
+    shuffle, random_state : bool, int or RandomState, default=True, 0
+        Rows in random order, in the first pass too; start values are random as well.
+    bits : int or None, default=None
+        Slots of the table, as a power of 2; None: the fewest, from 18, at which no two columns share one.
+    namespaces : dict or None, default=None
+        Columns of a frame that belong to the user and to the item, ``{"user": ["age"], "item": ["genres"]}``: they have
+        latent vectors too, which are added. All others have linear weights only.
+    early_stopping, validation_fraction, n_iter_no_change : bool, float, int, default=False, 0.1, 3
+        Hold rows out, and stop after so many passes without gain.
+    warm_start : bool, default=False
+        ``fit`` goes on from the model it has, whose ids stay the same.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | None = None,
+        rank: int = 10,
+        learning_rate: float | None = None,
+        decay_learning_rate: float = 0.75,
+        power_t: float = 0.0,
+        initial_t: float = 1.0,
+        dot_l2: float | None = None,
+        dot_init: float = 0.1,
+        dot_init_kind: str = "uniform",
+        dot_offset: float = 0.0,
+        no_dot_linear: bool = False,
+        passes: int = 10,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        bits: int | None = None,
+        namespaces: Mapping[str, Sequence[str]] | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        warm_start: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.rank = rank
+        self.learning_rate = learning_rate
+        self.decay_learning_rate = decay_learning_rate
+        self.power_t = power_t
+        self.initial_t = initial_t
+        self.dot_l2 = dot_l2
+        self.dot_init = dot_init
+        self.dot_init_kind = dot_init_kind
+        self.dot_offset = dot_offset
+        self.no_dot_linear = no_dot_linear
+        self.passes = passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.bits = bits
+        self.namespaces = namespaces
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+
+    @property
+    def _goes_on(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "model_")
+
+    def _checked(self, X: Any, y: Any, **checks: Any) -> tuple[dict[str, Any], np.ndarray]:
+        """A table for each namespace, and the labels. Raises ValueError."""
+        y = validate_data(self, X="no_validation", y=y, **checks)
+        if not self._goes_on:
+            self._sides = Sides(X, self.namespaces)
+        tables = self._tables(X, reset=not self._goes_on)
+        check_consistent_length(tables["user"], y)
+        return tables, y
+
+    def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
+        widths, members, begin = self._sides.widths, {}, 0
+        for space, width in widths.items():
+            members[space], begin = range(begin, begin + width), begin + width
+        columns = Columns(begin, {side: members[side] for side in SIDES})
+        given = {name: getattr(self, name) for name in OPTIONS}
+        given |= {"dotproduct": [LETTERS], "bits": columns.bits(self.bits), "random_seed": seed}
+        return Model(**given, **self._holding_out(), **learner)
+
+    def _tables(self, X: Any, reset: bool = False) -> dict[str, Any]:
+        if not is_pair(X):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        return self._sides.tables(X)
+
+    def _answers(self, X: Any, **how: Any) -> Any:
+        check_is_fitted(self)
+        return self.model_.predict(self._tables(X), **how)
+
+    @property
+    def ids_(self) -> dict[str, np.ndarray]:
+        """The ids of users and items, ascending, by side; none of tables."""
+        return self._sides.ids
+
+    @property
+    def factors_(self) -> dict[str, np.ndarray]:
+        """float32[n, rank] by side: the latent vectors of its ids, in the order of ``ids_``, or of a table's columns.
+
+        Those of which nothing was learned are 0.
+        """
+        check_is_fitted(self)
+        return {side: self._vectors(side) for side in SIDES}
+
+    def _vectors(self, side: str) -> np.ndarray:
+        learned = self.model_.factors(side[0])
+        vectors = learned["vector"]
+        table = np.zeros((self._sides.widths[side], vectors.shape[1]), np.float32)
+        table[(learned["slot"].astype(np.int64) - hash_name(side.encode(), 0)) % 2**self.model_.bits] = vectors
+        return table[: len(self.ids_[side])] if side in self.ids_ else table
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+class DyadicRegressor(RegressorMixin, DyadicEstimator):
+    """Numbers, such as ratings, of pairs of user and item. Parameters are those of ``DyadicEstimator``."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DyadicRegressor:
+        """Learn from X, n pairs of user and item, and y, n numbers. Raises ValueError."""
+        fresh = not self._goes_on
+        tables, y = self._checked(X, y, y_numeric=True)
+        weight = importance(sample_weight, tables["user"])
+        self._learn(tables, y, weight, {"loss_function": self.loss or "squared"}, fresh=fresh)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """float32[n]: what the loss estimates, between the labels that were learned."""
+        return self._answers(X)
+
+
+def gives_probabilities(estimator: DyadicClassifier) -> bool:
+    return estimator.loss in (None, "logistic")
+
+
+class DyadicClassifier(LabelledClasses, DyadicEstimator):
+    """Classes, such as clicks, of pairs of user and item; of three or more, each against the others.
+
+    Parameters are those of ``DyadicEstimator``, and
+
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their rows are multiplied.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        rank: int = 10,
+        learning_rate: float | None = None,
+        decay_learning_rate: float = 0.75,
+        power_t: float = 0.0,
+        initial_t: float = 1.0,
+        dot_l2: float | None = None,
+        dot_init: float = 0.1,
+        dot_init_kind: str = "uniform",
+        dot_offset: float = 0.0,
+        no_dot_linear: bool = False,
+        passes: int = 10,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        bits: int | None = None,
+        namespaces: Mapping[str, Sequence[str]] | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        warm_start: bool = False,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            rank=rank,
+            learning_rate=learning_rate,
+            decay_learning_rate=decay_learning_rate,
+            power_t=power_t,
+            initial_t=initial_t,
+            dot_l2=dot_l2,
+            dot_init=dot_init,
+            dot_init_kind=dot_init_kind,
+            dot_offset=dot_offset,
+            no_dot_linear=no_dot_linear,
+            passes=passes,
+            shuffle=shuffle,
+            random_state=random_state,
+            bits=bits,
+            namespaces=namespaces,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            warm_start=warm_start,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DyadicClassifier:
+        """Learn from X, n pairs of user and item, and y, n labels of any kind. Raises ValueError."""
+        fresh = not self._goes_on
+        tables, y = self._checked(X, y)
+        check_classification_targets(y)
+        weight = importance(sample_weight, tables["user"])
+        if fresh:
+            self._take_classes(y)
+        numbers = self._numbers(y)
+        labels = 2 * numbers - 1 if self._binary else numbers + 1
+        learner = {"loss_function": self.loss or "logistic"}
+        if not self._binary:
+            learner |= {"oaa": len(self.classes_), "indexing": 1}
+        self._learn(tables, labels, self._weighted(y, numbers, weight), learner, fresh=fresh)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """float32[n], positive for ``classes_[1]``, or of more than two classes float32[n, k]."""
+        return self._answers(X, raw=True)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels with the highest score."""
+        return self._labels_by(self.decision_function(X))
+
+    @available_if(gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """float64[n, k]: probabilities by the logistic function; one against all, made to sum to 1."""
+        return self._shares(self.decision_function(X).astype(np.float64))
