@@ -27,7 +27,10 @@ def test_estimators_are_loaded_when_they_are_asked_for():
     )
     loaded, names = done.stdout.splitlines()
     assert loaded == "vwlite vwlite.errors vwlite.sklearn vwlite.version"
-    assert names == "CRRRanker DyadicClassifier DyadicRegressor L1Classifier TextHasher VWClassifier VWRegressor"
+    assert names.split() == [
+        *("CRFTagger", "CRRRanker", "DyadicClassifier", "DyadicRegressor", "L1Classifier"),
+        *("TextHasher", "VWClassifier", "VWRegressor"),
+    ]
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("sklearn"), reason="scikit-learn is not installed")

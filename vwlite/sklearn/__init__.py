@@ -13,6 +13,7 @@ except ImportError:
     raise ExtraMissing("vwlite.sklearn needs scikit-learn: pip install 'vwlite[sklearn]'") from None
 
 MODULES = {
+    "CRFTagger": "crf_tagger",
     "CRRRanker": "crr_ranker",
     "DyadicClassifier": "dyadic",
     "DyadicRegressor": "dyadic",
@@ -22,6 +23,7 @@ MODULES = {
     "VWRegressor": "regressor",
 }
 __all__ = [
+    "CRFTagger",
     "CRRRanker",
     "DyadicClassifier",
     "DyadicRegressor",

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from vwlite.api.model import Model
-from vwlite.errors import UsageError
-from vwlite.sklearn.validation import check_any_weight
+from vwlite.sklearn.validation import check_any_weight, holdout_period
 
 
 class ModelEstimator(BaseEstimator):
@@ -47,9 +46,7 @@ class ModelEstimator(BaseEstimator):
     def _holding_out(self) -> dict[str, Any]:
         if not self.early_stopping:
             return {"holdout_off": True}
-        if not 0 < self.validation_fraction <= 0.5:
-            raise UsageError(f"validation_fraction is a number above 0 and up to 0.5, not {self.validation_fraction}")
-        return {"holdout_period": round(1 / self.validation_fraction), "early_terminate": self.n_iter_no_change}
+        return {"holdout_period": holdout_period(self.validation_fraction), "early_terminate": self.n_iter_no_change}
 
     def _learn(self, X: Any, y: np.ndarray, weight: np.ndarray, learner: Mapping[str, Any], *, fresh: bool) -> None:
         """``fit``: rows in the order drawn, ``passes`` times."""

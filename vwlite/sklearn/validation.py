@@ -12,6 +12,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from vwlite.errors import UsageError
+
 
 def importance(sample_weight: Any, X: Any) -> np.ndarray:
     """float64[n]: a weight for each row. Raises ValueError."""
@@ -33,6 +35,13 @@ def check_any_weight(weight: np.ndarray) -> None:
     """Raises ValueError where no row counts."""
     if not weight.any():
         raise ValueError("sample_weight is zero for every row: there is nothing to learn from")
+
+
+def holdout_period(validation_fraction: float) -> int:
+    """Every how many rows one is held out. Raises UsageError."""
+    if not 0 < validation_fraction <= 0.5:
+        raise UsageError(f"validation_fraction is a number above 0 and up to 0.5, not {validation_fraction}")
+    return round(1 / validation_fraction)
 
 
 class LabelledClasses(ClassifierMixin):

@@ -1,0 +1,166 @@
+"""``CRFTagger``: the models of ``vwlite l1 --model crf``, of sequences of dicts and of lines."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import check_random_state, estimator_checks
+
+from vwlite.errors import DataError, UsageError
+from vwlite.sklearn import CRFTagger
+
+WORDS = "the/B-NP dog/I-NP barks/O|a/B-NP cat/I-NP sleeps/O here/O|she/B-NP sees/O the/B-NP cat/I-NP||it/B-NP sleeps/O"
+PAIRS = [[word.split("/") for word in line.split()] for line in WORDS.split("|")] * 4
+LINES = [[f"|w {word} |e {'x' if at else 'first'}" for at, (word, _) in enumerate(pairs)] for pairs in PAIRS]
+DICTS = [
+    [{"w": [word], "e": {"x" if at else "first": 1}} for at, (word, _) in enumerate(pairs)] for pairs in PAIRS
+]
+LABELS = [[label for _, label in pairs] for pairs in PAIRS]
+WEIGHT = np.arange(len(PAIRS)) % 3 + 1
+SETTINGS = {
+    "default": (CRFTagger(), []),
+    "owlqn": (CRFTagger(solver="owlqn", tolerance=1e-4, passes=9), "--solver owlqn --tolerance 1e-4 --passes 9"),
+    "set": (
+        CRFTagger(penalty="clipping", rate="harmonic", learning_rate=0.3, passes=5, dense_pairs=True, edge=["e"]),
+        "--penalty clipping --rate harmonic -l 0.3 --passes 5 --dense-pairs --edge e",
+    ),
+    "in order": (CRFTagger(C=0.1, shuffle=False, decay=0.7), "--no-shuffle --decay_learning_rate 0.7"),
+    "held out": (
+        CRFTagger(C=0.1, early_stopping=True, validation_fraction=0.25, n_iter_no_change=2),
+        "--holdout 4 --early_terminate 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("sequences", [LINES, DICTS], ids=["lines", "dicts"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_model_is_that_of_the_command(name, sequences, run_cli, tmp_path):
+    estimator, options = SETTINGS[name]
+    fitted = clone(estimator).fit(sequences, LABELS, sample_weight=WEIGHT)
+    (tmp_path / "data.vw").write_text(text())
+    seed = ["--seed", str(check_random_state(0).randint(2**31))] if estimator.solver == "sgd" else []
+    options = options.split() if options else []
+    run_cli(
+        *("l1", tmp_path / "data.vw", "-f", tmp_path / "model", "--model", "crf", "--quiet"),
+        *("--l1", str(estimator.C), *seed, *options),
+    )
+    assert fitted.model_.dumps() == (tmp_path / "model").read_bytes()
+
+
+def text():
+    blocks = (
+        "".join(f"{label} {weight} {line}\n" for line, label in zip(lines, labels, strict=True))
+        for lines, labels, weight in zip(LINES, LABELS, WEIGHT, strict=True)
+    )
+    return "\n".join([*blocks, ""])
+
+
+def test_answers_are_of_the_sequences():
+    fitted = CRFTagger(C=0.1).fit(LINES, LABELS)
+    assert fitted.predict(LINES) == fitted.predict(DICTS) == LABELS
+    marginals = fitted.predict_marginals(LINES)
+    assert [len(one) for one in marginals] == [len(labels) for labels in LABELS]
+    best = [fitted.classes_[one.argmax(axis=1)].tolist() for one in marginals]
+    assert best == LABELS and np.allclose(np.concatenate(marginals).sum(axis=1), 1)
+    assert fitted.classes_.tolist() == ["B-NP", "I-NP", "O"] and fitted.n_iter_ == 30
+    assert fitted.transitions_.argmax(axis=1)[0] == 1  # I-NP after B-NP
+    assert fitted.predict([]) == [] and fitted.predict([[], []]) == [[], []]
+
+
+def test_what_stands_before_the_features_of_a_line_is_not_used():
+    labelled = [[f"WRONG 3 'tag{line}" for line in lines] for lines in LINES]
+    of_bytes = [[line.encode() for line in lines] for lines in LINES]
+    wanted = CRFTagger().fit(LINES, LABELS)
+    for other in (labelled, of_bytes):
+        found = CRFTagger().fit(other, LABELS)
+        assert found.model_.dumps() == wanted.model_.dumps() and found.predict(other) == wanted.predict(LINES)
+
+
+def test_scores():
+    fitted = CRFTagger(C=0.1).fit(LINES, LABELS)
+    assert fitted.score(LINES, LABELS) == 1
+    assert fitted.score(LINES[:1], [["B-NP", "O", "O"]]) == 0
+    assert fitted.score([LINES[0], LINES[4]], [["B-NP", "O", "O"], ["B-NP", "O"]]) == 0.5
+    words = [["DET" if label[0] == "B" else "X" for label in labels] for labels in LABELS]
+    assert CRFTagger(C=0.1).fit(LINES, words).score([LINES[4]], [["DET", "DET"]]) == 0.5
+
+
+@pytest.mark.parametrize("kinds", [(3, 1, 2), (True, False, True), (1.0, 2.0, 7.0)])
+def test_labels_may_be_numbers(kinds):
+    by_name = dict(zip(("B-NP", "I-NP", "O"), kinds, strict=True))
+    numbers = [[by_name[label] for label in labels] for labels in LABELS]
+    fitted = CRFTagger(C=0.1).fit(DICTS, numbers)
+    assert fitted.predict(DICTS) == numbers and type(fitted.predict(DICTS)[0][0]) is type(kinds[0])
+    assert fitted.classes_.tolist() == sorted({*kinds}) and fitted.score(DICTS, numbers) == 1
+
+
+def test_a_warm_start_goes_on():
+    fitted = CRFTagger(passes=3, warm_start=True).fit(LINES, LABELS)
+    before, first = fitted.model_.dumps(), fitted.n_iter_
+    assert fitted.fit(LINES, LABELS).n_iter_ == 2 * first and fitted.model_.dumps() != before
+
+
+def test_copies_and_searches():
+    fitted = CRFTagger(C=0.1).fit(LINES, LABELS)
+    for other in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        assert other.predict(LINES) == LABELS and other.model_.dumps() == fitted.model_.dumps()
+    assert cross_val_score(CRFTagger(C=0.1), LINES, LABELS, cv=2).min() == 1
+    search = GridSearchCV(CRFTagger(), {"C": [0.1, 50]}, cv=2, n_jobs=2).fit(DICTS, LABELS)
+    assert search.best_params_ == {"C": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        (["|w the"], [["O"]], DataError, "sequence 0: expected a list of dicts or lines, not str"),
+        ([["|w a"], {"w": "a"}], [["O"], ["O"]], DataError, "sequence 1: expected a list of dicts or lines, not dict"),
+        ([["|w the"]], [["O", "O"]], DataError, "sequence 0: y has 2 labels for 1 rows"),
+        ([["|w the"]], [["O"], ["O"]], DataError, "y has labels of 2 sequences, X has 1 sequences"),
+        ([["|w the"], ["|w:x a"]], [["O"], ["B"]], DataError, "row 2, column 5: "),
+        ([["|w the", "", "|w a"]], [["O", "O", "B"]], DataError, "there is an empty line within a sequence"),
+        ([["|w the", 5]], [["O", "B"]], DataError, "row 1: expected a line of text, not int"),
+        ([["|w the", "|w a"]], [["O", "two words"]], DataError, "label 'two words' is not one word"),
+    ],
+)
+def test_refusals(X, y, error, message):
+    with pytest.raises(error) as raised:
+        CRFTagger().fit(X, y)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": -1}, "--l1"),
+        ({"solver": "adam"}, "--solver: 'adam' is not one of sgd, owlqn"),
+        ({"early_stopping": True, "validation_fraction": 0.7}, "validation_fraction is a number above 0 and up to 0.5"),
+    ],
+)
+def test_parameters_are_checked_in_fit(parameters, message):
+    with pytest.raises(UsageError) as raised:
+        CRFTagger(**parameters).fit(LINES, LABELS)
+    assert message in str(raised.value)
+
+
+# Those of scikit-learn's checks that need no table of numbers.
+CHECKS = (
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_set_params,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_mixin_order,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", [CRFTagger(), CRFTagger(solver="owlqn", C=2)], ids=str)
+def test_scikit_learns_own_checks(estimator, check):
+    check(type(estimator).__name__, estimator)

@@ -1,0 +1,248 @@
+"""``CRFTagger``: labels of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import check_is_fitted
+
+from vwlite.api.loglinear_models import CRFModel
+from vwlite.data.batch import BLANK, Batch
+from vwlite.data.lines import line_batches
+from vwlite.data.row_columns import label_word
+from vwlite.data.tables import table_batches
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError
+from vwlite.features.config import FeatureConfig
+from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
+from vwlite.solvers.loglinear import conlleval
+from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
+from vwlite.solvers.loglinear.held_out import of_phrases
+
+Rows = Sequence[Sequence[Any]]  # sequences of dicts, or of lines
+Labels = Sequence[Sequence[Any]]
+
+
+class CRFTagger(BaseEstimator):
+    """A linear-chain conditional random field with most weights exactly 0, as ``vwlite l1 --model crf`` learns it.
+
+    ``X`` is a list of sequences. A sequence is a list of dicts of name and value (a number; a text, which stands for
+    ``name:text``; a list of words or a dict, which are namespaces), or of lines of Vowpal Wabbit text; what such a line
+    has before its first ``|`` is not used. ``y`` is a list of lists, a label for each dict or line: words or numbers.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty (``--l1``): a larger one means fewer weights.
+    solver : {"sgd", "owlqn"}, default="sgd"
+        Stochastic gradient steps, or quasi-Newton steps over all sequences.
+    penalty : {"cumulative", "clipping", "naive"}, default="cumulative"
+        How stochastic steps apply the penalty.
+    rate : {"exponential", "harmonic"}, default="exponential"
+        Step sizes after t passes: ``learning_rate * decay**t`` or ``learning_rate / (1 + t)``.
+    learning_rate : float or None, default=None
+        None: 0.2.
+    decay : float, default=0.85
+        Of the exponential rate.
+    passes : int or None, default=None
+        Passes or iterations at most; None: 30, or 1000 of ``"owlqn"``, which stops by itself.
+    tolerance : float, default=1e-7
+        ``"owlqn"`` stops when an iteration gains less.
+    dense_pairs : bool, default=False
+        Weights for every feature with every label, not only for those seen together.
+    edge : sequence of str, default=()
+        Namespaces, by letters, whose features transitions are conditioned on.
+    affix : str, default=""
+        Of lines: prefixes and suffixes of names to add, like "+3w,-3w".
+    shuffle, random_state : bool, int or RandomState, default=True, 0
+        Sequences in random order in every stochastic pass.
+    early_stopping, validation_fraction, n_iter_no_change : bool, float, int, default=False, 0.1, 8
+        Hold sequences out, keep the best pass, and stop after so many that are no better.
+    warm_start : bool, default=False
+        ``fit`` goes on from the model it has.
+
+    Attributes
+    ----------
+    classes_ : labels, ascending
+    transitions_ : float64 of shape (k, k), the weight of a label, by column, after another, by row
+    model_ : the ``CRFModel``
+    n_iter_ : int, passes made
+    objective_ : float, what was maximised, for each sequence
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        solver: str = "sgd",
+        penalty: str = "cumulative",
+        rate: str = "exponential",
+        learning_rate: float | None = None,
+        decay: float = 0.85,
+        passes: int | None = None,
+        tolerance: float = 1e-7,
+        dense_pairs: bool = False,
+        edge: Sequence[str] = (),
+        affix: str = "",
+        shuffle: bool = True,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 8,
+        warm_start: bool = False,
+    ) -> None:
+        self.C = C
+        self.solver = solver
+        self.penalty = penalty
+        self.rate = rate
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.passes = passes
+        self.tolerance = tolerance
+        self.dense_pairs = dense_pairs
+        self.edge = edge
+        self.affix = affix
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+
+    def fit(self, X: Rows, y: Labels, sample_weight: Any = None) -> CRFTagger:
+        """Learn from n sequences and their labels; ``sample_weight``, n numbers, is their importance.
+
+        Raises DataError for what is no sequence, and for labels of another number, ValueError.
+        """
+        check_labels(y, sizes_of(X))
+        weight = importance(sample_weight, np.empty(len(X)))
+        check_any_weight(weight)
+        going_on = self.warm_start and hasattr(self, "model_")
+        model = self.model_ if going_on else self._new_model()
+        labels = unique_labels([*chain.from_iterable(y), *(self.classes_.tolist() if going_on else ())])
+        names = {label: label_word(0, label).decode("utf-8", "surrogateescape") for label in labels.tolist()}
+        batches = batches_of(X, model.text_format, [[names[label] for label in row] for row in y], weight)
+        self.model_ = model.go_on(batches) if going_on else model.fit(batches)
+        self.classes_, self._names = labels, [*names.values()]
+        return self
+
+    def _new_model(self) -> CRFModel:
+        names = ("solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance", "dense_pairs", "shuffle")
+        seed = int(check_random_state(self.random_state).randint(2**31)) if self.solver == "sgd" else 0
+        config = L1Config(
+            model="crf",
+            l1=self.C,
+            seed=seed,
+            edge=tuple(self.edge),
+            **{name: getattr(self, name) for name in names},
+        )
+        held_out = HeldOutConfig()
+        if self.early_stopping:
+            period = holdout_period(self.validation_fraction)
+            held_out = HeldOutConfig(holdout=str(period), early_terminate=self.n_iter_no_change)
+        return CRFModel(config, FeatureConfig(bits=BITS["crf"], affix=self.affix), held_out=held_out)
+
+    def predict(self, X: Rows) -> list[list[Any]]:
+        """The likeliest labels of every sequence. Raises as ``fit``."""
+        check_is_fitted(self)
+        labels = dict(zip(self._names, self.classes_.tolist(), strict=True))
+        sizes, answers = sizes_of(X), iter(self.model_.predict(batches_of(X, self.model_.text_format)))
+        return [[labels[name] for name in next(answers)] if size else [] for size in sizes]
+
+    def predict_marginals(self, X: Rows) -> list[np.ndarray]:
+        """float64[rows, k] of every sequence: the probabilities of ``classes_`` for each of its rows."""
+        check_is_fitted(self)
+        order, none = self._order, np.zeros((0, len(self.classes_)))
+        sizes, answers = sizes_of(X), iter(self.model_.marginals(batches_of(X, self.model_.text_format)))
+        return [next(answers)[:, order] if size else none for size in sizes]
+
+    def score(self, X: Rows, y: Labels) -> float:
+        """F1 of phrases, as ``conlleval`` counts them, where labels are like ``B-NP`` and ``O``; else accuracy."""
+        check_labels(y, sizes_of(X))
+        both = [[*zip(*pair, strict=True)] for pair in zip(y, self.predict(X), strict=True)]
+        if of_phrases(self._names):
+            return float(conlleval.evaluate(chain.from_iterable((*pairs, None) for pairs in both))["f1"]) / 100
+        return float(np.mean([true == found for true, found in chain.from_iterable(both)]))
+
+    @property
+    def n_iter_(self) -> int:
+        return self.model_.passes
+
+    @property
+    def objective_(self) -> float:
+        return self.model_.objective
+
+    @property
+    def transitions_(self) -> np.ndarray:
+        return self.model_.transitions[np.ix_(self._order, self._order)]
+
+    @property
+    def _order(self) -> list[int]:
+        """The place in the model of each of ``classes_``."""
+        return [self.model_.classes.index(name) for name in self._names]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.dict = True
+        tags.target_tags.required = True
+        return tags
+
+
+def sizes_of(X: Rows) -> list[int]:
+    """The number of rows of each sequence. Raises DataError for what is no sequence."""
+    for number, sequence in enumerate(X):
+        if isinstance(sequence, str | bytes | Mapping) or not hasattr(sequence, "__len__"):
+            raise DataError(f"sequence {number}: expected a list of dicts or lines, not {type(sequence).__name__}")
+    return [*map(len, X)]
+
+
+def check_labels(y: Labels, sizes: list[int]) -> None:
+    """Raises DataError unless there is a label for each row of each sequence."""
+    if len(y) != len(sizes):
+        raise DataError(f"y has labels of {len(y)} sequences, X has {len(sizes)} sequences")
+    for number, (labels, rows) in enumerate(zip(sizes_of(y), sizes, strict=True)):
+        if labels != rows:
+            raise DataError(f"sequence {number}: y has {labels} labels for {rows} rows")
+
+
+def batches_of(X: Rows, format: TextFormat, names: Labels | None = None, weight: Any = None) -> Iterator[Batch]:
+    """The rows of all sequences, a blank one behind each, with the ``names`` of labels; weights are of sequences.
+
+    Raises DataError for what is no row or malformed; other rows it calls by their number, blank ones counted.
+    """
+    ends = np.cumsum([len(sequence) + 1 for sequence in X], dtype=np.int64) - 1
+    blank = np.zeros(ends.max(initial=-1) + 1, bool)
+    blank[ends] = True
+    importance = None if weight is None else np.repeat(weight, np.diff(ends, prepend=-1)).astype(np.float32)
+    labels = None if names is None else [*chain.from_iterable((*row, None) for row in names)]
+    for batch in row_batches(X, labels, format):
+        rows = slice(batch.first_line, batch.first_line + len(batch))
+        if (batch.flags[~blank[rows]] & BLANK).any():
+            raise DataError("there is an empty line within a sequence")
+        batch.flags[blank[rows]] |= BLANK
+        if importance is not None:
+            batch.importance[:] = importance[rows]
+        yield batch
+
+
+def row_batches(X: Rows, labels: list[str | None] | None, format: TextFormat) -> Iterable[Batch]:
+    """Of dicts or, where the first row is a line, of lines."""
+    first = next(chain.from_iterable(X), None)
+    if isinstance(first, str | bytes):
+        return line_batches(map(labelled, chain.from_iterable((*row, "") for row in X), labels or repeat("")), format)
+    dicts = chain.from_iterable((*row, {}) for row in X)
+    return table_batches(dicts, labels, text_format=format)
+
+
+def labelled(line: Any, label: str | None) -> Any:
+    """A line with this label in place of all that stands before its first bar."""
+    if isinstance(line, bytes):
+        line = line.decode("utf-8", "surrogateescape")
+    return f"{label or ''} {line[line.index('|'):]}" if isinstance(line, str) and "|" in line else line
