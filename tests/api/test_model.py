@@ -181,7 +181,7 @@ def test_options_by_any_spelling():
         ("--l1 nan", {}, "'nan' is not a finite number"),
         ("--passes 1.5", {}, "not a valid integer"),
         ("", {"sgd": 3}, "--sgd takes True or False"),
-        ("--passes", {}, "expected one argument"),
+        ("--passes", {}, "option '--passes' requires an argument"),
         ("--rank 3", {}, "--rank needs --dotproduct"),
         ("'", {}, "No closing quotation"),
     ],

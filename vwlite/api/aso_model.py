@@ -98,7 +98,7 @@ class ASOModel(SolverModel):
         return {name: value for name, value in super().__getstate__().items() if name not in ("_theta", "facts")}
 
     def _take(self, data: bytes) -> None:
-        with readable(data) as path:
+        with readable(data, "the model") as path:
             self._theta, self.facts = model_file.load_theta(path)
         self._data = data
         if "config" not in self.__dict__:

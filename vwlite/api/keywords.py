@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import shlex
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
@@ -150,42 +149,45 @@ READERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class Arguments(argparse.ArgumentParser):
-    """Raises UsageError where argparse would end the process."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
-
-
-@cache
-def parser() -> Arguments:
-    found = Arguments(add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
-    for key, one in declared().items():
-        spelled = [name for spelling in one.spelled for name in spelling.split("/")]
-        if one.type == "bool":
-            for name in spelled:
-                action = "store_false" if name.startswith("--no-") and "/" in "".join(one.spelled) else "store_true"
-                found.add_argument(name, dest=key, action=action)
-        else:
-            found.add_argument(*spelled, dest=key, action="append" if repeatable(one) else "store")
-    return found
-
-
 def from_string(args: str) -> dict[str, Any]:
+    """The options of words as they are typed; of one that is given twice the last value counts, or both."""
     try:
         words = shlex.split(args)
     except ValueError as error:
         raise UsageError(f"{args!r}: {error}") from None
-    known, rest = parser().parse_known_args(words)
-    if rest:
-        spelled = {name: key for one in declared().values() for name in one.spelled for key in [one.key]}
-        raise UsageError(f"no such option {rest[0]}{proposal(rest[0], spelled)}")
-    return {key: typed_value(declared()[key], value) for key, value in vars(known).items()}
+    found: dict[str, Any] = {}
+    while words:
+        word = words.pop(0)
+        short = word[:1] == "-" != word[1:2]
+        name, equals, value = (word[:2], word[2:], word[2:]) if short else word.partition("=")
+        known = spellings().get(plain(name))
+        if known is None:
+            raise UsageError(f"no such option {name}{proposal(name, spellings())}")
+        key, is_on = known
+        one = declared()[key]
+        if one.type == "bool":
+            if equals:
+                raise UsageError(f"option '{name}' does not take a value")
+            found[key] = is_on
+            continue
+        if not equals and not words:
+            raise UsageError(f"option '{name}' requires an argument")
+        read = reader(one)(value if equals else words.pop(0))
+        found[key] = (*found.get(key, ()), read) if repeatable(one) else read
+    return found
 
 
-def typed_value(one: Option, typed: str | bool | list[str]) -> Any:
-    """The value of words of a command line. Raises UsageError."""
-    if isinstance(typed, bool):
-        return typed
-    read = reader(one)
-    return tuple(map(read, typed)) if isinstance(typed, list) else read(typed)
+@cache
+def spellings() -> Mapping[str, tuple[str, bool]]:
+    """What is typed: the option that it stands for, and whether it switches it on."""
+    return {
+        plain(name): (key, not (place and "/" in spelling))
+        for key, one in declared().items()
+        for spelling in one.spelled
+        for place, name in enumerate(spelling.split("/"))
+    }
+
+
+def plain(name: str) -> str:
+    """Names may be typed with ``-`` or ``_`` between words."""
+    return name[:2] + name[2:].replace("-", "_")

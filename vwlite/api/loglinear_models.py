@@ -94,7 +94,7 @@ class LogLinearModel(SolverModel):
         return self
 
     def _take(self, data: bytes) -> None:
-        with readable(data) as path:
+        with readable(data, "the model") as path:
             model = model_file.load(path)
         model.path = "the model"
         if model.config.model not in self.models:

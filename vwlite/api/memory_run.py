@@ -126,9 +126,14 @@ class LearningRun:
 
 def loaded(data: bytes, **changes: Any) -> Restored:
     """A model from its bytes. Raises as ``restore``."""
+    with readable(data, "the model") as path:
+        return opened(path, **changes)
+
+
+def opened(path: str, **changes: Any) -> Restored:
+    """A model from its file, to go on learning. Raises as ``restore``."""
     empty: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}, "loss_changes": {}}
-    with readable(data) as path:
-        return restore(path, learning=True, vw_compat=False, **{**empty, **changes})
+    return restore(path, learning=True, vw_compat=False, **{**empty, **changes})
 
 
 def answers_of(

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from vwlite.api import describe
-from vwlite.api.configs import available_cores, chosen, feature_changes, loss_changes
+from vwlite.api.configs import feature_changes, loss_changes
 from vwlite.api.data_source import inputs_of
-from vwlite.api.keywords import read_options
+from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
-from vwlite.api.memory_run import LearningRun, Log, MemoryWriter, answers_of, loaded, terms_of
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.api.memory_run import LearningRun, Log, MemoryWriter, answers_of, loaded, opened, terms_of
+from vwlite.api.option_rules import check_effects, check_idle
+from vwlite.api.run_configs import bad_lines_config, run_config
+from vwlite.data.config import HoldoutConfig
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
@@ -42,7 +44,9 @@ class Model:
     def __init__(self, args: str = "", /, **options: Any) -> None:
         """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
         typed = read_options(args, options)
+        check_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
         learner = new_learner_config(typed)
+        check_idle(typed, declared(), learner)
         features = FeatureConfig(**feature_changes(typed))
         self._lock = threading.RLock()
         self._typed = typed
@@ -84,6 +88,7 @@ class Model:
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": kind}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
+            check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             run = LearningRun(
                 *(config, self._learner, self._plan, self._model, inputs_of(data, columns)),
@@ -210,17 +215,24 @@ class Model:
 
         Raises InputMissing, ModelError for a damaged or foreign file, UsageError for an option that contradicts it.
         """
-        return cls.loads(Path(path).read_bytes() if os.path.isfile(path) else missing(path), **changes)
+        return cls._opened(partial(opened, os.fspath(path)), os.fspath(path), changes)
 
     @classmethod
     def loads(cls, data: bytes, /, **changes: Any) -> Model:
         """The model that ``dumps`` has made bytes of, some options changed. Raises as ``load``."""
+        return cls._opened(partial(loaded, data), "the model", changes)
+
+    @classmethod
+    def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
+        """The model that ``read`` makes, some options changed; ``path`` is its name in messages."""
         typed = read_options("", changes)
+        check_effects({"passes": None, **typed}, declared(), going_on=True)
         changed = learner_changes(typed)
         features, loss = feature_changes(typed), loss_changes(typed)
-        model = loaded(data, learner_changes=changed, feature_changes=features, loss_changes=loss)
+        model = read(learner_changes=changed, feature_changes=features, loss_changes=loss)
+        check_idle(typed, declared(), model.learner.config)
         if model.header["resumable"]:
-            go_on("the model", model, changed)
+            go_on(path, model, changed)
         self = cls.__new__(cls)
         self._lock, self._typed = threading.RLock(), typed
         config = run_config(typed, model.learner.config, model.features)
@@ -354,31 +366,6 @@ class Negative:
         self.negative = negative
 
 
-def run_config(typed: Mapping[str, Any], learner: Any, features: FeatureConfig) -> RunConfig:
-    """The configuration of a run over data in memory. Raises UsageError."""
-    shuffle, passes = typed.get("shuffle"), typed.get("passes", 1)
-    changes = {
-        "threads": available_cores(),
-        **chosen(InputConfig, dict(typed)),
-        "shuffle": bool(features.dotproduct) and passes > 1 if shuffle is None else shuffle,
-        "seed": typed.get("random_seed") or 0,
-    }
-    return RunConfig(
-        input=InputConfig(("the data",), **changes),
-        features=features,
-        learner=learner,
-        output=OutputConfig(names=typed.get("names", False)),
-        holdout=HoldoutConfig(**chosen(HoldoutConfig, dict(typed))),
-        curriculum=CurriculumConfig(**chosen(CurriculumConfig, dict(typed))),
-        passes=passes,
-    )
-
-
-def bad_lines_config(typed: Mapping[str, Any], max_ratio: float | None) -> BadLinesConfig:
-    config = BadLinesConfig(**chosen(BadLinesConfig, dict(typed)))
-    return config if max_ratio is None else replace(config, max_ratio=max_ratio)
-
-
 def learned(run: LearningRun) -> Learned:
     counters = run.parts.counters
     weight = counters.labeled_weight
@@ -392,9 +379,3 @@ def learned(run: LearningRun) -> Learned:
         bad_lines=run.parts.policy.bad,
         predictions=run.predictions.result() if run.predictions else None,
     )
-
-
-def missing(path: str | os.PathLike[str]) -> bytes:
-    from vwlite.errors import InputMissing
-
-    raise InputMissing(f"cannot open the model {os.fspath(path)}: No such file or directory")

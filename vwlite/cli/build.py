@@ -12,6 +12,7 @@ from vwlite.cli.console import say
 from vwlite.cli.files import cache_of
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
+from vwlite.options import Option
 from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.model_loader import Restored
@@ -30,6 +31,18 @@ def typed() -> dict[str, Any]:
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
     return {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
+
+
+def declared() -> dict[str, Option]:
+    """The options of the current command that fields of configurations declare."""
+    params = click.get_current_context().command.params
+    return {param.name or "": param.declared for param in params if hasattr(param, "declared")}
+
+
+def spelled(name: str) -> str:
+    """An option of the current command as it is typed."""
+    params = click.get_current_context().command.params
+    return next((param.opts[0] for param in params if param.name == name), f"--{name}")
 
 
 def input_config(options: dict[str, Any]) -> InputConfig:
@@ -58,15 +71,6 @@ def shuffles(options: dict[str, Any]) -> bool:
     return bool(options.get("dotproduct")) and not shows_order
 
 
-def curriculum_config(options: dict[str, Any]) -> CurriculumConfig:
-    changes = chosen(CurriculumConfig, options)
-    if "order" not in changes:
-        for name in ("curriculum_by", "curriculum_start", "curriculum_passes"):
-            if name in typed():
-                raise UsageError(f"--{name.replace('_', '-')} needs --curriculum")
-    return CurriculumConfig(**changes)
-
-
 def output_config(options: dict[str, Any], **more: Any) -> OutputConfig:
     output = OutputConfig(**{**chosen(OutputConfig, {**options, "progress": None}), **more})
     if not options.get("progress"):
@@ -86,7 +90,7 @@ def run_config(
         learner=learner,
         output=output_config(options),
         holdout=HoldoutConfig(**chosen(HoldoutConfig, options)),
-        curriculum=curriculum_config(options),
+        curriculum=CurriculumConfig(**chosen(CurriculumConfig, options)),
         passes=options["passes"],
         max_memory=options["memory"],
         **more,

@@ -7,7 +7,7 @@ import click
 
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, Reads, Writes
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
@@ -82,7 +82,7 @@ def type_of(one: Option) -> click.ParamType:
     if one.writes:
         return Predictions(*one.beside) if one.writes == "predictions" else Writes(one.writes, *one.beside)
     if one.reads:
-        return Reads(one.reads)
+        return Reads(one.reads, *one.beside)
     return Choice(one.choices) if one.choices else READ_AS[one.read_as or one.type]
 
 
@@ -144,7 +144,7 @@ data_options = family(
 )
 cache_options = family(
     "Cache",
-    flag("-c", "--cache", help="Keep the parsed data in FILE.cache for later passes and runs."),
+    declared(CACHE_BESIDE),
     options_in(InputConfig, "Cache"),
 )
 bad_line_options = options_in(BadLinesConfig, "Malformed lines")

@@ -5,19 +5,15 @@ from typing import Any
 import click
 
 from vwlite.cli import learning_options, options
-from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.storage.output_checks import LEDGER
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.output_config import INITIAL, OutputConfig
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
 @options.data_files
 @options.options_in(OutputConfig, "Output", only=("model",))
-@options.file(
-    *(Reads("model", LEDGER), "-i", "--initial_regressor", "initial"), help="Go on exactly where this model stopped."
-)
+@options.declared(INITIAL)
 @options.data_options
 @options.cache_options
 @learning_options.pass_options

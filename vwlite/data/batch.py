@@ -17,6 +17,7 @@ from vwlite.data.csr import Csr
 
 # Bits of Batch.flags: a blank line; a line with a tag; a line whose tag is a command of vw to save the model.
 BLANK, TAGGED, SAVE = 1, 2, 4
+TABLE = "<table>"  # in place of a file
 # Of the lines of a group: the shared line, whose features every line of the group has; any line but the group's last.
 SHARED, INNER = 8, 16
 ROWS, NAMESPACES, FEATURES = "rows", "segments", "features"  # what a column has an entry for
@@ -97,7 +98,7 @@ class Batch:
     names: Names | None = None
     numbers: np.ndarray | None = None  # int64[n], numbers of the lines, from 0, when they are not consecutive
     gaps: tuple[int, ...] = ()  # rows before which a malformed line was left out, ascending
-    path: str = ""  # the file of the rows; empty for a cache
+    path: str = ""  # the file of the rows, or TABLE; empty for a cache
     first_line: int = 0  # number of the block's first line within its file, from 0; in a cache, of the first row
     lists: Csr | None = None  # classes and their costs, infinite where unknown, where labels are lists of classes
     holdout_mask: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
@@ -137,7 +138,9 @@ class Batch:
         return Batch(**{name: np.array(getattr(self, name)) for name in COLUMNS})
 
     def location(self, row: int) -> str:
-        """File and line of ``row``, or its number, for messages."""
+        """File and line of ``row``, or its number, for messages; rows of tables are counted from 0."""
+        if self.path == TABLE:
+            return f"row {self.first_line + row}"
         if self.path:
             return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
         number = self.first_line + row if self.numbers is None else int(self.numbers[row])

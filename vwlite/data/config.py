@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from vwlite.options import Config, config, option
+from vwlite.options import Config, Option, config, option
 
 BLOCK_SIZE = 1 << 19
+CACHE_BESIDE = Option(
+    "Keep the parsed data in FILE.cache for later passes and runs.", section="Cache", spelled=("-c", "--cache"),
+    key="cache", name="cache", type="bool", default=False,
+)
 
 
 @config

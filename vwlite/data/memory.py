@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from vwlite.data.batch import TABLE
 from vwlite.data.block_parser import Parsed, Parser, number_lines
 from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
@@ -68,7 +69,7 @@ def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format:
 def parsed_rows(data: Any, columns: Mapping[str, Any], format: TextFormat) -> Iterator[Parsed]:
     """The batches of a table; ``columns`` as ``table_batches`` takes them. Raises as it does."""
     for batch in table_batches(data, **columns, text_format=format):
-        yield Parsed(batch, Block(bytearray(), 0, "", batch.first_line), batch.first_line, len(batch), [])
+        yield Parsed(batch, Block(bytearray(), 0, TABLE, batch.first_line), batch.first_line, len(batch), [])
 
 
 def text_blocks(text: str | bytes | Iterable[Line], size: int) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any, BinaryIO
 
+from vwlite.errors import VwliteError
 from vwlite.storage.atomic_file import OpenOutput
 
 
@@ -32,9 +33,13 @@ def written(write: Callable[[OpenOutput], None]) -> bytes:
 
 
 @contextmanager
-def readable(data: bytes) -> Iterator[str]:
-    """A path under which ``data`` can be read while the block runs."""
+def readable(data: bytes, name: str) -> Iterator[str]:
+    """A path under which ``data`` can be read while the block runs, whose errors say ``name`` instead."""
     with unnamed_file() as file:
         file.write(data)
         file.flush()
-        yield f"/dev/fd/{file.fileno()}"
+        path = f"/dev/fd/{file.fileno()}"
+        try:
+            yield path
+        except VwliteError as error:
+            raise type(error)(str(error).replace(path, name)) from error

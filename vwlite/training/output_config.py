@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vwlite.options import Config, config, option
+from vwlite.options import Config, Option, config, option
 from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
+
+INITIAL = Option(
+    "Go on exactly where this model stopped.", section="Output", spelled=("-i", "--initial_regressor"), key="initial",
+    reads="model", beside=(LEDGER,), name="initial", type="str",
+)
 
 
 class ProgressRule(NamedTuple):

@@ -3,9 +3,9 @@
 from typing import Any
 
 from vwlite.api import configs
+from vwlite.api.option_rules import check_effects
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
-from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -26,7 +26,7 @@ from vwlite.storage import model_file
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
-    check_effects(typed, {**arguments, "initial": None})
+    check_effects(typed, build.declared())
     config = crr_config(arguments, typed)
     features = FeatureConfig(**configs.feature_changes(typed))
     input = build.input_config(arguments)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.api import configs
+from vwlite.api.option_rules import check_effects
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
-from vwlite.cli.effects import check_effects
 from vwlite.cli.jsonfile import write_json
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
@@ -23,7 +23,7 @@ from vwlite.training.option_agreement import check_features, check_learner
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
-    check_effects(typed, arguments)
+    check_effects(typed, build.declared(), going_on=bool(arguments["initial"]))
     with ExitStack() as held:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))

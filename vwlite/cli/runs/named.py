@@ -5,7 +5,6 @@ import os
 from types import ModuleType
 
 from vwlite.cli import build
-from vwlite.cli.effects import spelled
 from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
@@ -29,4 +28,4 @@ def refuse(*more: str) -> None:
     """Raises UsageError for the first typed option that such models cannot take, or that is among ``more``."""
     for name in (*WITHOUT, *more):
         if name in build.typed():
-            raise UsageError(f"{spelled(name)} does not go with a model of named labels")
+            raise UsageError(f"{build.spelled(name)} does not go with a model of named labels")

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.api import configs, learner_choice
+from vwlite.api.option_rules import check_effects, check_idle
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
-from vwlite.cli.effects import check_effects, check_idle
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
@@ -30,7 +30,8 @@ KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_prediction
 
 def run(arguments: dict[str, Any]) -> int:
     typed = build.typed()
-    check_effects(typed, arguments)
+    options = build.declared()
+    check_effects(typed, options, going_on=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
     with ExitStack() as held:
@@ -42,7 +43,7 @@ def run(arguments: dict[str, Any]) -> int:
             typed.pop("initial")
             arguments = {**arguments, "initial": None}
         config, model = configured(arguments, typed)
-        check_idle(typed, config.learner)
+        check_idle(typed, options, config.learner)
         known = known_before(config, arguments)
         config = unseen(config, arguments, known)
         if config is None:

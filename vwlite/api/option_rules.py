@@ -1,0 +1,58 @@
+"""Options that would do nothing are refused, with what they lack; the same for commands and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vwlite.errors import UsageError
+from vwlite.learners.losses import LOSSES, OF_CLASSES
+from vwlite.options import Option
+
+OF_CURRICULUM = ("curriculum_by", "curriculum_start", "curriculum_passes")
+AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
+
+
+def check_effects(typed: Mapping[str, Any], options: Mapping[str, Option], going_on: bool = False) -> None:
+    """Raises UsageError for the first option among ``typed`` that would be without effect.
+
+    ``options``: all that can be given, by their keys; what is not among them is needed by none. ``going_on``: a model
+    is there, which has options of its own.
+    """
+    for name, one in options.items():
+        needed = [need for need in one.needs if need in options]
+        allowed = going_on and any(options[other].settled for other in needed)
+        if name in typed and needed and not allowed and not any(other in typed for other in needed):
+            raise UsageError(f"{one.display_name} does nothing without {' or '.join(spelled(needed, options))}")
+    for name in OF_CURRICULUM:
+        if name in typed and "curriculum_order" not in typed:
+            raise UsageError(f"--{name.replace('_', '-')} needs --curriculum")
+    if typed.get("holdout_off"):
+        for name in AGAINST_HOLDING_OUT:
+            if name in typed:
+                raise UsageError(f"--holdout_off and --{name} contradict each other: drop one")
+    if "loss_function" in typed or not going_on:
+        check_loss(typed)
+
+
+def check_idle(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:
+    """Raises UsageError for an option that ``learner``, a configuration, has no use for."""
+    rule, names = getattr(learner, "idle", ("", ()))
+    for name in names:
+        if name in typed:
+            raise UsageError(f"{spelled([name], options)[0]} does nothing with --{rule}: drop one of the two")
+
+
+def check_loss(typed: Mapping[str, Any]) -> None:
+    """Parameters of another loss."""
+    loss = typed.get("loss_function", "squared")
+    loss = OF_CLASSES.get(loss, (loss,))[0]
+    for other in LOSSES.values():
+        for name in other.parameters:
+            if name in typed and name not in LOSSES[loss].parameters:
+                raise UsageError(f"--{name} does nothing without --loss_function {other.name}")
+
+
+def spelled(names: list[str], options: Mapping[str, Option]) -> list[str]:
+    """Options as they are typed."""
+    return [options[name].display_name if name in options else f"--{name}" for name in names]
