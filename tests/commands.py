@@ -5,7 +5,8 @@ import click
 from vwlite.cli.root import COMMANDS, cli
 
 GROUPS = {"aso": ["learn", "train", "inspect"]}
-TYPED = [name for name in COMMANDS if name not in GROUPS]
+ABOUT = ("help", "completion")  # about the command line itself: they have no options
+TYPED = [name for name in COMMANDS if name not in (*GROUPS, *ABOUT)]
 TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 
 

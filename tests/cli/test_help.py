@@ -85,9 +85,21 @@ def test_unknown_command(vwlite):
     assert "(did you mean train?)" in vwlite("trian", status=2).stderr
 
 
-def test_no_command_shows_the_help_and_fails(vwlite):
-    done = vwlite(status=2)
-    assert "Commands:" in done.stdout + done.stderr
+@pytest.mark.parametrize("group", [(), ("aso",)])
+def test_no_command_shows_the_help_and_fails(group, vwlite):
+    done = vwlite(*group, status=2)
+    assert (done.stdout, done.stderr) == ("", vwlite(*group, "--help").stdout)
+    assert "Commands:" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS, "aso learn"])
+def test_help_shows_what_the_option_shows(name, vwlite):
+    assert vwlite("help", *name.split()).stdout == vwlite(*name.split(), "--help").stdout
+
+
+def test_help_of_what_there_is_not(vwlite):
+    assert "no command 'trian' (did you mean train?)" in vwlite("help", "trian", status=2).stderr
+    assert "vwlite train has no commands of its own" in vwlite("help", "train", "fast", status=2).stderr
 
 
 def test_help_loads_nothing_heavy(run_cli):

@@ -7,7 +7,7 @@ import click
 from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
-from vwlite.cli.root import SETTINGS
+from vwlite.cli.root import SETTINGS, Group
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.storage.output_checks import LOCK
 
@@ -18,7 +18,7 @@ output = options.family(
 )
 
 
-@click.group("aso", context_settings=SETTINGS, short_help="Learn what many problems have in common.")
+@click.group("aso", cls=Group, context_settings=SETTINGS, short_help="Learn what many problems have in common.")
 def command() -> None:
     """Learn what many problems have in common, and use it: alternating structure optimization.
 

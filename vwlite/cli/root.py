@@ -34,6 +34,8 @@ COMMANDS = {
     "convert": "Turn other formats into text.",
     "aso": "Learn what many problems have in common.",
     "vw": "Take vw's command line, and behave like it.",
+    "help": "Show the help of a command.",
+    "completion": "Print what makes a shell complete command lines.",
 }
 
 
@@ -45,7 +47,17 @@ def plain(name: str) -> str:
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain}
 
 
-class Lazy(click.Group):
+class Group(click.Group):
+    """A group of commands; called without any, it shows its help and fails."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        if not args and not context.resilient_parsing:
+            complain(context.get_help())
+            context.exit(2)
+        return super().parse_args(context, args)
+
+
+class Lazy(Group):
     """A group that knows its commands' names and imports only the one that is called."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -89,7 +101,7 @@ def cli() -> None:
     vwlite predict -i model test.vw > predictions
     zcat big.vw.gz | vwlite train -f model
 
-    Data goes to standard output, everything else to standard error. 'vwlite COMMAND --help' shows a command's options.
+    Data goes to standard output, everything else to standard error. 'vwlite help COMMAND' shows a command's options.
     """
 
 
@@ -107,7 +119,7 @@ def main() -> None:
     try:
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = cli(standalone_mode=False) or 0
+        status = cli(prog_name="vwlite", standalone_mode=False) or 0
     except click.ClickException as error:
         status = error.exit_code
         complain(f"vwlite: {laid_out(usage(error))}")
