@@ -1,9 +1,11 @@
 """``vwlite vw``: what it shares with ``vw`` and with no other command."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from vwlite.training.counters import Counters
 from vwlite.version import __version__
 
 DATA = "1 'one |user ann |item tea:2\n-1 'two |user bob |item tea\n1 |user ann |item cup\n"
@@ -310,3 +312,14 @@ def test_random_weights_are_reproducible(option, vwlite, write, weights):
     assert weights("m") == weights("n") and len(values) > 4000
     mean, size = sum(values) / len(values), max(map(abs, values))
     assert abs(mean) < 0.05 and size <= {"--random_weights": 0.5, "--truncated_normal_weights": 2.1}.get(option, 6)
+
+
+@pytest.mark.parametrize("options", [(), ("-P", "2"), ("-t",)])
+def test_quiet_rows_are_counted_a_batch_at_a_time(vwlite, write, monkeypatch, options):
+    """And the distance to the next line of the table, which models keep, is that of a table never begun."""
+    calls, tally = [], Counters.tally
+    monkeypatch.setattr(Counters, "tally", lambda *given: calls.append(given) or tally(*given))
+    path = write("data.vw", "1 |a b\n-1 |a c\n" * 500)
+    vwlite("vw", path, *options, "--quiet", "--save_resume", "-f", "m", "--readable_model", "text")
+    assert len(calls) == 1
+    assert f"\ndump_interval {2 if '-P' in options else 1}\n" in Path("text").read_text()

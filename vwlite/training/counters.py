@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -105,6 +107,15 @@ class Counters:
         true. Raises ValueError when an array is too short.
         """
         return tally(self.array, batch, results, held, begin, end)
+
+    @contextmanager
+    def uninterrupted(self) -> Iterator[None]:
+        """No progress row is due meanwhile; the next one stays as far away as it is."""
+        distance, self.dump_interval = self.dump_interval, math.inf
+        try:
+            yield
+        finally:
+            self.dump_interval = distance
 
     def record_labels(self, batch: Batch, begin: int, end: int) -> None:
         """Remember labels that are there, of rows that will count as unlabelled."""

@@ -123,9 +123,6 @@ class ProgressTable(Counting):
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
             self.display.line(progress.row(self.counters, label, prediction, int(results.features[row]), held))
-        self.next_stretch(held)
-
-    def next_stretch(self, held: bool) -> None:
         self.counters.dumped(holdout=held)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from vwlite.data.batch import SAVE, Batch
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class VwProgressTable(ProgressTable):
-    """A line that is due and not shown stays due."""
+    """Where no line is shown, the next one stays as far away as it is."""
 
-    def next_stretch(self, held: bool) -> None:
-        if self.shown:
-            super().next_stretch(held)
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        with nullcontext() if self.shown else self.counters.uninterrupted():
+            super().batch(batch, results, begin, end)
 
 
 class VwModelWriter(ModelWriter):
