@@ -204,6 +204,26 @@ def test_book_keeps_the_first_name_of_a_slot():
     assert book.names == first
 
 
+SPACE = st.sampled_from([b"|a ", b"|ab ", b"|b:2 ", b"| ", b"|\xff "])
+WORD = st.sampled_from([b"x", b"y:2", b"z^w", b":3", b"\xfe", b"7", b"t:u"])
+BLOCK = st.tuples(SPACE, st.lists(WORD, max_size=4)).map(lambda block: block[0] + b" ".join(block[1]))
+LINE = st.one_of(st.just(b""), st.just(b"'save |a x"), st.lists(BLOCK, max_size=5).map(b" ".join))
+
+
+@given(st.lists(LINE, max_size=12), st.integers(1, 18), st.sampled_from([(0, 1), (2, 3)]), st.booleans(), st.data())
+def test_book_of_many_rows_is_that_of_each_row(lines, bits, layout, constant, data):
+    """Whichever name comes first, slots of several names included."""
+    options = {"noconstant": not constant, "affix": data.draw(st.sampled_from(["", "+1a,-2b"]))}
+    batch, plan = read(b"\n".join(lines), FeatureConfig(bits=bits, **options))
+    begin = data.draw(st.integers(0, len(batch)))
+    whole, parts = NameIndex(layout), NameIndex(layout)
+    whole.add(batch, plan, begin)
+    for row in range(begin, len(batch)):
+        parts.add(batch, plan, row, row + 1)
+    assert whole.names == parts.names
+    assert np.flatnonzero(whole.known).tolist() == np.flatnonzero(parts.known).tolist()
+
+
 def test_book_takes_the_rows_it_is_given():
     batch, plan = read(b"|a x\n|a y\n|c z\n", FeatureConfig(noconstant=True, ignore_linear=("c",)))
     book = NameIndex()

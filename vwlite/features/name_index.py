@@ -11,7 +11,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
-from vwlite.features.feature_names import term_names, with_all_linear
+from vwlite.features.feature_names import Words, mark_of, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import terms_of_row
 from vwlite.storage.array_check import numbers
@@ -40,12 +40,34 @@ class NameIndex:
             self.known[list(self.names)] = True
         plan = with_all_linear(plan)
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
-        for row in rows.tolist():
-            whole, at = with_shared(batch, row)
-            slots = first_slots(whole, plan, at, self.shift)
-            positions = np.flatnonzero(self.unknown(slots))
-            if len(positions):
-                self.enter(slots, positions, term_names(whole, plan, at))
+        alone = bool(len(self.known)) and plan.flat and not batch.any_flags & SHARED
+        for row in rows[:1].tolist() if alone else rows.tolist():  # the first row's terms end with the constant
+            self.add_row(batch, plan, row)
+        if alone:
+            self.add_features(batch, plan, rows[1:])
+
+    def add_row(self, batch: Batch, plan: Plan, row: int) -> None:
+        whole, at = with_shared(batch, row)
+        slots = first_slots(whole, plan, at, self.shift)
+        positions = np.flatnonzero(self.unknown(slots))
+        if len(positions):
+            names = term_names(whole, plan, at)
+            self.enter(slots[positions].tolist(), [names[position] for position in positions.tolist()])
+
+    def add_features(self, batch: Batch, plan: Plan, rows: np.ndarray) -> None:
+        """Add the names of the ``rows``' features, which are all their terms but the constant, as ``add_row`` would."""
+        segments = ranges(batch.row_namespace, rows)
+        features = ranges(batch.namespace_start, segments)
+        slots = shifted(batch.feature_hash[features] & np.uint32((1 << plan.bits) - 1), self.shift, plan.bits)
+        new = np.flatnonzero(~self.known[slots])
+        features, slots = features[new].astype(np.int64), slots[new]
+        owners = np.searchsorted(batch.namespace_start, features, "right") - 1
+        order = np.lexsort((features, first_alike(batch)[owners]))  # in a row, those of one character are together
+        chosen = order[np.sort(np.unique(slots[order], return_index=True)[1])]
+        words = Words(batch)
+        marked = {segment: (space := words.space(segment), mark_of(space, plan)) for segment in owners[chosen].tolist()}
+        pairs = zip(features[chosen].tolist(), owners[chosen].tolist(), strict=True)
+        self.enter(slots[chosen].tolist(), [words.shown(feature, *marked[segment]) for feature, segment in pairs])
 
     def add_ahead(self, batch: Batch, plan: Plan) -> None:
         """Add the names of all rows of a batch that is not learned yet, without changing the plan."""
@@ -61,13 +83,13 @@ class NameIndex:
             return ~self.known[slots]
         return np.array([slot not in self.names for slot in slots.tolist()], bool)
 
-    def enter(self, slots: np.ndarray, positions: np.ndarray, names: list[str]) -> None:
-        for position, slot in zip(positions.tolist(), slots[positions].tolist(), strict=True):
-            self.names.setdefault(slot, names[position])
+    def enter(self, slots: list[int], names: list[str]) -> None:
+        for slot, name in zip(slots, names, strict=True):
+            self.names.setdefault(slot, name)
             for number in range(1, self.classes):
-                self.names.setdefault(slot + number, f"{names[position]}[{number}]")
+                self.names.setdefault(slot + number, f"{name}[{number}]")
         if len(self.known):
-            self.known[slots] = True
+            self.known[np.array(slots, np.int64)] = True
 
     def arrays(self) -> dict[str, np.ndarray]:
         """``name_slot`` uint32[n] ascending, ``name_end`` int64[n], ``name_text`` uint8[all names].
@@ -85,8 +107,27 @@ class NameIndex:
 
 def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
     """uint32[terms]: the slot of each term; the first of them where a term has several."""
-    slots = np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32)
-    return slots << np.uint32(shift) & np.uint32((1 << plan.bits) - 1) if shift else slots
+    return shifted(np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32), shift, plan.bits)
+
+
+def shifted(slots: np.ndarray, shift: int, bits: int) -> np.ndarray:
+    return slots << np.uint32(shift) & np.uint32((1 << bits) - 1) if shift else slots
+
+
+def ranges(starts: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """int64[n]: ``starts[i]`` to ``starts[i + 1]`` of each ``i`` chosen, one after another."""
+    low = starts[chosen].astype(np.int64)
+    sizes = starts[chosen + 1].astype(np.int64) - low
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - (ends - sizes), sizes)
+
+
+def first_alike(batch: Batch) -> np.ndarray:
+    """int64[segments]: the first segment of the same row whose namespace has the same character."""
+    sizes = np.diff(batch.row_namespace.astype(np.int64))
+    key = np.repeat(np.arange(len(sizes)), sizes) << 8 | batch.namespace_char[: sizes.sum()]
+    _, firsts, alike = np.unique(key, return_index=True, return_inverse=True)
+    return firsts[alike]
 
 
 def name_index_from_arrays(arrays: Mapping[str, np.ndarray], bits: int) -> NameIndex:
