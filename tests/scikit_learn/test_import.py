@@ -28,7 +28,7 @@ def test_estimators_are_loaded_when_they_are_asked_for():
     loaded, names = done.stdout.splitlines()
     assert loaded == "vwlite vwlite.errors vwlite.sklearn vwlite.version"
     assert names.split() == [
-        *("CRFTagger", "CRRRanker", "DyadicClassifier", "DyadicRegressor", "L1Classifier"),
+        *("ASOTransformer", "CRFTagger", "CRRRanker", "DyadicClassifier", "DyadicRegressor", "L1Classifier"),
         *("TextHasher", "VWClassifier", "VWRegressor"),
     ]
 

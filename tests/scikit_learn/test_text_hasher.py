@@ -77,6 +77,36 @@ def test_dicts_are_rows_as_their_text_is(options, kind):
     assert (hasher.transform(kind(rows)) != hasher.transform(lines)).nnz == 0
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("options", [{}, {"quadratic": ["ui"]}, {"hash": "all", "hash_seed": 2, "bits": 20}])
+def test_columns_of_a_frame_are_features_as_their_text_is(options, kind):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    library = pytest.importorskip(kind, reason=f"{kind} is not installed")
+    made = {"pyarrow": "table"}.get(kind, "DataFrame")
+    columns = {"city": ["rome", "bonn"], "age": [34.5, 51.0], "words": [["free", "gift"], []], "price": [2, 0]}
+    frame = getattr(library, made)(columns)
+    hasher = TextHasher(namespaces={"user": ["city", "age"], "item": ["price"]}, **options)
+    lines = ["|user city:rome age:34.5 |item price:2 |words free gift", "|user city:bonn age:51 |item"]
+    assert (hasher.fit_transform(frame) != hasher.set_params(namespaces=None).transform(lines)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "message"),
+    [({"user": ["town"]}, "namespaces: there is no column 'town' for 'user'"), (None, None)],
+)
+def test_namespaces_name_columns(namespaces, message):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    frame = pytest.importorskip("polars", reason="polars is not installed").DataFrame({"city": ["rome"]})
+    if message is None:
+        assert (TextHasher().transform(frame) != TextHasher().transform(["| city:rome"])).nnz == 0
+        with pytest.raises(UsageError, match="namespaces: these are of data frames"):
+            TextHasher(namespaces={"user": ["city"]}).transform(LINES)
+    else:
+        with pytest.raises(UsageError) as error:
+            TextHasher(namespaces=namespaces).transform(frame)
+        assert str(error.value) == message
+
+
 def test_a_series_of_pandas():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     assert (TextHasher().transform(pandas.Series(LINES, index=[4, 3, 2, 1])) != TextHasher().transform(LINES)).nnz == 0

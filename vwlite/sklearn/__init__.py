@@ -13,6 +13,7 @@ except ImportError:
     raise ExtraMissing("vwlite.sklearn needs scikit-learn: pip install 'vwlite[sklearn]'") from None
 
 MODULES = {
+    "ASOTransformer": "aso_transformer",
     "CRFTagger": "crf_tagger",
     "CRRRanker": "crr_ranker",
     "DyadicClassifier": "dyadic",
@@ -23,6 +24,7 @@ MODULES = {
     "VWRegressor": "regressor",
 }
 __all__ = [
+    "ASOTransformer",
     "CRFTagger",
     "CRRRanker",
     "DyadicClassifier",

@@ -20,6 +20,7 @@ from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
+from vwlite.sklearn.row_batches import with_label
 from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
@@ -236,13 +237,7 @@ def row_batches(X: Rows, labels: list[str | None] | None, format: TextFormat) ->
     """Of dicts or, where the first row is a line, of lines."""
     first = next(chain.from_iterable(X), None)
     if isinstance(first, str | bytes):
-        return line_batches(map(labelled, chain.from_iterable((*row, "") for row in X), labels or repeat("")), format)
+        lines = chain.from_iterable((*row, "") for row in X)
+        return line_batches(map(with_label, lines, labels or repeat(None)), format)
     dicts = chain.from_iterable((*row, {}) for row in X)
     return table_batches(dicts, labels, text_format=format)
-
-
-def labelled(line: Any, label: str | None) -> Any:
-    """A line with this label in place of all that stands before its first bar."""
-    if isinstance(line, bytes):
-        line = line.decode("utf-8", "surrogateescape")
-    return f"{label or ''} {line[line.index('|'):]}" if isinstance(line, str) and "|" in line else line

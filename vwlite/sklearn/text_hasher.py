@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from vwlite.data.batch import Batch
 from vwlite.data.csr import joined
-from vwlite.data.lines import line_batches
-from vwlite.data.tables import of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces, text_format
+from vwlite.sklearn.row_batches import row_batches
 from vwlite.solvers.loglinear.examples import terms_of
 
 
 class TextHasher(TransformerMixin, BaseEstimator):
-    """Turns lines of Vowpal Wabbit text, or dicts, into sparse rows of ``2 ** bits`` hashed columns.
+    """Turns lines of Vowpal Wabbit text, dicts or data frames into sparse rows of ``2 ** bits`` hashed columns.
 
     A feature's column is the slot that ``vwlite train`` has for it, n-grams and crossed namespaces included; the
     constant is left out. Labels, importance and tags of the lines are not used, whatever they are. Nothing is learned:
@@ -45,6 +42,8 @@ class TextHasher(TransformerMixin, BaseEstimator):
         Prefixes and suffixes of names to add, like "+2a,-3b".
     spelling : sequence of str, default=()
         Namespaces whose names' spelling classes are added.
+    namespaces : dict or None, default=None
+        Of data frames: ``{"user": ["age", "city"]}``, the columns in each namespace; others are anonymous.
     """
 
     def __init__(
@@ -63,6 +62,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
         feature_limit: Sequence[str] = (),
         affix: str = "",
         spelling: Sequence[str] = (),
+        namespaces: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.bits = bits
         self.hash = hash
@@ -77,22 +77,23 @@ class TextHasher(TransformerMixin, BaseEstimator):
         self.feature_limit = feature_limit
         self.affix = affix
         self.spelling = spelling
+        self.namespaces = namespaces
 
     def fit(self, X: Any = None, y: Any = None) -> TextHasher:
         """Check the parameters. Raises UsageError."""
         self._plan_and_format()
         return self
 
-    def transform(self, X: Iterable[str | bytes | Mapping[str, Any]]) -> csr_matrix:
-        """Rows of ``X``, n lines, or n dicts of name and value: a number, a text, a list of words, or a dict, which is
-        a namespace.
+    def transform(self, X: Any) -> csr_matrix:
+        """Rows of ``X``: n lines; n dicts of name and value, a number, a text, a list of words, or a dict, which is a
+        namespace; or a data frame (extra ``arrow``), whose columns are numbers, texts or lists of words.
 
         CSR of float32, n rows; a column that a row has twice counts the sum. Raises DataError for a malformed row,
         naming row and column from 0; UsageError for wrong parameters.
         """
         plan, format = self._plan_and_format()
         parts = []
-        for batch in batches_of(X, format):
+        for batch in row_batches(X, format, namespaces=self.namespaces):
             if plan.wild:
                 for characters in new_namespaces(batch, plan).values():
                     plan.see(characters)
@@ -120,11 +121,3 @@ class TextHasher(TransformerMixin, BaseEstimator):
         tags.input_tags.string = tags.input_tags.dict = True
         tags.requires_fit = False
         return tags
-
-
-def batches_of(rows: Any, format: TextFormat) -> Iterable[Batch]:
-    """Raises DataError for what are neither lines nor dicts."""
-    if isinstance(rows, str | bytes):
-        raise DataError("expected an iterable of lines, not a single text")
-    dicts, rows = of_dicts(rows)
-    return table_batches(rows, text_format=format) if dicts else line_batches(rows, format)
