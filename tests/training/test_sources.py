@@ -62,7 +62,7 @@ def configured(name, folder, holdout_off):
 @pytest.mark.parametrize("name", RUNS)
 def test_memory_gives_the_model_that_a_file_gives(name, holdout_off, tmp_path):
     config = configured(name, tmp_path, holdout_off)
-    counts = train(config).counters.totals()
+    counts = train(config).parts.counters.totals()
     model = (tmp_path / "model").read_bytes()
     (tmp_path / "model").unlink()
 

@@ -134,7 +134,7 @@ def test_run_is_the_twins(problem, block_size, threads):
     assert dict(line.split(" = ") for line in summary.splitlines()) == wanted.summary
     assert done.passes == len(wanted.predictions)
     np.testing.assert_array_equal(weights, wanted.saved.w)
-    np.testing.assert_array_equal(done.learner.weights[:, 0], wanted.gd.w)
+    np.testing.assert_array_equal(done.parts.learner.weights[:, 0], wanted.gd.w)
 
 
 @settings(max_examples=30)
@@ -181,7 +181,7 @@ def test_a_run_over_nothing_predicts_nothing():
         done, said = trained(config_of(Options(bits=4, test_only=True), folder))
         assert (folder / "predictions").read_bytes() == b""
     assert "number of examples = 0\n" in said
-    assert not done.learner.weights.any()
+    assert not done.parts.learner.weights.any()
 
 
 @pytest.mark.parametrize("passes", [1, 3])

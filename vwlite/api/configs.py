@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -31,7 +32,7 @@ def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
     return pick(FeatureConfig, options)
 
 
-def chosen(config: type, options: dict[str, Any]) -> dict[str, Any]:
+def chosen(config: type, options: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a configuration whose options have a value; ``options`` are all of a command, typed or not."""
     found = {one.name: options.get(one.key) for one in options_of(config).values()}
     return {name: value for name, value in found.items() if value is not None}

@@ -9,23 +9,47 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.api.keywords import declared, read_options
+from vwlite.api.memory_run import Log, MemoryWriter, log, opened, restored
 from vwlite.api.model import Model
+from vwlite.api.option_rules import check_effects
+from vwlite.api.train_files import train_files
 from vwlite.errors import UsageError
+from vwlite.storage.atomic_file import is_replaceable
+from vwlite.storage.named_files import FileToRead, file_named_by, files_of
+from vwlite.storage.output_checks import check
+from vwlite.training.model_writer import ModelWriter
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def train(paths: Paths, args: str = "", /, *, model: Model | None = None, **options: Any) -> Model:
-    """A model that has learned these files: the same bytes as ``vwlite train PATHS ARGS -f``, once it is saved.
+    """What ``vwlite train PATHS ARGS`` does, files included; the model that has learned.
 
-    ``model`` goes on learning in place of a new one, with the options that it has. Raises as ``Model`` and its
-    ``learn``.
+    Options are those of ``vwlite train``: of models, as ``Model`` takes them, and ``final_regressor``,
+    ``initial_regressor``, ``cache``, ``predictions``, ``checkpoint_every``, ``resume``, ``skip_seen`` and others that
+    name files or are about them. Without ``final_regressor`` no model is written. ``model`` goes on learning in place
+    of a new one, with the options that it has. Raises as ``Model`` and its ``learn``, Locked, OutputError.
     """
-    if model and (args or options):
-        raise UsageError("a model keeps its options: give none beside it")
-    learner = Model(args, **options) if model is None else model
-    learner.learn(files(paths))
-    return learner
+    if model:
+        if args or options:
+            raise UsageError("a model keeps its options: give none beside it")
+        model.learn(files(paths))
+        return model
+    known = declared(files=True)
+    typed = read_options(args, options, files=True)
+    arguments = {**typed, "files": [os.fspath(path) for path in files(paths)]}
+    if not arguments["files"]:
+        raise UsageError("there are no files to learn")
+    named = [(kind, typed.get(one.key), one.display_name) for one in known.values() if (kind := file_named_by(one))]
+    check(*files_of([(FileToRead("input"), arguments["files"], "FILE"), *named], arguments))
+    check_effects({key: value for key, value in typed.items() if key != "names"}, known, "initial" in typed)
+    final = typed.get("model")
+    writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
+    done = train_files(arguments, typed, known, say=log.info, display=lambda output: Log(), writer=writer)
+    in_memory = writer is MemoryWriter and done
+    found = restored(done.parts) if in_memory else opened(final or typed["initial"])
+    return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
 
 
 def load(path: str | os.PathLike[str], /, **changes: Any) -> Model:

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.api.option_values import READERS, text
+from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig
-from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
 from vwlite.options import Option, options_of
-from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
+from vwlite.storage.named_files import file_named_by
+from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
 
 OF_RUNS = (InputConfig, HoldoutConfig, CurriculumConfig, RunConfig, BadLinesConfig)
-OF_FILES = ("kill_cache", "keep", "block_size")  # of the configurations of runs: they are about files
+OF_FILES = ("kill_cache", "cache", "keep", "block_size")  # of the configurations of runs: they are about files
+OF_CONSOLES = ("progress", "quiet", "bar")
 
 
 @cache
-def declared() -> Mapping[str, Option]:
-    """The options that a model takes, by the name under which configurations are made of them."""
+def declared(files: bool = False) -> Mapping[str, Option]:
+    """The options that a model takes, or one of ``files``, by the name under which configurations are made of them."""
     found: dict[str, Option] = {}
-    for config in (FeatureConfig, LossConfig, *config_classes(), *OF_RUNS):
+    for config in (FeatureConfig, LossConfig, *config_classes(), *OF_RUNS, *((CheckpointConfig,) if files else ())):
         for one in options_of(config).values():
-            if not one.vw_only and not (config in OF_RUNS and one.name in OF_FILES):
+            if not one.vw_only and (files or not (config in OF_RUNS and one.name in OF_FILES)):
                 found.setdefault(one.key, one)
-    return {**found, "names": options_of(OutputConfig)["names"]}
+    for one in options_of(OutputConfig).values():
+        if one.name == "names" or (files and not one.vw_only and one.name not in OF_CONSOLES):
+            found[one.key] = one
+    return {**found, **({one.key: one for one in (CACHE_BESIDE, INITIAL)} if files else {})}
 
 
 @cache
-def names() -> Mapping[str, str]:
+def names(files: bool) -> Mapping[str, str]:
     """What every spelling of an option, as a Python name, stands for."""
-    found = {key: key for key in declared()}
-    for key, one in declared().items():
+    found = {key: key for key in declared(files)}
+    for key, one in declared(files).items():
         for spelling in one.spelled:
             for name in spelling.split("/"):
                 if name.startswith("--") and not name.startswith("--no-"):
@@ -45,19 +50,20 @@ def names() -> Mapping[str, str]:
     return found
 
 
-def read_options(args: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
+def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) -> dict[str, Any]:
     """The options of a string, as they are typed after ``vwlite train``, and of keyword arguments, which come last.
 
-    Raises UsageError for unknown ones, with those that are spelled much like them, and for values of another type.
+    ``files``: those that are about files are among them. Raises UsageError for unknown ones, with those that are
+    spelled much like them, and for values of another type.
     """
-    options = from_string(args)
+    options, known = from_string(args, files), declared(files)
     for name, value in keywords.items():
-        key = names().get(name)
+        key = names(files).get(name)
         if key is None:
-            raise UsageError(f"no such option {name}{proposal(name, names())}")
+            raise UsageError(f"no such option {name}{proposal(name, names(files))}")
         if value is not None:
-            options[key] = converted(declared()[key], value)
-    return {key: value for key, value in options.items() if value is not False or declared()[key].default is not False}
+            options[key] = converted(known[key], value)
+    return {key: value for key, value in options.items() if value is not False or known[key].default is not False}
 
 
 def proposal(name: str, known: Mapping[str, Any]) -> str:
@@ -83,6 +89,7 @@ def repeatable(one: Option) -> bool:
 def reader(one: Option) -> Callable[[Any], Any]:
     """What reads a value; it raises UsageError."""
     read: Callable[[Any], Any] = READERS.get(one.read_as or one.type, text)
+    file = file_named_by(one)
 
     def value_of(value: Any) -> Any:
         try:
@@ -90,66 +97,14 @@ def reader(one: Option) -> Callable[[Any], Any]:
         except (TypeError, ValueError) as error:
             raise UsageError(f"{one.display_name}: {error}") from None
         one.check(found)
+        if file:
+            file.check(found, one.display_name)
         return found
 
     return value_of
 
 
-def number(value: Any) -> float:
-    """A finite number of single precision."""
-    try:
-        read = read_decimal(value) if isinstance(value, str) else float(value)
-    except (TypeError, ValueError):
-        read = math.nan
-    if not math.isfinite(read):
-        raise ValueError(f"{value!r} is not a finite number")
-    if abs(read) > FLOAT32_MAX:
-        raise ValueError(f"{value!r} is beyond the numbers of single precision, up to {FLOAT32_MAX:.7g}")
-    return read
-
-
-def integer(value: Any) -> int:
-    """A whole number, also one of NumPy's."""
-    try:
-        return read_whole(value) if isinstance(value, str) else value.__index__()
-    except (AttributeError, ValueError):
-        raise ValueError(f"{value!r} is not a valid integer") from None
-
-
-def text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a str")
-    return value
-
-
-def words(value: str) -> tuple[str, ...]:
-    """Names separated by commas."""
-    found = tuple(value.split(","))
-    if not all(found):
-        raise ValueError(f"{value!r} has an empty name")
-    return found
-
-
-def class_weights(value: str) -> tuple[tuple[float, float], ...]:
-    """``label:weight,label:weight``: pairs of numbers, the weights 0 or more."""
-    try:
-        pairs = [tuple(map(read_decimal, pair.split(":"))) for pair in value.split(",")]
-    except ValueError:
-        pairs = [()]
-    if not all(len(pair) == 2 and math.isfinite(sum(pair)) and pair[1] >= 0 for pair in pairs):
-        raise ValueError(f"{value!r} is not like 1:2,0:0.5")
-    return tuple(pairs)  # type: ignore[arg-type]
-
-
-READERS: dict[str, Callable[[Any], Any]] = {
-    "float": number,
-    "int": integer,
-    "names": words,
-    "class_weights": class_weights,
-}
-
-
-def from_string(args: str) -> dict[str, Any]:
+def from_string(args: str, files: bool = False) -> dict[str, Any]:
     """The options of words as they are typed; of one that is given twice the last value counts, or both."""
     try:
         words = shlex.split(args)
@@ -160,11 +115,11 @@ def from_string(args: str) -> dict[str, Any]:
         word = words.pop(0)
         short = word[:1] == "-" != word[1:2]
         name, equals, value = (word[:2], word[2:], word[2:]) if short else word.partition("=")
-        known = spellings().get(plain(name))
+        known = spellings(files).get(plain(name))
         if known is None:
-            raise UsageError(f"no such option {name}{proposal(name, spellings())}")
+            raise UsageError(f"no such option {name}{proposal(name, spellings(files))}")
         key, is_on = known
-        one = declared()[key]
+        one = declared(files)[key]
         if one.type == "bool":
             if equals:
                 raise UsageError(f"option '{name}' does not take a value")
@@ -178,11 +133,11 @@ def from_string(args: str) -> dict[str, Any]:
 
 
 @cache
-def spellings() -> Mapping[str, tuple[str, bool]]:
+def spellings(files: bool) -> Mapping[str, tuple[str, bool]]:
     """What is typed: the option that it stands for, and whether it switches it on."""
     return {
         plain(name): (key, not (place and "/" in spelling))
-        for key, one in declared().items()
+        for key, one in declared(files).items()
         for spelling in one.spelled
         for place, name in enumerate(spelling.split("/"))
     }

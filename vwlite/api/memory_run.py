@@ -48,7 +48,7 @@ class Log(Display):
 
 
 class MemoryWriter(ModelWriter):
-    """Keeps the model of the best pass as bytes."""
+    """Keeps the model of the best pass as bytes, beside what is written to files."""
 
     best_model = b""
 
@@ -57,10 +57,8 @@ class MemoryWriter(ModelWriter):
         return written(lambda open_output: self.write_model("the model", open_output=open_output))
 
     def keep_best(self) -> None:
+        super().keep_best()
         self.best_model = self.dumps()
-
-    def name_best(self) -> None:
-        """There is no file to be named: the model that has learned takes over ``best_model``."""
 
 
 class LearningRun:
@@ -105,23 +103,25 @@ class LearningRun:
         finally:
             self.source.close()
 
-    def restored(self) -> Restored:
-        """What has learned, for a run that goes on from it."""
-        parts, writer = self.parts, self.parts.writer
-        if isinstance(writer, MemoryWriter) and writer.ends_with_best:
-            return loaded(writer.best_model)
-        if isinstance(writer, MemoryWriter) and parts.learner.config.whole_passes:
-            return loaded(writer.dumps())  # the state of its passes is over
-        return Restored(
-            learner=parts.learner,
-            features=writer.config.features,
-            plan=parts.plan,
-            counters=writer.kept_counts(),
-            negative_label=parts.policy.labels.negative if parts.policy.labels else None,
-            passes=writer.passes,
-            header={"kind": writer.config.input.kind, "resumable": True},
-            names=parts.names.book if parts.names else None,
-        )
+
+def restored(parts: LearningParts) -> Restored:
+    """What has learned, for a run that goes on from it."""
+    writer = parts.writer
+    if isinstance(writer, MemoryWriter) and writer.ends_with_best:
+        return loaded(writer.best_model)
+    if isinstance(writer, MemoryWriter) and parts.learner.config.whole_passes:
+        return loaded(writer.dumps())  # the state of its passes is over
+    names = parts.names.book if parts.names else None
+    return Restored(
+        learner=parts.learner,
+        features=writer.config.features,
+        plan=parts.plan,
+        counters=writer.kept_counts(),
+        negative_label=parts.policy.labels.negative if parts.policy.labels else None,
+        passes=writer.passes,
+        header={"kind": writer.config.input.kind, "resumable": True, "names": names is not None},
+        names=names,
+    )
 
 
 def loaded(data: bytes, **changes: Any) -> Restored:

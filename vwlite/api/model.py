@@ -17,9 +17,9 @@ from vwlite.api.data_source import inputs_of
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
-from vwlite.api.memory_run import LearningRun, Log, MemoryWriter, answers_of, loaded, opened, terms_of
+from vwlite.api.memory_run import LearningRun, Log, MemoryWriter, answers_of, loaded, opened, restored, terms_of
 from vwlite.api.option_rules import check_effects, check_idle
-from vwlite.api.run_configs import bad_lines_config, run_config
+from vwlite.api.run_configs import bad_lines_config, memory_run_config
 from vwlite.data.config import HoldoutConfig
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.explain import Term
@@ -50,7 +50,7 @@ class Model:
         features = FeatureConfig(**feature_changes(typed))
         self._lock = threading.RLock()
         self._typed = typed
-        self._config = run_config(typed, learner, features)
+        self._config = memory_run_config(typed, learner, features)
         self._model: Restored | None = None  # what the next run goes on from
         self._learner, self._plan = begin_learner(self._config, None)
 
@@ -233,9 +233,14 @@ class Model:
         check_idle(typed, declared(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
+        return cls._of(model, typed)
+
+    @classmethod
+    def _of(cls, model: Restored, typed: dict[str, Any]) -> Model:
+        """What goes on from ``model``; ``typed`` are options of its runs."""
         self = cls.__new__(cls)
         self._lock, self._typed = threading.RLock(), typed
-        config = run_config(typed, model.learner.config, model.features)
+        config = memory_run_config(typed, model.learner.config, model.features)
         input = replace(config.input, kind=typed.get("kind", model.header["kind"]))
         names = bool(model.header["names"])
         self._config = replace(config, input=input, output=replace(config.output, names=names))
@@ -297,10 +302,7 @@ class Model:
         return {"data": self.dumps(), "typed": self._typed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        other = type(self).loads(state["data"])
-        self.__dict__.update(other.__dict__)
-        self._typed = state["typed"]
-        self._config = run_config(self._typed, self._config.learner, self._config.features)
+        self.__dict__.update(self._of(loaded(state["data"]), state["typed"]).__dict__)
 
     def __copy__(self) -> Model:
         other = type(self).__new__(type(self))
@@ -315,7 +317,7 @@ class Model:
 
     def _for_run(self, typed: dict[str, Any]) -> RunConfig:
         options = {**self._typed, **typed}
-        config = run_config(options, self._config.learner, self._config.features)
+        config = memory_run_config(options, self._config.learner, self._config.features)
         kind = options.get("kind", self._config.input.kind)
         return replace(config, input=replace(config.input, kind=kind), output=self._config.output)
 
@@ -339,7 +341,7 @@ class Model:
 
     def _take(self, run: LearningRun, config: RunConfig) -> None:
         """Go on from what a run has come to."""
-        self._model = run.restored()
+        self._model = restored(run.parts)
         self._learner, self._plan = self._model.learner, self._model.plan
         self._config = replace(self._config, input=replace(self._config.input, kind=config.input.kind))
 

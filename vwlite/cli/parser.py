@@ -1,17 +1,17 @@
 """How vwlite reads its command lines, where that is not as click does."""
 
-import math
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import click
 
+from vwlite.api import option_values
 from vwlite.cli.absent import what_instead
 from vwlite.cli.files import guard
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
-from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
 from vwlite.options import not_one_of
 
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -31,76 +31,41 @@ class Finite(click.ParamType):
     """A number of single precision; ``nan`` and ``inf`` are none."""
 
     name = "number"
+    read: Callable[[Any], Any] = staticmethod(option_values.number)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            number = read_decimal(value) if isinstance(value, str) else float(value)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number", param, ctx)
-        if abs(number) > FLOAT32_MAX:
-            self.fail(f"{value!r} is beyond the numbers of single precision, up to {FLOAT32_MAX:.7g}", param, ctx)
-        return number
+            return self.read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-class Whole(click.ParamType):
+class Whole(Finite):
     """A whole number."""
 
     name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if not isinstance(value, str):
-            return int(value)
-        try:
-            return read_whole(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a valid integer", param, ctx)
+    read = staticmethod(option_values.integer)
 
 
-class Names(click.ParamType):
+class Names(Finite):
     """Names separated by commas."""
 
     name = "names"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        names = tuple(value) if isinstance(value, tuple) else tuple(value.split(","))
-        if not all(names):
-            self.fail(f"{value!r} has an empty name", param, ctx)
-        return names
+    read = staticmethod(option_values.words)
 
 
-class ClassWeights(click.ParamType):
+class ClassWeights(Finite):
     """``label:weight,label:weight``: pairs of numbers, the weights 0 or more."""
 
     name = "weights"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[tuple[float, float], ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            pairs = [tuple(map(read_decimal, pair.split(":"))) for pair in value.split(",")]
-        except ValueError:
-            pairs = [()]
-        if not all(len(pair) == 2 and math.isfinite(sum(pair)) and pair[1] >= 0 for pair in pairs):
-            self.fail(f"{value!r} is not like 1:2,0:0.5", param, ctx)
-        return tuple(pairs)
+    read = staticmethod(option_values.class_weights)
 
 
-class Duration(click.ParamType):
+class Duration(Finite):
     """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
 
     name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d*)?)([smh]?)", value, re.ASCII)
-        if not match:
-            self.fail(f"{value!r} is no length of time: 90s, 10m and 2h are", param, ctx)
-        return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+    read = staticmethod(option_values.duration)
 
 
 class DataOption(click.Option):

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
-from vwlite.learners.base import Learner
 from vwlite.training.assembly import LearningParts, audit_of
 from vwlite.training.config import RunConfig
-from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import LabelledExampleCheck, MalformedLineCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
+from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 class TrainResult:
     """What a finished run has come to."""
 
-    learner: Learner
-    counters: Counters
+    parts: LearningParts  # what has learned and counted
     passes: int  # made
     stopped_early: bool  # because the held-out loss no longer fell
     holdout: bool  # whether examples were held out
@@ -51,14 +49,15 @@ def train(
     ledger: Ledger | None = None,
     display: Display | None = None,
     guard: Guard | None = None,
+    writer: type[ModelWriter] = ModelWriter,
 ) -> TrainResult:
     """Run through the data once per pass, and write what the configuration names.
 
     ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. ``ledger`` is written with the
-    model. Raises the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is described in
-    ``vwlite.storage.atomic_file``.
+    model, which ``writer`` keeps. Raises the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is
+    described in ``vwlite.storage.atomic_file``.
     """
-    training = Training(config, model, bad_lines or BadLinesConfig(), checkpoints, ledger, display or Display())
+    training = Training(config, model, bad_lines or BadLinesConfig(), checkpoints, ledger, display or Display(), writer)
     return training.run(guard or Guard())
 
 
@@ -73,10 +72,13 @@ class Training:
         checkpoints: Checkpoints | None,
         ledger: Ledger | None,
         display: Display,
+        writer: type[ModelWriter],
     ) -> None:
         self.config, self.bad_lines, self.checkpoints, self.display = config, bad_lines, checkpoints, display
         self.fresh = model is None
-        parts = LearningParts(config, *begin_learner(config, model), model, bad_lines, display, ledger)
+        self.parts = parts = LearningParts(
+            *(config, *begin_learner(config, model), model, bad_lines, display, ledger, writer)
+        )
         self.learner, self.plan, self.counters, self.writer = parts.learner, parts.plan, parts.counters, parts.writer
         self.policy, self.names = parts.policy, parts.names
         self.audit = audit_of(config, self.learner, self.plan, display)
@@ -115,7 +117,7 @@ class Training:
         if saving:
             saving.remove()
         return TrainResult(
-            *(self.learner, self.counters, trainer.passes_done, self.stopping.stopped, self.holdout),
+            *(self.parts, trainer.passes_done, self.stopping.stopped, self.holdout),
             *(self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions)),
         )
 

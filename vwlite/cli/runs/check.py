@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from vwlite.api import configs
+from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
@@ -39,10 +40,10 @@ def run(arguments: dict[str, Any]) -> int:
     bits = arguments["bits"]
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
-    tolerance = build.bad_lines_config(arguments)
+    tolerance = bad_lines_config(arguments)
     features = FeatureConfig(**configs.feature_changes(build.typed()))
     text = text_format(features, skip_malformed=True, names=True)
-    inputs = Inputs(build.input_config(arguments), text)
+    inputs = Inputs(input_config(arguments), text)
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()
     inputs.parse_as(FORMS[reader.form].format(text))

@@ -4,6 +4,7 @@ from typing import Any
 
 from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
 from vwlite.cli.jsonfile import write_json
@@ -29,7 +30,7 @@ def run(arguments: dict[str, Any]) -> int:
     check_effects(typed, build.declared())
     config = crr_config(arguments, typed)
     features = FeatureConfig(**configs.feature_changes(typed))
-    input = build.input_config(arguments)
+    input = input_config(arguments)
     if config.pair_buffer and input.cache:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
     if arguments["names"] and input.cache:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.cli.jsonfile import write_json
@@ -17,7 +18,7 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model(arguments, to_measure(arguments["initial"]))
     shown = {"quiet": arguments["quiet"], "display": Console(quiet=True)}  # there is no table beside the messages
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
-    report = measure(config, model, build.bad_lines_config(arguments), **asked, **shown)
+    report = measure(config, model, bad_lines_config(arguments), **asked, **shown)
     return tell(report, arguments["json_path"])
 
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, TextIO
 
+from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.cli.runs.named import module_for
@@ -28,7 +29,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("explain does not go with a model of named labels")
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
-    bad_lines, shown = build.bad_lines_config(arguments), {"quiet": arguments["quiet"], "display": Console(quiet=True)}
+    bad_lines, shown = bad_lines_config(arguments), {"quiet": arguments["quiet"], "display": Console(quiet=True)}
     most = {"top": arguments["top"], "classes": arguments["classes"]}
     explain(config, model, output(arguments["json_path"]), bad_lines, **most, **shown)
     return 0

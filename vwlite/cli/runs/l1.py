@@ -6,6 +6,7 @@ from typing import Any
 
 from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
+from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say, tell
 from vwlite.cli.jsonfile import write_json
@@ -38,7 +39,7 @@ def run(arguments: dict[str, Any]) -> int:
 def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
     initial = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, initial)
-    input = build.input_config({**arguments, "shuffle": None})
+    input = input_config({**arguments, "shuffle": None})
     held = HeldOutConfig(**configs.chosen(HeldOutConfig, arguments))
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
@@ -46,7 +47,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
         config=config,
         features=features_of(typed, config, initial),
         input=input,
-        bad_lines=build.bad_lines_config(arguments),
+        bad_lines=bad_lines_config(arguments),
         holdout=read_holdout(held.holdout, held.measure),
         patience=held.early_terminate,
         names=arguments["names"],

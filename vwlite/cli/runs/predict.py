@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.cli.runs.answers import changes_for
@@ -19,7 +20,7 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, changes, confident=confidence)
-    bad_lines, quiet = build.bad_lines_config(arguments), arguments["quiet"]
+    bad_lines, quiet = bad_lines_config(arguments), arguments["quiet"]
     shown = {"quiet": quiet, "display": Console(quiet=True)}
     broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, **shown)
     return 141 if broken else 0

@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from typing import Any
 
+from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
@@ -21,11 +22,11 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool 
     """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer."""
     refuse("raw_predictions", "scores")
     model = model_file.load(arguments["initial"])
-    config = build.bad_lines_config(arguments)
+    config = bad_lines_config(arguments)
     tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
     policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     closing.enter_context(policy.keeping(config.keep))
-    input = input_for(model, build.input_config(arguments), "kind" in build.typed())
+    input = input_for(model, input_config(arguments), "kind" in build.typed())
     return Tagger(model, read_batches(model, input, policy)), policy
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.api import configs, learner_choice
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.data.config import HoldoutConfig
@@ -115,7 +116,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     options = dict(arguments)
     options["examples"] = max(options["examples"], 0)  # vw's -1 is all
     check_rule(typed)
-    input = build.input_config(options)
+    input = input_config(options)
     if arguments["no_stdin"] and input.paths == ("-",):
         input = replace(input, paths=())
     length = arguments["initial_pass_length"]

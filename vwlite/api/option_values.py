@@ -1,0 +1,80 @@
+"""How the values of options are read, typed or given in Python. Each raises ValueError for what is none."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
+
+
+def number(value: Any) -> float:
+    """A finite number of single precision."""
+    try:
+        read = read_decimal(value) if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        read = math.nan
+    if not math.isfinite(read):
+        raise ValueError(f"{value!r} is not a finite number")
+    if abs(read) > FLOAT32_MAX:
+        raise ValueError(f"{value!r} is beyond the numbers of single precision, up to {FLOAT32_MAX:.7g}")
+    return read
+
+
+def integer(value: Any) -> int:
+    """A whole number, also one of NumPy's."""
+    try:
+        return read_whole(value) if isinstance(value, str) else value.__index__()
+    except (AttributeError, ValueError):
+        raise ValueError(f"{value!r} is not a valid integer") from None
+
+
+def text(value: Any) -> str:
+    """A str, or a path."""
+    value = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a str")
+    return value
+
+
+def words(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Names separated by commas."""
+    found = value if isinstance(value, tuple) else tuple(value.split(","))
+    if not all(found):
+        raise ValueError(f"{value!r} has an empty name")
+    return found
+
+
+def class_weights(value: str | tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    """``label:weight,label:weight``: pairs of numbers, the weights 0 or more."""
+    if isinstance(value, tuple):
+        return value
+    try:
+        pairs = [tuple(map(read_decimal, pair.split(":"))) for pair in value.split(",")]
+    except ValueError:
+        pairs = [()]
+    if not all(len(pair) == 2 and math.isfinite(sum(pair)) and pair[1] >= 0 for pair in pairs):
+        raise ValueError(f"{value!r} is not like 1:2,0:0.5")
+    return tuple(pairs)  # type: ignore[arg-type]
+
+
+def duration(value: Any) -> float:
+    """Seconds: a number, or ``90s``, ``10m``, ``2h``."""
+    if isinstance(value, int | float):
+        return number(value)
+    match = re.fullmatch(r"(\d+(?:\.\d*)?)([smh]?)", value, re.ASCII)
+    if not match:
+        raise ValueError(f"{value!r} is no length of time: 90s, 10m and 2h are")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "float": number,
+    "int": integer,
+    "names": words,
+    "class_weights": class_weights,
+    "duration": duration,
+}

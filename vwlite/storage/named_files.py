@@ -1,0 +1,136 @@
+"""What the values of options name: files that are read and written, and those that come with them.
+
+A command says what it reads and what it writes by these classes alone, so that no file is forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from vwlite.errors import UsageError
+from vwlite.options import Option
+from vwlite.storage.atomic_file import is_replaceable
+from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File
+
+KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
+BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
+
+
+class NamedFile:
+    """``kind`` is what the file holds, ``beside`` what ends the names of those that come with it."""
+
+    def __init__(self, kind: str, *beside: str) -> None:
+        self.kind, self.beside = kind, beside
+
+    def check(self, value: str, option: str) -> None:
+        """Raises UsageError for the empty name, which Vowpal Wabbit takes."""
+        if not value:
+            raise UsageError(f"{option} is empty, as a variable that is not set: name a file")
+
+    def path(self, value: str) -> str | None:
+        """The file that a value names, if it names one."""
+        return value or None
+
+    def files(self, value: str, option: str) -> Iterator[File]:
+        """The file and those beside it."""
+        path = self.path(value)
+        if path is None:
+            return
+        yield File(path, self.kind, self.called(option, value))
+        for ending in self.beside if self.has_others(path) else ():
+            name = f"{os.path.realpath(path) if ending in BY_TARGET else path}{ending}"
+            yield File(name, KINDS[ending], f"the {KINDS[ending]} of {option} {path}", beside=True)
+
+    def called(self, option: str, value: str) -> str:
+        """The file's name in messages."""
+        raise NotImplementedError
+
+    def has_others(self, path: str) -> bool:
+        return True
+
+
+class FileToRead(NamedFile):
+    def called(self, option: str, value: str) -> str:
+        of_option = option.startswith("-") and self.kind != "input"
+        return f"the {self.kind} of {option}" if of_option else f"the {self.kind}"
+
+
+class FileToWrite(NamedFile):
+    stdout = False  # whether ``-`` is standard output
+
+    def check(self, value: str, option: str) -> None:
+        if value == "-" and not self.stdout:
+            raise UsageError(f"{option} - would be a file called -: name a file, or /dev/stdout")
+        super().check(value, option)
+
+    def called(self, option: str, value: str) -> str:
+        return f"{option} {value}"
+
+    def has_others(self, path: str) -> bool:
+        return path != "-" and is_replaceable(path)
+
+
+class PredictionFile(FileToWrite):
+    stdout = True
+
+    def path(self, value: str) -> str | None:
+        return "-" if value in STDOUT else super().path(value)
+
+
+class MarginModel(FileToRead):
+    """What may be ``margin:MODEL``."""
+
+    def path(self, value: str) -> str | None:
+        return value.partition(":")[2] or None if value.startswith("margin:") else None
+
+
+def file_named_by(one: Option) -> NamedFile | None:
+    """What an option's value names; None: no file."""
+    if one.writes:
+        return (PredictionFile if one.writes == "predictions" else FileToWrite)(one.writes, *one.beside)
+    if one.reads:
+        return FileToRead(one.reads, *one.beside)
+    return MarginModel("model of margins") if one.read_as == "difficulty" else None
+
+
+def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, Any]) -> tuple[list[File], list[File]]:
+    """What a run reads, and what it writes.
+
+    ``named``: what may be named, by a value or several, and the option as it is typed. ``values``: of all options.
+    """
+    reads: list[File] = []
+    writes: list[File] = []
+    for kind, given, option in named:
+        into = writes if isinstance(kind, FileToWrite) else reads
+        for value in (given,) if isinstance(given, str) else given or ():
+            into += kind.files(value, option)
+    cache = cache_of(values)
+    if cache and values.get("cache_file") is None:
+        writes.append(File(cache, "cache", "the cache of -c", beside=True))
+    if values.get("save_per_pass") and values.get("model"):
+        writes += models_of_passes(values["model"], [*reads, *writes])
+    return reads, writes
+
+
+def cache_of(options: Mapping[str, Any]) -> str | None:
+    """The file of the cache, None for none."""
+    if options.get("cache_file") is not None or not options.get("cache"):
+        return options.get("cache_file")
+    first = (*options.get("files", ()), "-")[0]
+    return CACHE if first == "-" else f"{first}{CACHE}"
+
+
+def models_of_passes(model: str, files: list[File]) -> list[File]:
+    """``MODEL.1``, ``MODEL.2`` and so forth: those that are there, and those that others have the names of."""
+    folder, name = os.path.split(model)
+    numbered = re.compile(re.escape(name) + r"\.[0-9]+")
+    here = os.path.realpath(folder)
+    names = {os.path.basename(file.path) for file in files if os.path.realpath(os.path.dirname(file.path)) == here}
+    if os.path.isdir(here):
+        names.update(os.listdir(here))
+    found = sorted(filter(numbered.fullmatch, names))
+    called = f"the model of a pass of -f {model}"
+    return [File(os.path.join(folder, one), "model", called, beside=True) for one in found]
