@@ -212,14 +212,14 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
-    Fills ``state.taken``, float32[2, n]: label and importance of each row as used, and ``state.told``, float32[n]: query
-    importance or confidence.
+    Fills ``state.label_and_weight``, float32[2, n]: label and importance of each row as used, and ``state.extra_output``,
+    float32[n]: query importance or confidence.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
-    cdef uint64_t[::1] random_state = state.chance
-    cdef float[:, ::1] taken = state.taken
-    cdef float[::1] told = state.told
+    cdef uint64_t[::1] random_state = state.random_state
+    cdef float[:, ::1] label_and_weight = state.label_and_weight
+    cdef float[::1] extra_output = state.extra_output
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
@@ -231,16 +231,17 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     elif config.active:
         process_example = process_asking
     check_fit(state, &native_plan, &rows, end, learning)
-    if state.scalars.shape[0] != ALL_SCALARS or taken.shape[0] != 2:
+    if state.scalars.shape[0] != ALL_SCALARS or label_and_weight.shape[0] != 2:
         raise ValueError("wrong number of scalars")
-    if <size_t>taken.shape[1] < end or <size_t>told.shape[0] < end or random_state.shape[0] != 1:
+    if <size_t>label_and_weight.shape[1] < end or <size_t>extra_output.shape[0] < end or random_state.shape[0] != 1:
         raise ValueError("the arrays for labels and query importance are too short")
     if begin == end:
         return OK, begin
     a.m = open_learner(state, config)
     native_plan.flat = plan.flat and a.m.stride == 4
     a.mellowness, a.after, a.binary, a.middle = config.mellowness, config.after, config.binary, config.middle
-    a.label, a.weight, a.extra_output, a.random_state = &taken[0, 0], &taken[1, 0], &told[0], &random_state[0]
+    a.label, a.weight = &label_and_weight[0, 0], &label_and_weight[1, 0]
+    a.extra_output, a.random_state = &extra_output[0], &random_state[0]
     with nogil:
         status = process_in_order(&a, prepare, process_example, not a.m.vw_compat,
                                   &rows, &native_plan, &out, &begin, end, learning)

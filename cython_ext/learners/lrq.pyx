@@ -118,7 +118,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef const int32_t[:, ::1] pairs = config.pairs
-    cdef uint64_t[::1] random_state = state.chance
+    cdef uint64_t[::1] random_state = state.random_state
     cdef Lrq q
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)

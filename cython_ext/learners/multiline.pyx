@@ -22,7 +22,7 @@ cdef void call_observer(void *observer, size_t row, size_t other, bint learns, f
     (<object><PyObject *>observer)(row, other, learns, score)
 
 
-cdef Multiline open_ldf(state, config, lists, size_t rows):
+cdef Multiline open_multiline(state, config, lists, size_t rows):
     """From a ``vwlite.learners.multiline.Multiline``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``."""
     cdef const int64_t[::1] start = lists.indptr
     cdef const uint32_t[::1] named = lists.indices
@@ -94,7 +94,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef Rows rows = open_rows(batch)
-    cdef Multiline q = open_ldf(state, config, batch.lists, rows.size)
+    cdef Multiline q = open_multiline(state, config, batch.lists, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status

@@ -163,7 +163,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch(q.transposed.is_transposed + (s.index[i] >> q.shift))
 
 
-cdef PerClass open_many(state, config, lists, Py_ssize_t rows):
+cdef PerClass open_per_class(state, config, lists, Py_ssize_t rows):
     """From a ``vwlite.learners.per_class.PerClass``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``,
     if any.
     """
@@ -212,7 +212,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
     cdef Rows rows = open_rows(batch)
-    cdef PerClass q = open_many(state, config, batch.lists, rows.size)
+    cdef PerClass q = open_per_class(state, config, batch.lists, rows.size)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle.coin import Coin, Pistol
 from oracle.ftrl import Ftrl
-from oracle.many import OneAgainstAllOver
 from oracle.parse import parse_line
+from oracle.per_class import OneAgainstAllOver
 from oracle.pipeline import expand
 from vwtext import gd_config
 

@@ -91,7 +91,7 @@ def test_rows_and_weights_are_the_twins(case, strict):
     assert learner.label_range == (twin.gd.low, twin.gd.high)
     shrinkage = twin.gd.gravity, twin.gd.contraction
     assert (learner.get("gravity"), learner.get("contraction")) == shrinkage
-    assert int(learner.chance[0]) == twin.chance.state
+    assert int(learner.random_state[0]) == twin.chance.state
 
 
 @given(cases(), st.sampled_from([1, 2, 5]))
@@ -102,10 +102,10 @@ def test_chunks_and_a_stop_after_a_pass_give_the_same_bytes(case, chunk):
     except Diverged:
         reject()
     first = run_passes(stopped, case[2], 1, chunk)
-    again.weights[:], again.scalars[:], again.chance[:] = stopped.weights, stopped.scalars, stopped.chance
+    again.weights[:], again.scalars[:], again.random_state[:] = stopped.weights, stopped.scalars, stopped.random_state
     second = run_passes(again, case[2], case[3] - 1, chunk)
     np.testing.assert_array_equal(np.concatenate([first, second]).view(np.uint32), one.view(np.uint32))
-    for name in ("weights", "scalars", "chance"):
+    for name in ("weights", "scalars", "random_state"):
         assert getattr(again, name).tobytes() == getattr(learner, name).tobytes()
 
 
@@ -132,9 +132,9 @@ def test_an_importance_of_0_begins_no_factor(strict):
     idle = ("xy2",), True, ([b"1 0 |x a |y b", b" |x a |y c"], options, None), 1
     learner = learner_of(idle, strict)
     run_passes(learner, *idle[2:])
-    assert not learner.weights.any() and learner.chance[0] == 8675309
+    assert not learner.weights.any() and learner.random_state[0] == 8675309
     run_passes(learner, ([b"1 |x a |y b"], options, None), 1)
-    assert learner.weights.any() and learner.chance[0] != 8675309
+    assert learner.weights.any() and learner.random_state[0] != 8675309
 
 
 def test_the_letters_of_pairs_are_sorted_and_told_once():

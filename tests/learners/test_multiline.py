@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle.ldf import Multiline as Twin
-from oracle.ldf import read_line
+from oracle.multiline import Multiline as Twin
+from oracle.multiline import read_line
 from oracle.options import Options
 from vwtext import feature_config, gd_config, joined, sequences
 

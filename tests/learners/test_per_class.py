@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle.many import PerClass as Twin
 from oracle.options import Options
 from oracle.parse import parse_line
+from oracle.per_class import PerClass as Twin
 from oracle.pipeline import expand
 from vwtext import feature_config, gd_config, joined, sequences
 

@@ -61,7 +61,7 @@ def learn(case, chunk=None):
         queries += learner.queried
     assert queries == learner.get("queries")
     counted = learner.counted(batch)
-    told = learner.told[: len(batch)] if kind != "simulation" else np.zeros(len(batch), np.float32)
+    told = learner.extra_output[: len(batch)] if kind != "simulation" else np.zeros(len(batch), np.float32)
     rows = np.column_stack([results.prediction, results.loss, counted.label, counted.importance, told])
     return rows, learner.weights.copy(), learner
 
@@ -99,7 +99,7 @@ def test_like_the_twin(case):
         if told is not None:
             np.testing.assert_array_equal(row[4], told)
     np.testing.assert_array_equal(table[:, 0], twin.gd.w)
-    assert (int(learner.chance[0]), learner.get("queries")) == (twin.chance, twin.queries)
+    assert (int(learner.random_state[0]), learner.get("queries")) == (twin.chance, twin.queries)
     assert (learner.get("sum_loss"), learner.get("labeled_weight")) == (twin.sum_loss, twin.labeled)
 
 
@@ -131,7 +131,7 @@ def test_the_kernel_refuses_what_does_not_fit():
     plan, results = Plan(feature_config(Options(bits=4))), Results()
     batch = parse_text(b"1 |x a\n", text_format(feature_config(Options()), skip_malformed=False))
     results.reserve(1)
-    learner.told = learner.told[:0]
+    learner.extra_output = learner.extra_output[:0]
     with pytest.raises(ValueError, match="the arrays for labels and query importance are too short"):
         learner.native.run_rows(learner, learner.kernel, plan, batch, results, 0, (1, True))
     learner.scalars = learner.scalars[:-1]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle.multiclass import Multiclass as Twin
 from oracle.options import Options
 from oracle.parse import parse_line
 from oracle.pipeline import expand
+from oracle.softmax import Multiclass as Twin
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError

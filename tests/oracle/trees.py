@@ -6,8 +6,8 @@ import numpy as np
 
 from .curved_losses import LINKS
 from .gd import F32
-from .many import Answer, PerClass
 from .options import Options
+from .per_class import Answer, PerClass
 
 
 class Tree(PerClass):

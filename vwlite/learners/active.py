@@ -55,8 +55,8 @@ class Active(Gd):
         if config.simulation or not self.custom_output:
             self.kernel.simulation, self.custom_output = True, False
         self.set(greatest_label=1.0)
-        self.chance = np.array([config.random_seed % 2**64], np.uint64)
-        self.taken, self.told = np.empty((2, 0), np.float32), np.empty(0, np.float32)
+        self.random_state = np.array([config.random_seed % 2**64], np.uint64)
+        self.allocate(0)
         self.queried = 0
 
     def tester(self, **changes: Any) -> Active:
@@ -69,31 +69,36 @@ class Active(Gd):
         self.learning = self.custom_output = False
         self.kernel.frozen = self.supports_confidence = True
 
+    def allocate(self, rows: int) -> None:
+        self.label_and_weight = np.empty((2, rows), np.float32)  # as they are used, when queries are simulated
+        self.extra_output = np.empty(rows, np.float32)  # the importance to query with, or the confidence
+
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if self.supports_confidence:
             batch = replace(batch, label=np.full(len(batch), np.nan, np.float32))
-        if len(self.told) < len(batch):
-            self.taken, self.told = np.empty((2, len(batch)), np.float32), np.empty(len(batch), np.float32)
-        self.taken[0, begin:end], self.taken[1, begin:end] = batch.label[begin:end], batch.importance[begin:end]
+        if len(self.extra_output) < len(batch):
+            self.allocate(len(batch))
+        self.label_and_weight[:, begin:end] = batch.label[begin:end], batch.importance[begin:end]
         before = self.get("queries")
         end = super().run(batch, plan, results, begin, end)
         self.queried = int(self.get("queries") - before)
         if results.flip_importance is not None:
-            results.flip_importance[begin:end] = self.told[begin:end]
+            results.flip_importance[begin:end] = self.extra_output[begin:end]
         return end
 
     def counted(self, batch: Batch) -> Batch:
         if not self.config.simulation:
             return batch
-        return replace(batch, label=self.taken[0, : len(batch)], importance=self.taken[1, : len(batch)])
+        label, weight = self.label_and_weight[:, : len(batch)]
+        return replace(batch, label=label, importance=weight)
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
-        """The prediction, its tag and what is told of it: the importance to ask with, if any, or the confidence."""
-        told, tag = float(self.told[row]), batch.tag(row).decode("utf-8", "surrogateescape")
+        """The prediction, its tag and the importance to ask with, if any, or the confidence."""
+        asked, tag = float(self.extra_output[row]), batch.tag(row).decode("utf-8", "surrogateescape")
         prediction = f"{float(results.prediction[row]):.6f}"
         if self.config.confidence:
-            return f"{prediction} {told:.6f} {tag}"
-        return f"{prediction} {tag}" + (f" {told:.6f}" if told >= 0 else "")
+            return f"{prediction} {asked:.6f} {tag}"
+        return f"{prediction} {tag}" + (f" {asked:.6f}" if asked >= 0 else "")
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -104,7 +109,7 @@ class Active(Gd):
         return (bottom, own, *rest), labels, predictions
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "chance": int(self.chance[0])}
+        return {**super().header(), "chance": int(self.random_state[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
@@ -114,10 +119,10 @@ class Active(Gd):
         if not all(map(np.isfinite, numbers.values())):
             raise ValueError("counts of labels")
         count_in(numbers, "queries")
-        chance = header["chance"]
+        state = header["chance"]
         if self.vw_compat:  # vw counts each run's anew
             numbers = {name: numbers[name] for name in ("least_label", "greatest_label")}
         if whole:
             self.set(**numbers)
         if self.config.random_seed == header["config"]["random_seed"]:
-            self.chance[0] = chance
+            self.random_state[0] = state

@@ -58,7 +58,7 @@ class Ensemble(PerClass):
         self.drops_pairs = self.nodes[0].drops_pairs
         self.layout, self.start_time = (0, 1), 0.0
         self.mask: np.ndarray | None = None
-        self.told: np.ndarray | None = None
+        self.hidden_labels: np.ndarray | None = None
         self.wants_scores = False
         self.arrays: Mapping[str, Any] = {}
         self.inner = Results()
@@ -180,11 +180,11 @@ class Ensemble(PerClass):
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         if self.get("first") not in (-1, 0, 1):
             raise ValueError("classes are counted from 0 or 1")
-        for number, (node, told) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
+        for number, (node, own_header) in enumerate(zip(self.nodes, header["nodes"], strict=True), 1):
             prefix = f"node{number}_"
             own = {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
-            node.load(own, told["scalars"], whole)
-            node.take_header(told, whole)
+            node.load(own, own_header["scalars"], whole)
+            node.take_header(own_header, whole)
         self.arrays, self.weights = {}, self.nodes[0].weights
 
     @classmethod

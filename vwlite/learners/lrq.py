@@ -45,7 +45,7 @@ class Lrq(Gd):
         if self.kernel.shift >= bits:
             raise UsageError(f"--lrq of this rank needs more than the {1 << bits} slots of -b {bits}")
         self.layout = self.kernel.shift, 1
-        self.chance = np.array([(config.random_seed | SEED) % 2**64], np.uint64)
+        self.random_state = np.array([(config.random_seed | SEED) % 2**64], np.uint64)
         self.ends = 0  # of passes in this run, under ``vwlite vw``: to vw each is an example too
 
     @property
@@ -74,10 +74,10 @@ class Lrq(Gd):
         self.ends += self.vw_compat
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "chance": int(self.chance[0])}
+        return {**super().header(), "chance": int(self.random_state[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
         if whole and not self.vw_compat:  # vw counts each run's rows anew
             self.set(seen=count_in(header["scalars"], "seen"))
-            self.chance[0] = header["chance"]
+            self.random_state[0] = header["chance"]

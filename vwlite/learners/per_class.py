@@ -64,7 +64,7 @@ class PerClass(Gd):
         self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
         # 1 for the features whose slots the kernel has turned, 0 between batches
         self.is_transposed = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
-        self.told: np.ndarray | None = None  # labels of the batch at work where they are hidden
+        self.hidden_labels: np.ndarray | None = None  # labels of the batch at work where they are hidden
         self.order = np.zeros(config.count, np.uint32)
         if config.oaa_subsample:
             self.order = permutation(config.random_seed, config.count)
@@ -85,7 +85,7 @@ class PerClass(Gd):
     def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
         """To vw's counters an example of which a sample of classes has learned is one without a label."""
         if begin == 0:
-            self.told = batch.label
+            self.hidden_labels = batch.label
             batch.label = batch.label.copy()
         batch.label[begin:end] = np.nan
 
@@ -191,7 +191,7 @@ class PerClass(Gd):
         return float(self.score[row, number])
 
     def label_text(self, batch: Batch, row: int) -> str:
-        label = float((batch.label if self.told is None else self.told)[row])
+        label = float((batch.label if self.hidden_labels is None else self.hidden_labels)[row])
         if label != label:
             return "unknown"
         if self.config.kind == "csoaa":

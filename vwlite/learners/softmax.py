@@ -61,7 +61,7 @@ class Multiclass(PerClass):
         self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
         self.wants_scores = config.probabilities or config.scores
         self.log_loss = np.zeros((2, 2))  # as in PerClass, for every loss
-        self.told: np.ndarray | None = None
+        self.hidden_labels: np.ndarray | None = None
 
     @classmethod
     def slot_bytes(cls, config: MulticlassConfig, learning: bool) -> float:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracle.multi import passes
+from oracle.one_vs_rest_sgd import passes
 
 from vwlite._native import shuffle as gather
 from vwlite.data.csr import Csr, offsets
