@@ -2,7 +2,7 @@
 
 from libc.math cimport NAN
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memset
+from libc.string cimport memchr, memcpy, memset
 
 from text.murmur3 cimport hash_name, murmur3
 from text.batched_hash cimport drop_queued, flush_queue, open_queue
@@ -66,8 +66,19 @@ cdef inline int parse_lines(Reader *reader, size_t size, LineParser parse_line, 
 
 cdef inline BatchBuilder open_builder(workspace):
     """Pointers into the arrays of a ``vwlite.data.text_format.Workspace``; NULL for the arrays of names where names are not
-    kept.
+    kept. They are kept in ``workspace.opened`` as long as the arrays are the same: to open them takes as long as a line.
     """
+    cdef BatchBuilder out
+    opened = workspace.opened
+    if opened is not None:
+        memcpy(&out, <const char *><bytes>opened, sizeof(BatchBuilder))
+    else:
+        out = opened_builder(workspace)
+        workspace.opened = <bytes>(<char *>&out)[:sizeof(BatchBuilder)]
+    return out
+
+
+cdef inline BatchBuilder opened_builder(workspace):
     cdef BatchBuilder out
     cdef float[::1] label = workspace.label, importance = workspace.importance, base = workspace.base
     cdef float[::1] value = workspace.value
@@ -99,29 +110,42 @@ cdef inline BatchBuilder open_builder(workspace):
 
 cdef inline Reader open_reader(const unsigned char[::1] text, size_t size, format, const float *powers):
     """A reader of ``text`` for a ``vwlite.data.text_format.TextFormat``. Its pointers are valid as long as ``text`` and
-    ``format`` live.
+    ``format`` live. What depends on ``format`` alone is kept in it.
     """
+    cdef Reader reader
+    opened = format.opened.get("reader")
+    if opened is not None:
+        memcpy(&reader, <const char *><bytes>opened, sizeof(Reader))
+    else:
+        reader = format_reader(format)
+        format.opened["reader"] = <bytes>(<char *>&reader)[:sizeof(Reader)]
+    if text.shape[0] < <Py_ssize_t>size + 64 or size > <size_t>0xffffff00:
+        raise ValueError("a block needs 64 bytes of slack and must be below 4 GiB")
+    if size and text[size - 1] != 10:
+        raise ValueError("a block must end with a newline")
+    reader.text = reader.end = <const char *>&text[0]
+    reader.powers = powers
+    return reader
+
+
+cdef inline Reader format_reader(format):
     cdef const uint64_t[::1] affix = format.affix
     cdef const uint8_t[::1] spelling = format.spelling, redefine = format.redefine
     cdef Reader reader
     cdef char letter_name[32]  # one byte and the slack that the hash reads
     cdef int letter
     memset(letter_name, 0, 32)
-    if text.shape[0] < <Py_ssize_t>size + 64 or size > <size_t>0xffffff00:
-        raise ValueError("a block needs 64 bytes of slack and must be below 4 GiB")
-    if size and text[size - 1] != 10:
-        raise ValueError("a block must end with a newline")
     if not (affix.shape[0] == spelling.shape[0] == redefine.shape[0] == 256):
         raise ValueError("format tables must have 256 entries")
-    reader.text = reader.end = <const char *>&text[0]
-    reader.powers = powers
+    reader.text = reader.end = NULL
+    reader.powers = NULL
     reader.affix, reader.spelling, reader.redefine = &affix[0], &spelling[0], &redefine[0]
     reader.seed = format.hash_seed
     reader.hash_all, reader.skip_malformed = format.hash_all, format.skip_malformed
     reader.makes_features = format.makes_features
     reader.named_labels, reader.label_lists = format.words, format.lists
     reader.fast_path = reader.batched_hash = False
-    reader.anonymous_hash = murmur3(reader.text, 0, reader.seed) if reader.seed else 0
+    reader.anonymous_hash = murmur3(letter_name, 0, reader.seed) if reader.seed else 0
     for letter in range(256):
         letter_name[0] = <char>letter
         reader.letter_hash[letter] = hash_name(letter_name, 1, reader.seed, reader.hash_all)

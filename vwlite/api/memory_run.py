@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
+from vwlite.api.learned import Learned
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
-from vwlite.errors import Diverged
+from vwlite.errors import Diverged, UsageError
 from vwlite.evaluation.explain import Explainer, Term
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
@@ -19,6 +20,7 @@ from vwlite.learners.row_results import Results
 from vwlite.storage.memory_file import readable, written
 from vwlite.training.assembly import LearningParts, malformed_line_policy, no_sums
 from vwlite.training.config import RunConfig
+from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
@@ -28,7 +30,7 @@ from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predict import not_finite
-from vwlite.training.prediction_arrays import PredictionArrays
+from vwlite.training.prediction_arrays import Answers, PredictionArrays
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
 
@@ -61,6 +63,22 @@ class MemoryWriter(ModelWriter):
         self.best_model = self.dumps()
 
 
+class Negative:
+    """Which label stands for the negative class: -1, 0, or nobody knows."""
+
+    def __init__(self, negative: float | None) -> None:
+        self.negative = negative
+
+
+def writer_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None) -> MemoryWriter:
+    """What writes a learner that is not learning just now; ``model`` is what it has come to, None at the start."""
+    counters = Counters(simple_labels=learner.simple_labels)
+    labels = Negative(model.negative_label if model else None)
+    return MemoryWriter(
+        *(config, learner, plan, counters), names=model.names if model else None, labels=labels, model=model
+    )
+
+
 class LearningRun:
     """Has a learner learn what ``open_inputs`` opens."""
 
@@ -76,6 +94,7 @@ class LearningRun:
     ) -> None:
         display = Log()
         self.parts = parts = LearningParts(config, learner, plan, model, bad_lines, display, writer=MemoryWriter)
+        parts.counters.dump_interval = math.inf  # nobody sees a table of progress
         learner.watch(config.passes, display.line, parts.counters.held_out_loss)
         self.source = FileBatches(
             *(config, learner, parts.policy, display),
@@ -85,6 +104,7 @@ class LearningRun:
         )
         self.stopping = EarlyStopping(config.holdout, self.source.holdout.active, parts.counters, parts.writer)
         self.predictions = PredictionArrays(learner, fill_gaps=True) if keep_predictions else None
+        self.report = NamespaceReport(config.features, learner, plan, display)
         listeners: list[Listener | None] = [
             parts.names,
             Counting(learner, parts.counters),
@@ -92,7 +112,7 @@ class LearningRun:
             MalformedLineCheck(parts.policy),
             parts.writer,
             self.stopping,
-            NamespaceReport(config.features, learner, plan, display),
+            self.report,
         ]
         self.trainer = Trainer(learner, plan, self.source, [one for one in listeners if one], passes=config.passes)
 
@@ -136,21 +156,74 @@ def opened(path: str, **changes: Any) -> Restored:
     return restore(path, learning=True, vw_compat=False, **{**empty, **changes})
 
 
-def answers_of(
-    config: RunConfig,
-    learner: Learner,
-    model: Restored,
-    open_inputs: OpenInputs,
-    bad_lines: BadLinesConfig,
-    raw: bool,
-    listeners: Callable[[Learner], list[Listener]] = lambda learner: [],
-) -> Any:
-    """What ``learner``, which only tests, answers to every row; as ``vwlite.training.predict.predict`` writes it."""
-    if raw or getattr(learner.config, "probabilities", False):
-        partial(getattr(learner, "want_scores", int))()
-    collected = PredictionArrays(learner, raw, fill_gaps=True)
-    run_tester(config, learner, model, open_inputs, bad_lines, [collected, *listeners(learner)])
-    return collected.result()
+class TestRun:
+    """Has ``learner``, which only tests, run over the data while ``listeners`` listen."""
+
+    __test__ = False  # no class of tests
+
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        model: Restored,
+        open_inputs: OpenInputs,
+        bad_lines: BadLinesConfig,
+        listeners: list[Listener],
+        row_by_row: bool = False,
+    ) -> None:
+        display = Log()
+        self.policy = malformed_line_policy(
+            config, learner, model, bad_lines, display.message, check_labels=False, to_the_end=True
+        )
+        self.source = FileBatches(config, learner, self.policy, display, open_inputs=open_inputs)
+        heard = [*listeners, MalformedLineCheck(self.policy)]
+        self.trainer = Trainer(learner, model.plan, self.source, heard, row_by_row=row_by_row)
+        learner.answer_all()
+
+    def run(self) -> None:
+        """DataError for too many malformed lines, and Diverged, are raised when all rows have been run."""
+        try:
+            self.trainer.run()
+        finally:
+            self.source.close()
+        self.check()
+
+    def check(self) -> None:
+        """Raises DataError, Diverged."""
+        self.policy.check_ratio(self.policy.lines)
+        if odd := self.trainer.learner.odd:
+            raise Diverged(not_finite(odd))
+
+
+class AnsweringRun(TestRun):
+    """Keeps what ``learner`` answers to every row, as ``vwlite.training.predict.predict`` writes it."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        learner: Learner,
+        model: Restored,
+        open_inputs: OpenInputs,
+        bad_lines: BadLinesConfig,
+        raw: bool,
+    ) -> None:
+        self.collected = PredictionArrays(learner, raw, fill_gaps=True)
+        super().__init__(config, learner, model, open_inputs, bad_lines, [self.collected])
+        self.test(learner)
+
+    def test(self, learner: Learner) -> None:
+        """Have this learner answer. Raises UsageError where it has no raw answers."""
+        if self.collected.raw and learner.config.only_answers:
+            raise UsageError("raw: a tree of classes has but its answers")
+        if self.collected.raw or getattr(learner.config, "probabilities", False):
+            partial(getattr(learner, "want_scores", int))()
+        self.collected.learner = self.trainer.learner = learner
+        learner.answer_all()
+
+    def answers(self) -> Answers:
+        """Raises as ``run``."""
+        self.run()
+        return self.collected.result()
 
 
 def terms_of(
@@ -163,12 +236,12 @@ def terms_of(
 ) -> list[list[Term]]:
     """The terms of every row's sum, of classes those of the answer's.
 
-    Raises UsageError where predictions are no sums, and as ``run_tester``.
+    Raises UsageError where predictions are no sums, and as ``TestRun.run``.
     """
     if not learner.is_sum:
         raise no_sums("explain", learner)
     explainer = TermLists(top)
-    run_tester(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True)
+    TestRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
     return explainer.found
 
 
@@ -188,30 +261,16 @@ class TermLists(Explainer):
         super().batch(batch, results, begin, end)
 
 
-def run_tester(
-    config: RunConfig,
-    learner: Learner,
-    model: Restored,
-    open_inputs: OpenInputs,
-    bad_lines: BadLinesConfig,
-    listeners: list[Listener],
-    row_by_row: bool = False,
-) -> None:
-    """Have ``learner``, which only tests, run over the data while ``listeners`` listen.
-
-    DataError for too many malformed lines, and Diverged, are raised when all rows have been run.
-    """
-    display = Log()
-    policy = malformed_line_policy(
-        config, learner, model, bad_lines, display.message, check_labels=False, to_the_end=True
+def learned(run: LearningRun) -> Learned:
+    counters = run.parts.counters
+    weight = counters.labeled_weight
+    held = run.source.holdout.active and counters.holdout_weight
+    return Learned(
+        examples=int(counters.example_number),
+        weight=weight,
+        average_loss=counters.sum_loss / weight if weight else None,
+        holdout_loss=counters.holdout_best_loss if held else None,
+        passes=run.trainer.passes_done,
+        bad_lines=run.parts.policy.bad,
+        predictions=run.predictions.result() if run.predictions else None,
     )
-    learner.answer_all()
-    with ExitStack() as closing:
-        source = FileBatches(config, learner, policy, display, open_inputs=open_inputs)
-        closing.callback(source.close)
-        Trainer(
-            learner, model.plan, source, [*listeners, MalformedLineCheck(policy)], row_by_row=row_by_row
-        ).run()
-    policy.check_ratio(policy.lines)
-    if learner.odd:
-        raise Diverged(not_finite(learner.odd))

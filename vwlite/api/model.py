@@ -7,26 +7,26 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from vwlite.api import describe
+from vwlite.api import describe, memory_run
 from vwlite.api.configs import feature_changes, loss_changes
 from vwlite.api.data_source import inputs_of
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
-from vwlite.api.memory_run import LearningRun, Log, MemoryWriter, answers_of, loaded, opened, restored, terms_of
 from vwlite.api.option_rules import check_effects, check_idle
 from vwlite.api.run_configs import bad_lines_config, memory_run_config
+from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import HoldoutConfig
+from vwlite.data.memory import no_batches
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
 from vwlite.features.config import FeatureConfig
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
-from vwlite.training.counters import Counters
 from vwlite.training.model_loader import Restored
 from vwlite.training.start import begin_learner, go_on
 
@@ -48,11 +48,14 @@ class Model:
         learner = new_learner_config(typed)
         check_idle(typed, declared(), learner)
         features = FeatureConfig(**feature_changes(typed))
-        self._lock = threading.RLock()
-        self._typed = typed
-        self._config = memory_run_config(typed, learner, features)
-        self._model: Restored | None = None  # what the next run goes on from
-        self._learner, self._plan = begin_learner(self._config, None)
+        self._begin(None, typed, memory_run_config(typed, learner, features))
+
+    def _begin(self, model: Restored | None, typed: dict[str, Any], config: RunConfig) -> None:
+        self._lock, self._typed, self._config = threading.RLock(), typed, config
+        self._model = model  # what the next run goes on from, unless ``_small`` has learned since
+        self._learner, self._plan = begin_learner(config, model)
+        self._small: SmallRuns | Literal[False] | None = None  # False: the options need more; None: nobody asked yet
+        self._tests: SmallTests | None = None
 
     def learn(
         self,
@@ -84,14 +87,20 @@ class Model:
         ``predict_only``. After an error the model is as it was after the last whole batch.
         """
         with self._lock:
+            usual = y is weight is base is tags is names is namespaces is kind is passes is shuffle is threads is None
+            usual = usual and bad_lines is None and not keep_predictions
+            if usual and (small := self._small or self._small_runs()) and (block := small_block(data)):
+                if self._tests:
+                    self._tests.outdated = True
+                return small.learn(block)
             if self._model and not self._model.header["resumable"]:
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": kind}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
-            run = LearningRun(
-                *(config, self._learner, self._plan, self._model, inputs_of(data, columns)),
+            run = memory_run.LearningRun(
+                *(config, self._learner, self._plan, self._begun(), inputs_of(data, columns)),
                 bad_lines_config(self._typed, bad_lines),
                 keep_predictions,
             )
@@ -99,7 +108,7 @@ class Model:
                 run.run()
             finally:
                 self._take(run, config)
-            return learned(run)
+            return memory_run.learned(run)
 
     def predict(
         self,
@@ -125,11 +134,15 @@ class Model:
         for answers that the learner does not have.
         """
         with self._lock:
+            asked = (raw, probabilities, scores)
+            usual = base is names is namespaces is kind is threads is bad_lines is None
+            if usual and (tests := self._small_tests(asked)) and (block := small_block(data)):
+                return tests.answers(block)
             tester = self._tester(probabilities=probabilities, scores=scores)
             config = self._for_test(threads, kind)
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
-            return answers_of(config, tester, self._current(), inputs, limits, raw)
+            return memory_run.AnsweringRun(config, tester, self._current(), inputs, limits, raw).answers()
 
     def evaluate(
         self,
@@ -163,7 +176,7 @@ class Model:
                 bad_lines_config(self._typed, bad_lines),
                 asked=metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics),
                 qid=qid,
-                display=Log(),
+                display=memory_run.Log(),
                 open_inputs=inputs_of(data, columns),
             )
 
@@ -194,7 +207,7 @@ class Model:
             config = replace(config, output=replace(config.output, names=True))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
-            return terms_of(config, self._tester(), self._current(), inputs, limits, top)
+            return memory_run.terms_of(config, self._tester(), self._current(), inputs, limits, top)
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
         """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
@@ -215,12 +228,12 @@ class Model:
 
         Raises InputMissing, ModelError for a damaged or foreign file, UsageError for an option that contradicts it.
         """
-        return cls._opened(partial(opened, os.fspath(path)), os.fspath(path), changes)
+        return cls._opened(partial(memory_run.opened, os.fspath(path)), os.fspath(path), changes)
 
     @classmethod
     def loads(cls, data: bytes, /, **changes: Any) -> Model:
         """The model that ``dumps`` has made bytes of, some options changed. Raises as ``load``."""
-        return cls._opened(partial(loaded, data), "the model", changes)
+        return cls._opened(partial(memory_run.loaded, data), "the model", changes)
 
     @classmethod
     def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
@@ -239,12 +252,10 @@ class Model:
     def _of(cls, model: Restored, typed: dict[str, Any]) -> Model:
         """What goes on from ``model``; ``typed`` are options of its runs."""
         self = cls.__new__(cls)
-        self._lock, self._typed = threading.RLock(), typed
         config = memory_run_config(typed, model.learner.config, model.features)
         input = replace(config.input, kind=typed.get("kind", model.header["kind"]))
         names = bool(model.header["names"])
-        self._config = replace(config, input=input, output=replace(config.output, names=names))
-        self._model, self._learner, self._plan = model, model.learner, model.plan
+        self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self
 
     @property
@@ -302,7 +313,7 @@ class Model:
         return {"data": self.dumps(), "typed": self._typed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(self._of(loaded(state["data"]), state["typed"]).__dict__)
+        self.__dict__.update(self._of(memory_run.loaded(state["data"]), state["typed"]).__dict__)
 
     def __copy__(self) -> Model:
         other = type(self).__new__(type(self))
@@ -335,49 +346,50 @@ class Model:
             raise UsageError(f"the model's learner, {self.learner}, has no {' and '.join(wanted)}")
         return self._learner.tester(**wanted)
 
+    def _small_runs(self) -> SmallRuns | None:
+        """What learns small texts; None where the options need more, or nothing can be learned."""
+        if self._small is None:
+            config, model = self._for_run({}), self._model
+            check_effects(self._typed, declared(), going_on=True)
+            fits = (not model or model.header["resumable"]) and is_simple(config, self._learner)
+            limits = bad_lines_config(self._typed)
+            self._small = fits and SmallRuns(config, self._learner, self._plan, model, limits)
+        return self._small or None
+
+    def _small_tests(self, asked: tuple[bool, bool, bool]) -> SmallTests | None:
+        """What predicts small texts, for answers of this kind: raw, with probabilities, with scores."""
+        tests = self._tests if self._tests and self._tests.asked == asked else None
+        if tests and not tests.outdated:
+            return tests
+        tester = self._tester(probabilities=asked[1], scores=asked[2])
+        if tests:
+            tests.test(tester)
+        elif is_simple(config := self._for_test(None, None), self._learner):
+            limits = bad_lines_config(self._typed)
+            run = memory_run.AnsweringRun(config, tester, self._current(), no_batches, limits, asked[0])
+            tests = self._tests = SmallTests(run, config, asked)
+        return tests
+
+    def _begun(self) -> Restored | None:
+        """What a run goes on from; None at the start."""
+        if self._small:
+            self._model = memory_run.restored(self._small.parts)
+        return self._model
+
     def _current(self) -> Restored:
         plan, features = self._plan, self._config.features
-        return self._model or Restored(self._learner, features, plan, {}, None, 0, {"kind": self._config.input.kind})
+        return self._begun() or Restored(self._learner, features, plan, {}, None, 0, {"kind": self._config.input.kind})
 
-    def _take(self, run: LearningRun, config: RunConfig) -> None:
+    def _take(self, run: memory_run.LearningRun, config: RunConfig) -> None:
         """Go on from what a run has come to."""
-        self._model = restored(run.parts)
+        self._model, self._small, self._tests = memory_run.restored(run.parts), None, None
         self._learner, self._plan = self._model.learner, self._model.plan
         self._config = replace(self._config, input=replace(self._config.input, kind=config.input.kind))
 
-    def _writer(self, predict_only: bool = False) -> MemoryWriter:
+    def _writer(self, predict_only: bool = False) -> memory_run.MemoryWriter:
         if predict_only:
             other = self.__copy__()
             other._learner.apply_shrinkage()
-            return other._writer_of(OutputConfig(predict_only_model=True))
-        return self._writer_of(self._config.output)
-
-    def _writer_of(self, output: OutputConfig) -> MemoryWriter:
-        model = self._model
-        names = model.names if model else None
-        config = replace(self._config, output=output)
-        counters = Counters(simple_labels=self._learner.simple_labels)
-        labels = Negative(model.negative_label if model else None)
-        return MemoryWriter(config, self._learner, self._plan, counters, names=names, labels=labels, model=model)
-
-
-class Negative:
-    """Which label stands for the negative class: -1, 0, or nobody knows."""
-
-    def __init__(self, negative: float | None) -> None:
-        self.negative = negative
-
-
-def learned(run: LearningRun) -> Learned:
-    counters = run.parts.counters
-    weight = counters.labeled_weight
-    held = run.source.holdout.active and counters.holdout_weight
-    return Learned(
-        examples=int(counters.example_number),
-        weight=weight,
-        average_loss=counters.sum_loss / weight if weight else None,
-        holdout_loss=counters.holdout_best_loss if held else None,
-        passes=run.trainer.passes_done,
-        bad_lines=run.parts.policy.bad,
-        predictions=run.predictions.result() if run.predictions else None,
-    )
+            config = replace(self._config, output=OutputConfig(predict_only_model=True))
+            return memory_run.writer_of(config, other._learner, other._plan, other._begun())
+        return memory_run.writer_of(self._config, self._learner, self._plan, self._begun())

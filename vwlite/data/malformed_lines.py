@@ -50,8 +50,12 @@ class BadLines:
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
-        self.warned = False
         self.keep: BinaryIO | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from 0."""
+        self.warned = False
         self.lines = self.bad = 0
         self.first = ""  # what is wrong with the first malformed line, and where
 

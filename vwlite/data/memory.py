@@ -66,6 +66,11 @@ def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format:
     return number_lines(in_order(blocks, Parser(format, config.kind), threads))
 
 
+def no_batches(config: InputConfig, *args: Any) -> MemoryInputs:
+    """Inputs of a run that is given its batches otherwise."""
+    return MemoryInputs(lambda config, format: iter(()), config, *args)
+
+
 def parsed_rows(data: Any, columns: Mapping[str, Any], format: TextFormat) -> Iterator[Parsed]:
     """The batches of a table; ``columns`` as ``table_batches`` takes them. Raises as it does."""
     for batch in table_batches(data, **columns, text_format=format):

@@ -14,6 +14,7 @@ from vwlite.data.batch import COLUMNS, FEATURES, NAMESPACES, ROWS, Batch, Names
 from vwlite.errors import UsageError
 
 FULL = 100
+NONE = {ROWS: 0, NAMESPACES: 0, FEATURES: 0}
 FORMATS = {"vw": "vw_parser", "svmlight": "svmlight"}  # and the native modules that parse them
 
 
@@ -45,6 +46,7 @@ class TextFormat:
     affix: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint8))  # uint8[256]
     redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
+    opened: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)  # what kernels have made of it
 
     def of_words(self, lists: bool = False, groups: bool = False) -> TextFormat:
         """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
@@ -70,9 +72,14 @@ class Workspace:
         self.allocate()
 
     def allocate(self) -> None:
+        self.opened: bytes | None = None  # the arrays, as kernels have opened them
         sizes = {ROWS: self.rows, NAMESPACES: self.segments, FEATURES: self.features}
         for name, column in COLUMNS.items():
             setattr(self, name, np.zeros(sizes[column.per], column.dtype))
+        counted = tuple(sizes)
+        self.columns = [
+            (getattr(self, name), counted.index(column.per), column.length(NONE)) for name, column in COLUMNS.items()
+        ]
         for name, dtype in self.ISSUE_COLUMNS.items():
             setattr(self, name, np.zeros(self.max_issues, dtype))
         self.namespace_name = self.name = self.kind = None
@@ -97,9 +104,8 @@ class Workspace:
                 *(name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3]),
                 *(self.namespace_name[:segments, 0], self.namespace_name[:segments, 1]),
             )
-        counts = {ROWS: rows, NAMESPACES: segments, FEATURES: features}
-        columns = {name: getattr(self, name)[: column.length(counts)] for name, column in COLUMNS.items()}
-        return Batch(**columns, text=text, names=names)
+        counts = rows, segments, features
+        return Batch(*[array[: counts[per] + more] for array, per, more in self.columns], text, names)
 
 
 def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batch:

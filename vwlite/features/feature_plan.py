@@ -175,15 +175,12 @@ class Plan:
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
         self.known = bytes(compress(range(256), known))  # characters in the text for which ``see`` changes nothing
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
+        # Whether an example's terms are its features, unchanged.
+        self.flat = self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
 
     def matching(self) -> list[tuple[int, ...]]:
         """The interactions all of whose namespaces some row had."""
         return list(compress(self.interactions, self.matched.tolist()))
-
-    @property
-    def flat(self) -> bool:
-        """Whether an example's terms are its features, unchanged."""
-        return self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
 
     def see(self, characters: Iterable[int]) -> None:
         """Add namespaces that have features, by their characters after ``redefine``."""

@@ -7,7 +7,7 @@ from vwlite.features.interactions import FullNames, matches, read_interaction
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.display import Display
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Listener, Run
 
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
 
@@ -17,8 +17,11 @@ class NamespaceReport(Listener):
 
     def __init__(self, features: FeatureConfig, learner: Learner, plan: Plan, display: Display) -> None:
         self.features, self.learner, self.plan, self.display = features, learner, plan, display
-        self.met = b""  # first bytes of namespaces' names, ascending
         self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep)
+        self.begin()
+
+    def begin(self, run: Run | None = None) -> None:
+        self.met = b""  # first bytes of namespaces' names, ascending
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.wanted and end > begin:
