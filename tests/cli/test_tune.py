@@ -1,18 +1,23 @@
 """vwlite tune: what it finds, says and refuses."""
 
+import gc
 import json
 import math
 import shlex
+import signal
+import subprocess
 import sys
 from contextlib import suppress
 
 import pytest
 
 from vwlite.cli.runs.handed import read_fixed
+from vwlite.cli.runs.trials import TrialRunner, failure
 from vwlite.errors import UsageError
 from vwlite.evaluation.estimation import estimated
 from vwlite.evaluation.metric_table import TABLE
 from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
+from vwlite.learners.base import Learner
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
 
@@ -217,6 +222,7 @@ def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
         ("d --test d --vary '-l 1'", "every trial failed"),
         ("d --test d --vary '-l 1..2' --with '-f m'", "-f is not for tune"),
         ("d --test d --vary 'invert_hash x|y'", "--vary: --invert_hash is not for tune to vary"),
+        ("d --test d --vary 'help on'", "--help is not for tune to vary"),
         ("d --test d --vary '-l 1..2' --trials 0", "--trials takes 1 or more"),
         ("d --test d --vary '-l 1..2' --with \"'\"", "--with: No closing quotation"),
     ],
@@ -237,6 +243,7 @@ FILES = {
     "-cb 9": "-c",
     "--cache_file r": "--cache_file",
     "-i r": "-i",
+    "--l2 1 --help": "-h",
 }
 
 
@@ -259,3 +266,72 @@ def test_data_and_what_is_no_option_are_not_handed_on(vwlite, write):
 def test_a_model_of_margins_is_handed_on():
     words = "--curriculum easy --curriculum-by margin:m --l2 1e-9"
     assert read_fixed(words) == words.split()
+
+
+WILD = "1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 40
+FAILING = ["--l2 x", "--nosuch 3", "--ftrl --coin", "--oaa 3", "--bfgs --resume", "--rank 3", "-b 99", "--sgd -l 1e9"]
+
+
+@pytest.mark.parametrize("words", FAILING)
+def test_what_fails_says_what_the_command_would_say(words, vwlite, write):
+    write("d", WILD if "--sgd" in words else "".join(LINES))
+    *others, last, value = ("", "", *words.split())
+    varied = f"{last} {value}" if value[0] != "-" else f"{value} on"
+    options = ("--with", shlex.join(filter(None, others + [last] * (value[0] == "-"))), "--vary", varied)
+    found = vwlite("tune", "d", "--test", "d", *options, "--trials", "1", "--passes", "3", status=None)
+    learn = ("train", "d", *words.split(), "--passes", "3", "--holdout_off", "-f", "m", "--quiet")
+    said = vwlite(*learn, status=None).stderr
+    assert said.startswith("vwlite: ") and said.count("\n") == 1 and f"the first: {said}" in found.stderr
+
+
+def test_one_trial_without_memory_does_not_end_the_others(vwlite, write, tmp_path, monkeypatch):
+    train = TrialRunner.train
+
+    def starved(self, words):
+        if "0.3" in words:
+            raise MemoryError("Unable to allocate 9 EiB")
+        train(self, words)
+
+    monkeypatch.setattr(TrialRunner, "train", starved)
+    options = ("--vary", "l 0.1|0.2|0.3", "--trials", "3", "--passes", "1", "--json", "all.json", "--quiet")
+    vwlite("tune", write("d", "".join(LINES)), "--test", "d", *options)
+    failures = [trial["failure"] for trial in json.loads((tmp_path / "all.json").read_text())["trials"]]
+    assert sorted(failures) == ["", "", "", "vwlite: not enough memory: Unable to allocate 9 EiB"]
+
+
+@pytest.mark.parametrize("words", ["", "--dotproduct ab --shuffle", "--bfgs", "--curriculum easy", "--names", "-l 1e9"])
+def test_the_memory_of_a_trial_is_free_when_it_is_over(words, write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("d", WILD if "1e9" in words else "".join(line.replace("y:", "|b y:") for line in LINES))
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(RuntimeError):
+            TrialRunner(tmp_path, ["d"], ["d"], [], "loss").run(Trial(1, words.split()), 2)
+        learners = [one for one in gc.get_objects() if isinstance(one, Learner)]
+    finally:
+        gc.enable()
+    assert learners == []
+
+
+def test_a_failure_nobody_had_a_sentence_for():
+    assert failure(KeyError("x")) == "KeyError: 'x'"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_trials(number, write, tmp_path, cli_env):
+    write("d", "".join(LINES) * 50)
+    command = [sys.executable, "-m", "vwlite", "tune", "d", "--test", "d", "--vary", "-l 0.1..1", "--trials", "9"]
+    command += ["--passes", "900000", "--jobs", "3"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    hear = lambda: signal.signal(number, signal.SIG_DFL)  # noqa: E731  (a job in the background ignores SIGINT)
+    (tmp_path / "tmp").mkdir()
+    env = {**cli_env, "TMPDIR": str(tmp_path / "tmp")}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, preexec_fn=hear, **pipes) as process:
+        while not list(tmp_path.glob("tmp/vwlite-tune-*")):
+            assert process.poll() is None
+        process.send_signal(number)
+        out, said = process.communicate(timeout=120)
+    assert (process.returncode, out) == (128 + number, b"")
+    assert said.strip() == (b"vwlite: interrupted" if number == signal.SIGINT else b"vwlite: terminated")
+    assert list(tmp_path.glob("tmp/vwlite-tune-*")) == []

@@ -46,6 +46,9 @@ def open_model(
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident)
-    if "kind" not in typed():
-        config = replace(config, input=replace(config.input, kind=model.header["kind"]))
-    return config, model
+    return config if "kind" in typed() else of_same_kind(config, model), model
+
+
+def of_same_kind(config: RunConfig, model: Restored) -> RunConfig:
+    """The run over text of the format that the model has learned."""
+    return replace(config, input=replace(config.input, kind=model.header["kind"]))

@@ -120,13 +120,9 @@ def main() -> None:
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         status = cli(prog_name="vwlite", standalone_mode=False) or 0
-    except click.ClickException as error:
-        status = error.exit_code
-        complain(f"vwlite: {laid_out(usage(error))}")
+    except (click.ClickException, VwliteError, MemoryError) as error:
+        status = told(error)
     except click.exceptions.Exit as error:
-        status = error.exit_code
-    except VwliteError as error:
-        complain(f"vwlite: {escaped(str(error))}")
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         complain("vwlite: interrupted")
@@ -138,8 +134,6 @@ def main() -> None:
         status = lost_stream(lost.args[0])
     except OSError as error:
         status = failed(error)
-    except MemoryError as error:
-        status = out_of_memory(str(error))
     if before == stop:
         signal.signal(signal.SIGINT, stop)
     leave(status if isinstance(status, int) else 0)
@@ -197,20 +191,32 @@ def open_streams() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
+def told(error: Exception) -> int:
+    """Say what ended a command; the exit code."""
+    line, status = sentence_of(error)
+    complain(f"vwlite: {line}")
+    return status
+
+
+def sentence_of(error: Exception) -> tuple[str, int]:
+    """What is said of an error that ends a command, and the exit code. Raises the error itself if it is a bug's."""
+    if isinstance(error, click.ClickException):
+        return laid_out(usage(error)), error.exit_code
+    if isinstance(error, VwliteError):
+        return escaped(str(error)), error.exit_code
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        why = str(error) if isinstance(error, MemoryError) else ""
+        return f"not enough memory{f': {why}' if why else ''}", OutOfMemory.exit_code
+    if isinstance(error, OSError):
+        return f"{escaped(str(error.filename or 'a file'))}: {error.strerror or error}", InputDamaged.exit_code
+    raise error
+
+
 def failed(error: OSError) -> int:
     """The exit code for a failure of the system that nobody had a sentence for, be it of standard output."""
-    if error.errno == errno.ENOMEM:
-        return out_of_memory("")
-    if getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
+    if error.errno != errno.ENOMEM and getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
         return lost_stream(error)
-    place = escaped(str(error.filename or "a file"))
-    complain(f"vwlite: {place}: {error.strerror or error}")
-    return InputDamaged.exit_code
-
-
-def out_of_memory(why: str) -> int:
-    complain(f"vwlite: not enough memory{f': {why}' if why else ''}")
-    return OutOfMemory.exit_code
+    return told(error)
 
 
 def lost_stream(error: OSError) -> int:

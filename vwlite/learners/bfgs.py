@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Bfgs(Gd):
         self.vectors: np.ndarray | None = None  # float64[2^bits, 3]: gradient, direction, diagonal
         if learning and not vw_compat:
             self.stride, self.weights, self.vectors = 1, zeros(1 << bits, 1), np.zeros((1 << bits, 3))
-        self.steps = Halving(self) if vw_compat else Wolfe(self)
+        self.steps = (Halving if vw_compat else Wolfe)(proxy(self))  # no circle: tables are freed at once
         if start:
             self.set_weights()
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
+from weakref import proxy
 
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import is_unchanged_text
@@ -93,7 +94,8 @@ class CheckpointWriter(Listener):
 
     def begin(self, run: Trainer) -> None:
         """Go on from the checkpoint loaded, if one was. Raises ModelError."""
-        self.trainer, state, checkpoints = run, self.checkpoints.run, self.checkpoints
+        self.trainer = proxy(run)  # no circle: tables of a run that is over are freed at once
+        state, checkpoints = self.checkpoints.run, self.checkpoints
         if not state:
             return
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import proxy
+
 from vwlite.data.config import HoldoutConfig
 from vwlite.training.counters import Counters
 from vwlite.training.listener import Listener, Run
@@ -17,7 +19,7 @@ class EarlyStopping(Listener):
         self.failures, self.stopped = 0, False
 
     def begin(self, run: Run) -> None:
-        self.run = run
+        self.run = proxy(run)  # no circle: tables of a run that is over are freed at once
 
     def end_pass(self, number: int) -> bool:
         if not self.active:

@@ -18,10 +18,9 @@ def read_fixed(text: str) -> list[str]:
     """The options every trial has, read as ``vwlite train`` reads them. Raises UsageError for those that are not to be
     handed on.
     """
-    context = click.Context(train, info_name="train", **train.context_settings)
     try:
         words = shlex.split(text)
-        values, _, order = train.make_parser(context).parse_args(list(words))
+        values, _, order = train.make_parser(context()).parse_args(list(words))
     except ValueError as error:
         raise UsageError(f"--with: {error}") from error
     except click.UsageError as error:
@@ -34,14 +33,18 @@ def read_fixed(text: str) -> list[str]:
     return words
 
 
+def context() -> click.Context:
+    return click.Context(train, info_name="train", **train.context_settings)
+
+
 def check_varied(option: str) -> None:
     """Raises UsageError."""
-    for param in train.params:
+    for param in train.get_params(context()):
         if isinstance(param, click.Option) and plain(option) in map(plain, (*param.opts, *param.secondary_opts)):
             check(param, "--vary", option, "vary")
 
 
 def check(param: Any, where: str, option: str, what: str) -> None:
     names_file = isinstance(param.type, FileName) and not isinstance(param.type, Difficulty)
-    if param.name in OURS or (names_file and isinstance(param, click.Option)):
+    if param.name in OURS or "--help" in param.opts or (names_file and isinstance(param, click.Option)):
         raise UsageError(f"{where}: {option} is not for tune to {what}")
