@@ -10,7 +10,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.utils import check_random_state, estimator_checks
+from sklearn.utils import check_random_state
 
 from vwlite.errors import DataError, UsageError
 from vwlite.sklearn import CRFTagger
@@ -146,21 +146,3 @@ def test_parameters_are_checked_in_fit(parameters, message):
     with pytest.raises(UsageError) as raised:
         CRFTagger(**parameters).fit(LINES, LABELS)
     assert message in str(raised.value)
-
-
-# Those of scikit-learn's checks that need no table of numbers.
-CHECKS = (
-    estimator_checks.check_estimator_cloneable,
-    estimator_checks.check_estimator_repr,
-    estimator_checks.check_parameters_default_constructible,
-    estimator_checks.check_get_params_invariance,
-    estimator_checks.check_set_params,
-    estimator_checks.check_no_attributes_set_in_init,
-    estimator_checks.check_mixin_order,
-)
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", [CRFTagger(), CRFTagger(solver="owlqn", C=2)], ids=str)
-def test_scikit_learns_own_checks(estimator, check):
-    check(type(estimator).__name__, estimator)

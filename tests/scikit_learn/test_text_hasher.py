@@ -13,7 +13,6 @@ from oracle.pipeline import expand
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks
 
 from vwlite.errors import DataError, UsageError
 from vwlite.sklearn import TextHasher
@@ -147,21 +146,3 @@ def test_a_pipeline_learns_from_text():
     lines, labels = ["|w good fine", "|w bad poor", "|w fine", "|w poor"] * 5, ["yes", "no", "yes", "no"] * 5
     model = clone(make_pipeline(TextHasher(bits=12), LogisticRegression())).fit(lines, labels)
     assert model.predict(["|w good", "|w poor bad"]).tolist() == ["yes", "no"]
-
-
-# Those of scikit-learn's checks that need no table of numbers.
-CHECKS = (
-    estimator_checks.check_estimator_cloneable,
-    estimator_checks.check_estimator_repr,
-    estimator_checks.check_parameters_default_constructible,
-    estimator_checks.check_get_params_invariance,
-    estimator_checks.check_set_params,
-    estimator_checks.check_no_attributes_set_in_init,
-    estimator_checks.check_mixin_order,
-)
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("hasher", [TextHasher(), TextHasher(bits=10, ngram=["2"])], ids=str)
-def test_scikit_learns_own_checks(hasher, check):
-    check("TextHasher", hasher)

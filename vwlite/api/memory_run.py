@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from vwlite.api.learned import Learned
+from vwlite.api.pass_notes import PassNotes
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
@@ -111,6 +112,7 @@ class LearningRun:
             self.predictions,
             MalformedLineCheck(parts.policy),
             parts.writer,
+            PassNotes(parts.counters, display),
             self.stopping,
             self.report,
         ]

@@ -43,6 +43,7 @@ class LinearEstimator(ModelEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.solver = solver
@@ -60,6 +61,7 @@ class LinearEstimator(ModelEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
+        self.verbose = verbose
 
     @property
     def _shift(self) -> int:

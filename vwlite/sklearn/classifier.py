@@ -55,6 +55,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             loss=loss,
@@ -73,6 +74,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             warm_start=warm_start,
+            verbose=verbose,
         )
         self.multiclass = multiclass
         self.class_weight = class_weight

@@ -18,7 +18,7 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.query_ids import Queries
 from vwlite.learners.losses import LossConfig
 from vwlite.sklearn.columns import CONSTANT, Columns
-from vwlite.sklearn.validation import check_any_weight, importance
+from vwlite.sklearn.validation import check_any_weight, importance, notes
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
@@ -52,6 +52,8 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         All pairs are as likely; or all queries, and all pairs of a query.
     random_state : int, RandomState or None, default=0
         Of the draws.
+    verbose : int, default=0
+        Above 0 the course of ``fit`` is noted in the logger ``vwlite``.
 
     Attributes
     ----------
@@ -72,6 +74,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         project: bool = False,
         sampling: str = "pairs",
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -82,6 +85,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         self.project = project
         self.sampling = sampling
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> CRRRanker:
         """Learn from X, n rows, dense or sparse, and y, n numbers; ``qid``, n of any kind, says which query each row is
@@ -101,7 +105,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
             batch.label = labels.check(batch)
             end = batch.first_line + len(batch)
             data.add(batch, numbers[batch.first_line : end], batch.importance)
-        learner, facts = train(config, features, data, plan, lambda line: None)
+        learner, facts = train(config, features, data, plan, notes(self.verbose))
         table = learner.weights[:, 0]
         self.coef_, self.intercept_ = table[: self.n_features_in_].copy(), float(table[CONSTANT % len(table)])
         self.n_queries_, self.n_pairs_ = facts["queries"], facts["pairs"]

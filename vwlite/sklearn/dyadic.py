@@ -65,6 +65,8 @@ class DyadicEstimator(ModelEstimator):
         Hold rows out, and stop after so many passes without gain.
     warm_start : bool, default=False
         ``fit`` goes on from the model it has, whose ids stay the same.
+    verbose : int, default=0
+        Above 0 every pass is a note of the logger ``vwlite``.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class DyadicEstimator(ModelEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.rank = rank
@@ -111,6 +114,7 @@ class DyadicEstimator(ModelEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
+        self.verbose = verbose
 
     @property
     def _goes_on(self) -> bool:
@@ -224,6 +228,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             loss=loss,
@@ -246,6 +251,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             warm_start=warm_start,
+            verbose=verbose,
         )
         self.class_weight = class_weight
 

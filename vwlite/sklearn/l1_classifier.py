@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vwlite.data.csr import Csr, offsets
-from vwlite.sklearn.validation import LabelledClasses, check_any_weight, importance
+from vwlite.sklearn.validation import LabelledClasses, check_any_weight, importance, notes
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines
 from vwlite.solvers.loglinear.problems import Chains, Part
@@ -55,6 +55,8 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         Of these orders.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their rows are multiplied.
+    verbose : int, default=0
+        Above 0 every pass is a note of the logger ``vwlite``.
 
     Attributes
     ----------
@@ -79,6 +81,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         shuffle: bool = True,
         random_state: Any = 0,
         class_weight: Mapping[Any, float] | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.solver = solver
@@ -91,6 +94,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
         self.class_weight = class_weight
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1Classifier:
         """Learn from X, n rows, dense or sparse, and y, n labels of any kind. Raises ValueError."""
@@ -100,22 +104,27 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         check_any_weight(weight)
         self._take_classes(y)
         numbers = self._numbers(y)
-        config = self._config()
-        lines = lines_of(X, 2.0 * numbers - 1 if self._binary else numbers, self._weighted(y, numbers, weight))
+        weighted = self._weighted(y, numbers, weight)
+        heavy = self.solver == "sgd" and weighted.any()  # classes of great weight would take huge steps
+        scale = weighted.sum() / weight.sum() if heavy else 1.0
+        config = self._config(scale)
+        lines = lines_of(X, 2.0 * numbers - 1 if self._binary else numbers, weighted / scale)
         if self._binary:
             train, _ = binary_parts(lines, None, 0, np.zeros(0, np.uint32))
         else:
             train, _ = chain_parts(config, lines, None, 0, [*map(str, self.classes_)], None)
         sgd = Sgd(config, np.zeros((2, train.problem.weights)))
-        trained = learn(config, sgd, train, Progress(config, train, None, 0, lambda line: None))
+        trained = learn(config, sgd, train, Progress(config, train, None, 0, notes(self.verbose)))
         self._take_weights(train, trained)
+        self.objective_ = trained.history[-1]["objective"] * scale
         return self
 
-    def _config(self) -> L1Config:
+    def _config(self, scale: float) -> L1Config:
+        """``scale``: by this weights of rows were divided."""
         names = ("solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance", "shuffle")
         return L1Config(
             model="binary" if self._binary else "multinomial",
-            l1=self.C,
+            l1=self.C / scale,
             seed=int(check_random_state(self.random_state).randint(2**31)),
             **{name: getattr(self, name) for name in names},
         )
@@ -130,7 +139,6 @@ class L1Classifier(LabelledClasses, BaseEstimator):
             table[0, problem.features] = trained.weights
         self.coef_, self.intercept_ = table[:, :-1].copy(), table[:, -1].copy()
         self.n_iter_ = trained.passes
-        self.objective_ = trained.history[-1]["objective"]
 
     def sparsify(self) -> L1Classifier:
         """Keep ``coef_`` as a sparse matrix: most of it is 0."""

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from vwlite.api.model import Model
+from vwlite.api.pass_notes import passes_noted
 from vwlite.sklearn.validation import check_any_weight, holdout_period
 
 
@@ -26,6 +27,7 @@ class ModelEstimator(BaseEstimator):
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
+    verbose: int
 
     def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
         """``learner``: options that depend on the labels. Raises UsageError for parameters that do not go together."""
@@ -67,7 +69,8 @@ class ModelEstimator(BaseEstimator):
 
     def _pass_on(self, rows: Any, y: np.ndarray, weight: np.ndarray, **how: Any) -> None:
         importance = None if (weight == 1).all() else weight.astype(np.float32)
-        learned = self.model_.learn(rows, y.astype(np.float32), weight=importance, **how)
+        with passes_noted(self.verbose > 0):
+            learned = self.model_.learn(rows, y.astype(np.float32), weight=importance, **how)
         self.n_iter_ += learned.passes
         self.loss_ = learned.average_loss
 

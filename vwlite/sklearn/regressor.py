@@ -42,6 +42,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             loss=loss,
@@ -60,6 +61,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             warm_start=warm_start,
+            verbose=verbose,
         )
         self.centre = centre
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from vwlite.api.memory_run import log
 from vwlite.errors import UsageError
 
 
@@ -42,6 +43,11 @@ def holdout_period(validation_fraction: float) -> int:
     if not 0 < validation_fraction <= 0.5:
         raise UsageError(f"validation_fraction is a number above 0 and up to 0.5, not {validation_fraction}")
     return round(1 / validation_fraction)
+
+
+def notes(verbose: int) -> Callable[[str], None]:
+    """Where the lines of a solver go: to the logger, or nowhere."""
+    return log.info if verbose > 0 else lambda line: None
 
 
 class LabelledClasses(ClassifierMixin):
