@@ -118,6 +118,7 @@ def test_classes_and_their_probabilities(y, shape):
     assert (fitted.classes_[probabilities.argmax(axis=1)] == fitted.predict(X)).all()
     assert fitted.score(X, y) > 0.8
     assert not hasattr(DyadicClassifier(loss="hinge"), "predict_proba")
+    assert hasattr(fitted, "factors_") == (y is CLICK)
 
 
 def test_weights_of_classes_multiply_those_of_rows():

@@ -77,6 +77,9 @@ class CRFTagger(BaseEstimator):
     objective_ : float, what was maximised, for each sequence
     """
 
+    model_: CRFModel
+    classes_: np.ndarray
+
     def __init__(
         self,
         *,

@@ -188,7 +188,8 @@ class DyadicRegressor(RegressorMixin, DyadicEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """float32[n]: what the loss estimates, between the labels that were learned."""
-        return self._answers(X)
+        predictions: np.ndarray = self._answers(X)
+        return predictions
 
 
 def gives_probabilities(estimator: DyadicClassifier) -> bool:
@@ -265,15 +266,24 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
             self._take_classes(y)
         numbers = self._numbers(y)
         labels = 2 * numbers - 1 if self._binary else numbers + 1
-        learner = {"loss_function": self.loss or "logistic"}
+        learner: dict[str, Any] = {"loss_function": self.loss or "logistic"}
         if not self._binary:
             learner |= {"oaa": len(self.classes_), "indexing": 1}
         self._learn(tables, labels, self._weighted(y, numbers, weight), learner, fresh=fresh)
         return self
 
+    @property
+    def factors_(self) -> dict[str, np.ndarray]:
+        """As of ``DyadicRegressor``, of two classes. Raises AttributeError of more, each of which has its own."""
+        check_is_fitted(self)
+        if not self._binary:
+            raise AttributeError("each of more than two classes has factors of its own, which are not shown")
+        return super().factors_
+
     def decision_function(self, X: Any) -> np.ndarray:
         """float32[n], positive for ``classes_[1]``, or of more than two classes float32[n, k]."""
-        return self._answers(X, raw=True)
+        scores: np.ndarray = self._answers(X, raw=True)
+        return scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest score."""

@@ -52,7 +52,8 @@ class Categories:
         if (self.values.dtype.kind in "biuf") != (values.dtype.kind in "biuf"):
             raise DataError(f"column {self.name!r}: {values[0]} is of another type than {self.values[0]} was")
         places = np.minimum(np.searchsorted(self.values, values), self.width - 1)
-        return np.append(np.where(self.values[places] == values, places, -1), -1)[codes]
+        found: np.ndarray = np.append(np.where(self.values[places] == values, places, -1), -1)[codes]
+        return found
 
     def table(self, entries: Any) -> csr_matrix:
         numbers = self.numbers(entries)
@@ -114,8 +115,9 @@ def encoder_of(name: str, entries: Any) -> Encoder:
     if isinstance(entries, np.ndarray) or name in SIDES:
         return Categories(name, entries)
     column = column_of(pyarrow().field(name, entries.type), 0, TextFormat())
-    kind = {Words: WordLists, Numbers: Number}.get(type(column), Categories)
-    return kind(name, entries)
+    if isinstance(column, Numbers):
+        return Number(name, entries)
+    return WordLists(name, entries) if isinstance(column, Words) else Categories(name, entries)
 
 
 class Sides:
