@@ -9,7 +9,8 @@ import click
 
 from vwlite.api import option_values
 from vwlite.cli.absent import what_instead
-from vwlite.cli.files import guard
+from vwlite.cli.files import Reads, guard
+from vwlite.cli.settings import settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import not_one_of
@@ -84,7 +85,15 @@ class Command(click.Command):
     and lists its options under headings."""
 
     lenient = False  # about names of files
+    settable = True  # takes options from the environment and from --config
     common: tuple[str, ...] = ()  # options that --help lists first
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        if self.settable:
+            help = "Options that are not typed, as TOML: a table for each command."
+            kind = Reads("configuration")
+            self.params.append(click.Option(["--config", "config_file"], type=kind, metavar="FILE", help=help))
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)
@@ -95,10 +104,21 @@ class Command(click.Command):
             values, rest, order = parse(args)
             for option in repeated(order):
                 self.given_again(option, values)
+            for name, setting in settings(ctx, values).items() if self.settable else ():
+                values[name] = setting.value
+                ctx.meta[name] = setting.place
             return values, rest, order
 
         parser.parse_args = parse_all
         return parser
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            if error.param and error.param.name in ctx.meta:
+                error.message += f" ({ctx.meta[error.param.name]})"
+            raise
 
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
         """An option takes one value and has several, as from scripts with defaults before what is typed."""
@@ -129,6 +149,7 @@ class VwCommand(Command):
     """As Vowpal Wabbit: a failure is one ``[critical]`` line on standard output and exit status 1."""
 
     lenient = True
+    settable = False
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from vwlite.cli.settings import plain
 from vwlite.cli.signals import listen
 from vwlite.cli.stopping import stop
 from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
@@ -37,11 +38,6 @@ COMMANDS = {
     "help": "Show the help of a command.",
     "completion": "Print what makes a shell complete command lines.",
 }
-
-
-def plain(name: str) -> str:
-    """Option names may be typed with ``-`` or ``_`` between words."""
-    return name.replace("-", "_")
 
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain}

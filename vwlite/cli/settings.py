@@ -1,0 +1,134 @@
+"""Options that are not on the command line: from the environment and, after that, from ``--config FILE``."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import click
+
+from vwlite.errors import InputMissing, UsageError
+
+VARIABLE = "VWLITE_CONFIG"  # names the file where --config does not
+SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+UNSETTABLE = ("data", "config_file", "help")  # data are named where they are used
+
+
+class Setting(NamedTuple):
+    """An option with its value, as the command line's parser has it, and where it stands."""
+
+    option: click.Option
+    value: Any
+    place: str
+
+
+def settings(context: click.Context, typed: dict[str, Any]) -> dict[str, Setting]:
+    """What is set for a command, by the names of its parameters, but for options that are ``typed``.
+
+    Raises UsageError for unknown options and for values that are none, InputMissing.
+    """
+    path = typed.get("config_file") or os.environ.get(VARIABLE)
+    found = [*(from_file(context, path) if path else ()), *from_environment(context)]
+    return {str(one.option.name): one for one in found if one.option.name not in typed}
+
+
+def from_environment(context: click.Context) -> Iterator[Setting]:
+    """``VWLITE_TRAIN_LOSS_FUNCTION=logistic`` and the like."""
+    prefix = "_".join(["VWLITE", *path_of(context), ""]).upper()
+    for variable in sorted(os.environ):
+        if variable.startswith(prefix) and os.environ[variable]:
+            option = option_of(context, variable.removeprefix(prefix).lower(), f"${variable}")
+            value = from_text(option, os.environ[variable], f"${variable}")
+            if value is not None:
+                yield Setting(option, value, f"${variable}")
+
+
+def from_text(option: click.Option, text: str, place: str) -> Any:
+    if not option.is_flag:
+        return shlex.split(text) if option.multiple else text
+    if text.lower() not in SWITCHES:
+        raise UsageError(f"{place}: {text!r} is neither 1 nor 0")
+    return switched(option, SWITCHES[text.lower()])
+
+
+def from_file(context: click.Context, path: str) -> Iterator[Setting]:
+    """The table of the command: ``[train]``, ``[aso.learn]``."""
+    table, root = read(path), context.find_root().command
+    commands = root.list_commands(context) if isinstance(root, click.Group) else list(table)
+    for name in table:
+        if name not in commands:
+            raise UsageError(f"{path}: {no_such('command', name, commands)}")
+    words = path_of(context)
+    for word in words:
+        table = table.get(word, {})
+        if not isinstance(table, dict):
+            raise UsageError(f"{path}: {word} is no table: write [{'.'.join(words)}]")
+    for key, content in table.items():
+        place = f"{path} [{'.'.join(words)}] {key}"
+        option = option_of(context, key, place)
+        value = from_toml(option, content, place)
+        if value is not None:
+            yield Setting(option, value, place)
+
+
+def read(path: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise InputMissing(f"cannot open the configuration {path}: {error.strerror}") from error
+    except ValueError as error:  # TOML's own, and of text that is not UTF-8
+        raise UsageError(f"{path}: {error}") from error
+
+
+def from_toml(option: click.Option, content: Any, place: str) -> Any:
+    parts = content if isinstance(content, list) else [content]
+    if option.is_flag and isinstance(content, bool):
+        return switched(option, content)
+    if option.is_flag:
+        raise UsageError(f"{place}: {content!r} is not true or false")
+    if not all(isinstance(part, str | int | float) and not isinstance(part, bool) for part in parts):
+        raise UsageError(f"{place}: {content!r} is not a value of the option")
+    texts = [str(part) for part in parts]
+    return texts if option.multiple else ",".join(texts)
+
+
+def switched(option: click.Option, on: bool) -> bool | None:
+    """None where off is what there is without the option."""
+    return on if on or option.secondary_opts else None
+
+
+def option_of(context: click.Context, name: str, place: str) -> click.Option:
+    """The option of that name, which is one of its spellings without dashes, or its name in Python."""
+    known = {}
+    for one in context.command.params:
+        if isinstance(one, click.Option) and one.name not in UNSETTABLE:
+            spelled = [opt.lstrip("-") for opt in one.opts]
+            known.update({plain(key): one for key in (str(one.name), *spelled)})
+    if plain(name) not in known:
+        raise UsageError(f"{place}: {no_such('option', name, known)}")
+    return known[plain(name)]
+
+
+def plain(name: str) -> str:
+    """Names may have ``-`` or ``_`` between words."""
+    return name.replace("-", "_")
+
+
+def no_such(what: str, name: str, known: Any) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(plain(name), known, n=1)
+    return f"no such {what} {name}{f' (did you mean {near[0]}?)' if near else ''}"
+
+
+def path_of(context: click.Context) -> list[str]:
+    """The words of the command, without the program's name."""
+    words = []
+    at: click.Context | None = context
+    while at is not None and (at.parent is not None or not isinstance(at.command, click.Group)):
+        words.insert(0, str(at.command.name))
+        at = at.parent
+    return words
