@@ -11,9 +11,10 @@ from commands import TYPED, command
 from vwlite.cli.root import COMMANDS, plain
 
 HERE = Path(__file__).resolve().parent
+OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py")
 SHARED = {
     "check": ["test_check_labels.py"],
-    "predict": ["test_l1.py", "test_predict_answers.py"],
+    "predict": ["test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py"],
     "train": [
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
         *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
@@ -35,7 +36,7 @@ def words_of(file):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_every_option_is_named_in_the_tests_of_its_command(name):
-    files = [f"test_{name.split()[0]}.py", "test_files.py", "test_max_memory.py", *SHARED.get(name, ())]
+    files = [f"test_{name.split()[0]}.py", *OF_ALL, *SHARED.get(name, ())]
     exercised = {plain(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
     options = [option for option in command(name).params if isinstance(option, click.Option)]
     untested = [option.opts for option in options if not exercised & {plain(o.lstrip("-")) for o in option.opts}]

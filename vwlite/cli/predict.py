@@ -23,6 +23,9 @@ from vwlite.cli.root import SETTINGS
 )
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
+@click.option(
+    "--jsonl", is_flag=True, help="Predictions as JSON, an object a line: prediction and, if there is one, tag."
+)
 @options.output(
     "audit",
     audit={"spelled": ("--audit",), "help": "Instead of predictions, on stdout: what they are made of, by name."},
@@ -39,6 +42,7 @@ def command(**arguments: Any) -> int:
     vwlite predict -i model test.vw > predictions
     head -1000 more.vw | vwlite predict -i model -
     vwlite predict -i model odd.vw --audit
+    vwlite predict -i model test.vw --jsonl --probabilities
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
     --probabilities, --scores, --raw and --audit are there for every model that has them, whatever was typed when it was

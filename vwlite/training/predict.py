@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from vwlite.data.config import BadLinesConfig
@@ -12,7 +13,7 @@ from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import MalformedLineCheck
 from vwlite.training.model_loader import Restored
-from vwlite.training.predictions import open_predictions
+from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.trainer import Trainer
 from vwlite.training.unmoved_predictions import Unmoved
 
@@ -28,11 +29,13 @@ def predict(
     confidence: bool = False,
     as_raw: bool = False,
     display: Display | None = None,
+    open_answers: Callable[..., list[Predictions]] = open_predictions,
 ) -> bool:
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
     ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
-    classes as raw predictions are; ``quiet``: no messages. True when the reader of the predictions went away.
+    classes as raw predictions are; ``quiet``: no messages; ``open_answers`` opens what writes them. True when the
+    reader of the predictions went away.
 
     Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
     malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
@@ -53,7 +56,7 @@ def predict(
     unmoved = Unmoved()
     with ExitStack() as closing:
         closing.callback(source.close)
-        predictions = open_predictions(closing, config.output, learner, as_raw=as_raw, fill_gaps=True)
+        predictions = open_answers(closing, config.output, learner, as_raw=as_raw, fill_gaps=True)
         closing.enter_context(policy.keeping(bad_lines.keep))
         closing.callback(display.close)
         display.start(source.inputs.size())

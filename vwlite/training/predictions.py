@@ -39,9 +39,12 @@ class Predictions(Listener):
             for gap in batch.gaps:
                 if begin <= gap < end or gap == end == len(batch):
                     self.write_rows(batch, results, values, begin, gap)
-                    self.writer.write_bytes(b"nan\n")
+                    self.write_gap()
                     begin = gap
         self.write_rows(batch, results, values, begin, end)
+
+    def write_gap(self) -> None:
+        self.writer.write_bytes(b"nan\n")
 
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
         learner, writer, raw = self.learner, self.writer, self.raw

@@ -10,7 +10,7 @@ from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
 MODULES = {"l1": "tagging", "aso": "classes"}  # by learner
-WITHOUT = ("confidence", "raw", "qid", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
+WITHOUT = ("confidence", "raw", "jsonl", "qid", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
 
 
 def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:

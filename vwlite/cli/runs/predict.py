@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from vwlite.api.json_predictions import opener
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
-from vwlite.cli.runs.answers import changes_for
+from vwlite.cli.runs.answers import SHOWN, changes_for
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.training.predict import predict
@@ -17,13 +18,23 @@ def run(arguments: dict[str, Any]) -> int:
         return named.predict(arguments)
     changes, confidence = changes_for(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
+    shown: dict[str, Any] = {"quiet": arguments["quiet"], "display": Console(quiet=True)}
+    if arguments["jsonl"]:
+        check_jsonl(arguments)
+        shown["open_answers"] = opener(next((name for name in SHOWN if arguments[name]), "prediction"))
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, changes, confident=confidence)
-    bad_lines, quiet = bad_lines_config(arguments), arguments["quiet"]
-    shown = {"quiet": quiet, "display": Console(quiet=True)}
+    bad_lines = bad_lines_config(arguments)
     broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, **shown)
     return 141 if broken else 0
+
+
+def check_jsonl(arguments: dict[str, Any]) -> None:
+    """Raises UsageError for what is written as text beside."""
+    for name, option in (("audit", "--audit"), ("raw_predictions", "-r")):
+        if arguments[name]:
+            raise UsageError(f"--jsonl and {option} do not go together: drop one")
 
 
 def beside_audit(path: str) -> str | None:
