@@ -83,7 +83,7 @@ def test_no_output_takes_the_place_of_an_input_or_another_output(name, vwlite, f
     spellings = itertools.cycle(SPELLINGS.values())
     for written, other in itertools.product((param for param in params if isinstance(param.type, Writes)), params):
         goes_on = isinstance(other.type, Reads) and written.type.kind == other.type.kind
-        if written is other or goes_on:
+        if written is other or goes_on or other.name == "config_file":  # which is read first: see its own tests
             continue
         spelling = next(spellings)
         path = spelling if isinstance(spelling, str) else spelling("some")
