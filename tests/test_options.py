@@ -10,6 +10,7 @@ from vwlite._native import one_vs_rest_sgd
 from vwlite.cli.aso import command as aso
 from vwlite.cli.crr import command as crr
 from vwlite.cli.l1 import command as l1
+from vwlite.cli.serve import command as serve
 from vwlite.cli.train import command as train
 from vwlite.cli.tune import command as tune
 from vwlite.cli.vw import command as vw
@@ -23,6 +24,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
+from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
@@ -32,7 +34,7 @@ from vwlite.training.output_config import CheckpointConfig, OutputConfig
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, QueryConfig, CrrConfig, L1Config, HeldOutConfig),
-    *(SolverConfig, TargetConfig, LearnConfig, TuneConfig, MemoryConfig),
+    *(SolverConfig, TargetConfig, LearnConfig, TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
@@ -42,6 +44,7 @@ COMMANDS = {  # of other configurations vw and train
     HeldOutConfig: [l1],
     CheckpointConfig: [train],
     TuneConfig: [tune],
+    ServeConfig: [serve],
     SolverConfig: [aso.commands["learn"]],
     LearnConfig: [aso.commands["learn"]],
     TargetConfig: [aso.commands["train"]],

@@ -26,6 +26,7 @@ COMMANDS = {
     "train": "Learn a model from text.",
     "check": "Validate text and say what is in it.",
     "predict": "Predict with a model.",
+    "serve": "Predict over HTTP.",
     "explain": "Show why examples got their scores.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",

@@ -1,0 +1,1 @@
+"""Predictions over HTTP."""

@@ -1,0 +1,23 @@
+"""Options of ``vwlite serve``."""
+
+from vwlite.options import Config, config, option
+
+
+@config
+class ServeConfig(Config):
+    """Where to listen, and what a client may take."""
+
+    host: str = option("127.0.0.1", "Address to listen on; another than the loopback's lets others in.", metavar="HOST")
+    port: int = option(8080, "Port; 0 for any that is free.", low=0, high=65535)
+    workers: int = option(8, "Connections that are answered at a time; 64 more wait.", low=1, high=1024)
+    timeout: float = option(
+        10.0, "Time that a request may take to arrive, and its answer to leave.", read_as="duration", above=0,
+        metavar="TIME", shown="10s",
+    )
+    max_request: float = option(
+        16.0, "Largest request, in MiB.", spelled=("--max-request",), key="max_request", above=0, high=1024
+    )
+    reload_every: float = option(
+        1.0, "How often to look whether the model was replaced.", spelled=("--reload-every",), key="reload_every",
+        read_as="duration", above=0, metavar="TIME", shown="1s",
+    )

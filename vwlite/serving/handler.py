@@ -1,0 +1,171 @@
+"""What is answered to a request."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import socket
+import time
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from vwlite.errors import VwliteError
+from vwlite.version import __version__
+
+IDLE = 5.0  # seconds that a connection without a request is kept
+LINGER = 1.0
+MIB = 1 << 20
+PATHS = {"/predict": "POST", "/health": "GET"}
+
+
+class Refused(Exception):
+    """A request that has no answer: the status, and why."""
+
+
+class Incoming(io.RawIOBase):
+    """The bytes of a connection until a deadline, however they trickle in; after it, TimeoutError."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection, self.deadline = connection, 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(left)
+        return self.connection.recv_into(buffer)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """``POST /predict`` with lines or JSON, ``GET /health``."""
+
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = f"vwlite/{__version__}", ""
+    wbufsize = 1 << 16  # headers and answer leave together
+    error_message_format, error_content_type = "%(explain)s\n", "text/plain; charset=utf-8"
+    server: Any  # see vwlite.serving.server
+
+    def setup(self) -> None:
+        super().setup()
+        self.incoming = Incoming(self.connection)
+        self.rfile = io.BufferedReader(self.incoming)
+
+    def handle_one_request(self) -> None:
+        """As HTTP's, with time limits: for the next request to begin, and for it to arrive."""
+        self.incoming.deadline = time.monotonic() + min(IDLE, self.server.config.timeout)
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        self.incoming.deadline = time.monotonic() + self.server.config.timeout
+        return super().parse_request()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):
+            return self.respond
+        raise AttributeError(name)
+
+    def respond(self) -> None:
+        try:
+            method = PATHS.get(self.path.partition("?")[0])
+            if method is None:
+                raise Refused(404, f"there are {' and '.join(PATHS)}")
+            if self.command != method:
+                raise Refused(405, f"{self.path} takes {method}")
+            self.predict() if method == "POST" else self.health()
+        except Refused as error:
+            status, why = error.args
+            self.close_connection = True  # what the client still sends is not read
+            self.answer(status, f"{why}\n".encode(), "text/plain; charset=utf-8")
+            self.linger()
+
+    def linger(self) -> None:
+        """Read on for a moment: to close at once would take the answer back from a client that is still sending."""
+        self.connection.shutdown(socket.SHUT_WR)
+        self.incoming.deadline = time.monotonic() + LINGER
+        with contextlib.suppress(OSError):
+            while self.incoming.readinto(bytearray(1 << 16)):
+                pass
+
+    def handle_expect_100(self) -> bool:
+        going_on = super().handle_expect_100()
+        self.wfile.flush()
+        return going_on
+
+    def predict(self) -> None:
+        body = self.body()
+        served = self.server.source.current
+        try:
+            if self.headers.get_content_type() != "application/json":
+                self.answer(200, served.text(body), "text/plain; charset=utf-8")
+            else:
+                objects = served.json(data_of(body)).splitlines()
+                self.answer(200, b'{"predictions": [%s]}\n' % b", ".join(objects), "application/json")
+        except VwliteError as error:
+            raise Refused(400, str(error)) from error
+
+    def body(self) -> bytes:
+        length = self.headers.get("Content-Length", "")
+        if self.headers.get("Transfer-Encoding") or not length.isascii() or not length.isdigit():
+            raise Refused(411, "a request needs its Content-Length")
+        if int(length[:20]) > self.server.config.max_request * MIB:
+            raise Refused(413, f"a request may have {self.server.config.max_request:g} MiB")
+        try:
+            body = self.rfile.read(int(length))
+        except TimeoutError as error:
+            raise Refused(408, f"the request did not arrive within {self.server.config.timeout:g} s") from error
+        if len(body) < int(length):
+            raise ConnectionError("the client went away")
+        return body
+
+    def health(self) -> None:
+        server, source = self.server, self.server.source
+        facts = {
+            "status": "ok",
+            "version": __version__,
+            "model": source.path,
+            "learner": source.current.model.learner.name,
+            "models_loaded": source.loaded,
+            "failure": source.failure or None,
+            "requests": server.requests,
+            "refused": server.refused,
+            "seconds": round(time.monotonic() - server.began, 3),
+        }
+        self.answer(200, json.dumps(facts).encode() + b"\n", "application/json")
+
+    def answer(self, status: int, content: bytes, kind: str) -> None:
+        self.server.count()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        if self.close_connection or self.server.crowded:
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        self.connection.settimeout(self.server.config.timeout)
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are counted, not logged."""
+
+
+def data_of(body: bytes) -> Any:
+    """The lines or the rows of a JSON request. Raises Refused."""
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"the request is no JSON: {error}") from error
+    if not isinstance(asked, dict) or len(asked) != 1 or not {"lines", "rows"} & asked.keys():
+        raise Refused(400, 'a request is {"lines": ["|a b", ...]} or {"rows": [{"b": 1}, ...]}')
+    (kind, data), type_ = *asked.items(), str if "lines" in asked else dict
+    if not isinstance(data, list) or not all(isinstance(one, type_) for one in data):
+        raise Refused(400, f"{kind} are {'texts' if type_ is str else 'objects'} in an array")
+    if type_ is dict:
+        return data
+    if any("\n" in line for line in data):
+        raise Refused(400, "a line ends where its text ends: it holds no line break")
+    return "".join(f"{line}\n" for line in data).encode("utf-8", "surrogatepass")

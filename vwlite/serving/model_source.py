@@ -1,0 +1,105 @@
+"""The model that answers: loaded anew when its file is replaced, while the one before goes on answering."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from vwlite.api.data_source import inputs_of
+from vwlite.api.json_predictions import JsonPredictions
+from vwlite.api.memory_run import run_tester
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.errors import Diverged, UsageError, VwliteError
+from vwlite.learners.base import Learner
+from vwlite.training.config import RunConfig
+from vwlite.training.prediction_writer import PredictionWriter
+from vwlite.training.predictions import Predictions
+from vwlite.training.start import start
+
+Version = tuple[int, int, int]
+ALL = BadLinesConfig(max_ratio=1.0)  # a malformed line has an answer as well
+
+
+class Kept(PredictionWriter):
+    """Keeps what is written."""
+
+    def __init__(self) -> None:
+        self.data = BytesIO()
+        super().__init__("the answer")
+
+    def _open(self) -> BinaryIO:
+        return self.data
+
+
+class Served:
+    """A model in memory that predicts; one thread at a time, others wait."""
+
+    def __init__(self, path: str, max_memory: float | None = None) -> None:
+        """Raises as ``vwlite.training.start.start``."""
+        self.version = version_of(path)
+        run = RunConfig(input=InputConfig(("-",), threads=1), learning=False, max_memory=max_memory)
+        config, self.model = start(run, path, {})
+        self.config = replace(config, input=replace(config.input, kind=self.model.header["kind"]))
+        self.lock = threading.Lock()
+
+    def text(self, lines: bytes) -> bytes:
+        """What ``vwlite predict`` writes for these lines."""
+        return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True))
+
+    def json(self, data: Any) -> bytes:
+        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts. Raises as ``inputs_of``."""
+        if self.model.learner.multiline:
+            raise UsageError("a model of groups of lines answers to text only")
+        return self.run(data, lambda writer, learner: JsonPredictions(writer, learner, "prediction", raw=False))
+
+    def run(self, data: Any, listener: Callable[[PredictionWriter, Learner], Predictions]) -> bytes:
+        writer = Kept()
+        with self.lock:
+            learner = self.model.learner.tester()
+            with suppress(Diverged):  # the answers show which ones are no numbers
+                run_tester(self.config, learner, self.model, inputs_of(data, {}), ALL, [listener(writer, learner)])
+        return writer.data.getvalue()
+
+
+class ModelSource:
+    """Has the model of a file, and the one that has taken its place there."""
+
+    def __init__(self, path: str, say: Callable[[str], None], max_memory: float | None = None) -> None:
+        """Raises as ``Served``."""
+        self.path, self.say, self.max_memory = path, say, max_memory
+        self.current = Served(path, max_memory)
+        self.loaded = 1
+        self.failure = ""
+        self.refused: Version | None = None  # a file that could not be loaded
+
+    def look(self) -> None:
+        """Load the model if its file is another one; when that fails, the one before stays."""
+        try:
+            version = version_of(self.path)
+            if version in (self.current.version, self.refused):
+                return
+            self.refused = version
+            self.current = Served(self.path, self.max_memory)
+        except (VwliteError, OSError, MemoryError) as error:
+            said = str(error) or "not enough memory"
+            if said != self.failure:
+                self.say(f"the model from before stays: {said}")
+            self.failure = said
+            return
+        self.loaded += 1
+        self.failure, self.refused = "", None
+        self.say(f"{self.path} was replaced: the new model answers")
+
+
+def version_of(path: str) -> Version:
+    """What changes when a file is replaced. Raises InputMissing through ``start`` later where there is none."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return 0, 0, 0
+    return status.st_ino, status.st_mtime_ns, status.st_size
