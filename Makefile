@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
-.PHONY: build demo test lint bench annotate debug fuzz soak clean help
+.PHONY: build demo test lint bench annotate debug fuzz soak docs clean help
 
 build: $(VENV)/installed $(VENV)/built  ## install into .venv, with kernels up to date (the default)
 
@@ -55,6 +55,14 @@ fuzz: build  ## fuzz kernels built with sanitizers; ARGS='--seconds 3600'
 
 soak: build  ## train on 20 GB from a pipe and watch the memory; ARGS='--gb 5'
 	$(BIN)/python tests/bench/soak.py $(ARGS)
+
+docs: build $(VENV)/docs  ## build the site of all pages in build/site/html; ARGS='-b linkcheck' looks at links elsewhere
+	$(BIN)/python docs/site/sources.py build/site/source
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -b html $(ARGS) build/site/source build/site/html
+
+$(VENV)/docs: $(VENV)/installed
+	sh .ci/requirements $(BIN)/python project.optional-dependencies.docs
+	@touch $@
 
 clean:  ## remove everything that make made
 	rm -rf build dist demo-out $(VENV) $(VENV)-vw *.egg-info .pytest_cache .hypothesis .ruff_cache vwlite/_native/*.so

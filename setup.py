@@ -11,6 +11,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.modified import newer_group
 
+from distutils.command.install_data import install_data  # isort: skip  (setuptools brings it along)
+
 DEBUG = os.environ.get("VWLITE_DEBUG") == "1"
 ANNOTATE = os.environ.get("VWLITE_ANNOTATE") == "1"
 SANITIZE = os.environ.get("VWLITE_SANITIZE", "").split()
@@ -49,6 +51,17 @@ class Build(build_ext):
             self.named += 1
             print(f"[{self.named:2}/{len(self.stale)}] {ext.name.rpartition('.')[2]}", flush=True)
         super().build_extension(ext)
+
+
+class Manual(install_data):
+    """Puts man pages into the wheel, made from the declarations of the options."""
+
+    def run(self):
+        sys.path.insert(0, os.getcwd())
+        from vwlite.cli.manual import write
+
+        self.data_files = [("share/man/man1", [str(path) for path in write(Path(BUILD, "man"))])]
+        super().run()
 
 
 def extension(name, source):
@@ -105,7 +118,8 @@ def headers(source):
 if __name__ == "__main__":  # processes that translate import this file
     setup(
         ext_modules=translated(),
-        cmdclass={"build_ext": Build},
+        cmdclass={"build_ext": Build, "install_data": Manual},
+        data_files=[("share/man/man1", [])],
         # Folders of build_ext's own: an editable install gives it temporary ones, and all is compiled once more.
         options={
             "build": {"build_base": BUILD, "build_lib": f"{BUILD}/lib", "parallel": CORES},

@@ -16,7 +16,7 @@ def installed(source):
     """Complaints about the files of the installed distribution."""
     wheel = distribution("vwlite")
     files = [path for path in wheel.files if path.suffix != ".pyc"]
-    outside = [path.name for path in files if path.parts[0] == ".."]
+    outside = [path.name for path in files if path.parts[0] == ".." and path.suffix != ".1"]
     inside = {path.parts[0] for path in files if path.parts[0] != ".."}
     if inside != {"vwlite", f"vwlite-{wheel.version}.dist-info"} or outside != ["vwlite"]:
         yield f"site-packages got {sorted(inside)}, and beside it {outside}"
@@ -24,6 +24,9 @@ def installed(source):
     expected = {path.relative_to(source).as_posix() for path in source.glob("vwlite/**/*.py")}
     kernels = {path.name.split(".")[0] for path in files if path.suffix == ".so"}
     sources = {path.stem for path in source.glob("cython_ext/**/*.pyx")} - {"testing"} | {"shared"}
+    manual = {path.name for path in files if path.suffix == ".1" and path.parts[-4:-1] == ("share", "man", "man1")}
+    if not {"vwlite.1", "vwlite-train.1", "vwlite-aso-learn.1"} <= manual:
+        yield f"the man pages are {sorted(manual)}"
     if modules != expected or kernels != sources:
         yield f"wheel and source tree differ: {sorted((modules ^ expected) | (kernels ^ sources))}"
 

@@ -132,17 +132,21 @@ class Command(click.Command):
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
+        for heading, records in self.sections(ctx).items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The options that --help shows, each with its help, by heading."""
+        found: dict[str, list[tuple[str, str]]] = {}
         params = self.get_params(ctx)
         first = sorted((one for one in params if one.name in self.common), key=lambda one: self.common.index(one.name))
         for param in (*first, *(one for one in params if one.name not in self.common)):
             record = param.get_help_record(ctx)
             if record and not isinstance(param, click.Argument):
                 heading = "Common options" if param.name in self.common else getattr(param, "heading", "Options")
-                sections.setdefault(heading, []).append(record)
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+                found.setdefault(heading, []).append(record)
+        return found
 
 
 class VwCommand(Command):

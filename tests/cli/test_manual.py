@@ -1,0 +1,81 @@
+"""Man pages and the site's reference: they have the commands and the options of --help, in its words."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+from commands import ABOUT, GROUPS, TYPED, command
+
+from vwlite.cli.manual import EXIT, man, markdown, marked, pages, roff, write
+
+PAGES = {page.name.removeprefix("vwlite").strip(): page for page in pages()}
+
+
+def shown(text):
+    """What a reader of a man page sees."""
+    lines = text.replace("\\&", "").replace("\\(aq", "'").replace("\\-", "-").replace("\\(em", "\u2014")
+    return re.sub(r"^\.\w+ ?", "", lines, flags=re.M).replace("\\e", "\\")
+
+
+def test_every_command_has_a_page():
+    assert sorted(PAGES) == sorted(["", *TYPED, *GROUPS, *ABOUT])
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_page_has_every_option_that_help_shows(name):
+    found = command(name)
+    context = click.Context(found, info_name=name, **found.context_settings)
+    records = [one.get_help_record(context) for one in found.params if isinstance(one, click.Option) and not one.hidden]
+    text, reference = shown(man(PAGES[name])), markdown(PAGES[name])
+    assert records
+    for typed, help in records:
+        assert f"\n{typed}\n{help}\n" in text
+        assert f"| `{typed.replace('|', chr(92) + '|')}` | {marked(help)} |" in reference
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_page_has_the_examples_and_the_text_of_help(name, vwlite):
+    help = " ".join(vwlite(*name.split(), "--help").stdout.split())
+    page, text = PAGES[name], shown(man(PAGES[name]))
+    assert page.examples and all(" ".join(line.split()) in help for line in page.examples)
+    for part in (page.about, *page.text, *page.examples):
+        assert " ".join(part.split()) in help.replace("- ", "-") or " ".join(part.split()) in help
+        assert part in text
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_roff_has_no_errors(name, tmp_path):
+    if not shutil.which("mandoc"):
+        pytest.skip("mandoc is not installed")
+    (tmp_path / "page.1").write_text(man(PAGES[name]), encoding="utf-8")
+    lint = ["mandoc", "-T", "lint", "-W", "warning", tmp_path / "page.1"]
+    said = subprocess.run(lint, capture_output=True, text=True)
+    assert [line for line in said.stdout.splitlines() if "missing date" not in line] == []
+
+
+def test_roff_of_odd_text():
+    assert roff(".a -b 'c' \\n") == "\\&.a \\-b \\(aqc\\(aq \\en"
+
+
+def test_exit_codes_are_those_of_their_page():
+    from pages import PROJECT
+
+    text = (PROJECT / "docs" / "exit-codes.md").read_text()
+    assert set(re.findall(r"^\| (\d[\d, ]*) \|", text, re.M)) == set(EXIT)
+
+
+def test_the_pages_are_files(tmp_path):
+    written = write(tmp_path / "man")
+    assert {path.name for path in written} >= {"vwlite.1", "vwlite-train.1", "vwlite-aso-learn.1"}
+    assert written[0].read_text() == man(PAGES[""])
+
+
+def test_pages_need_no_numpy(tmp_path, cli_env):
+    """They are made where the package is built, without what it needs to run."""
+    hide = "import sys; sys.modules.update(numpy=None, tqdm=None, mmh3=None)"
+    code = f"{hide}; from pathlib import Path; from vwlite.cli.manual import write; write(Path('man'))"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=cli_env, check=True)
+    assert (tmp_path / "man" / "vwlite.1").exists()

@@ -1,0 +1,155 @@
+"""Pages of reference made from the declarations of commands and options: man pages, and Markdown for the site.
+
+``python -m vwlite.cli.manual FOLDER`` writes the man pages.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from vwlite.cli.catalogue import Known, catalogue
+from vwlite.cli.parser import Command
+from vwlite.version import __version__
+
+EXIT = {  # as docs/exit-codes.md has it
+    "0": "success",
+    "2": "usage: an unknown option, or one that contradicts another or the model",
+    "65": "bad data",
+    "66": "an input or model does not exist",
+    "69": "an optional extra is missing",
+    "70": "weights or predictions are not finite numbers",
+    "71": "not enough memory",
+    "73": "an output cannot be written",
+    "74": "an input is truncated or cannot be read",
+    "75": "another process trains the same model",
+    "76": "a model or cache is damaged, of another kind, or from a newer version",
+    "130, 143": "stopped by SIGINT, SIGTERM",
+    "141": "the reader of standard output went away",
+}
+
+
+class Page(NamedTuple):
+    """What is said of a command."""
+
+    name: str  # "vwlite aso learn"
+    about: str
+    usage: str
+    examples: list[str]
+    text: list[str]  # paragraphs
+    sections: dict[str, list[tuple[str, str]]]  # heading: options as they are typed, and their help
+    below: list[tuple[str, str]]  # commands of a group
+
+    @property
+    def file(self) -> str:
+        return self.name.replace(" ", "-")
+
+
+def pages() -> list[Page]:
+    """One for each command, and one of the list of them."""
+    return [page(known) for known in catalogue()]
+
+
+def page(known: Known) -> Page:
+    command, context = known.command, known.context
+    parts = cleandoc(command.help or "").split("\n\n")
+    examples = [line for part in parts if part.startswith("\b") for line in part.splitlines()[1:]]
+    text = [" ".join(part.split()) for part in parts if not part.startswith("\b")]
+    commands = known.words if isinstance(command, click.Group) else []
+    groups = [(name, next(iter(text_of(command, context, name)))) for name in commands]
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    return Page(context.command_path, text[0], usage, examples, text[1:], sections_of(known), groups)
+
+
+def text_of(group: click.Command, context: click.Context, name: str) -> Iterator[str]:
+    found = group.get_command(context, name) if isinstance(group, click.Group) else None
+    yield found.get_short_help_str(120) if found else ""
+
+
+def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
+    """The options as --help has them, under its headings."""
+    if isinstance(known.command, Command):
+        return known.command.sections(known.context)
+    records = (one.get_help_record(known.context) for one in known.options)
+    return {"Options": [record for record in records if record]}
+
+
+def man(one: Page) -> str:
+    """The page as roff, for man(1)."""
+    lines = [
+        f'.TH {one.file.upper()} 1 "" "vwlite {__version__}" "User Commands"',
+        *(".SH NAME", roff(f"{one.file} - {one.about.rstrip('.')}")),
+        *(".SH SYNOPSIS", f".B {roff(one.usage)}"),
+        *(".SH EXAMPLES", ".nf", *map(roff, one.examples), ".fi"),
+        *(".SH DESCRIPTION", roff(one.about)),
+    ]
+    for paragraph in one.text:
+        lines += [".PP", roff(paragraph)]
+    if one.below:
+        lines += [".SH COMMANDS", *tagged(one.below)]
+    for heading, options in one.sections.items():
+        lines += [f".SH {roff(heading.upper())}", *tagged(options)]
+    lines += [".SH EXIT STATUS", *tagged(list(EXIT.items()))]
+    lines += [".SH SEE ALSO", roff(", ".join(f"{name}(1)" for name in related(one)))]
+    return "\n".join(lines) + "\n"
+
+
+def tagged(entries: list[tuple[str, str]]) -> list[str]:
+    return [line for name, help in entries for line in (".TP", f".B {roff(name)}", roff(help or "\u2014"))]
+
+
+def related(one: Page) -> list[str]:
+    if one.below:
+        return [f"{one.file}-{name}" for name, _ in one.below]
+    return [one.file.rpartition("-")[0]]
+
+
+def roff(text: str) -> str:
+    """Text that roff shows as it is."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("\u2014", "\\(em")
+    return f"\\&{escaped}" if escaped[:1] in (".", "\\") else escaped
+
+
+def markdown(one: Page) -> str:
+    """The page for the site."""
+    lines = [f"# {one.name}", "", one.about, "", "```text", *(one.examples or [one.usage]), "```", ""]
+    lines += [f"Usage: `{one.usage}`", ""]
+    for paragraph in one.text:
+        lines += [marked(paragraph), ""]
+    if one.below:
+        rows = (f"| {linked(one, name)} | {marked(help)} |" for name, help in one.below)
+        lines += ["| command | |", "|---|---|", *rows, ""]
+    for heading, options in one.sections.items():
+        lines += [f"## {heading}", "", "| option | |", "|---|---|"]
+        lines += [f"| `{name.replace('|', chr(92) + '|')}` | {marked(help)} |" for name, help in options]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def linked(one: Page, name: str) -> str:
+    return f"[{one.name} {name}]({one.file}-{name}.md)"
+
+
+def marked(text: str) -> str:
+    """Text that Markdown shows as it is, with options as code."""
+    escaped = re.sub(r"([\\*_<>|\[\]`$])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])(--?[a-zA-Z](?:[\w-]|\\_)*)", lambda found: f"`{found[1].replace(chr(92), '')}`", escaped)
+
+
+def write(folder: Path) -> list[Path]:
+    """The man pages, as files of a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for one in pages():
+        path = folder / f"{one.file}.1"
+        path.write_text(man(one), encoding="utf-8")
+        written.append(path)
+    return written
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
