@@ -1,6 +1,7 @@
 """The pages of docs/ and the README: their commands run and print what they show, and what they name exists."""
 
 import doctest
+import math
 import os
 import re
 
@@ -9,8 +10,10 @@ from commands import TYPED, command
 from pages import PAGES, PROJECT, PYTHON, README, UNRUN, blocks, prepare, run, session
 from test_rooms import ROOMS
 
+from vwlite._native import loss_functions
 from vwlite.cli.root import cli, plain
 from vwlite.evaluation.metric_table import MEASURED, TABLE
+from vwlite.learners.losses import LOSSES, LossConfig
 
 DOCS = PROJECT / "docs"
 LACKED = DOCS / "coming-from-vw.md"  # names what vwlite does not have
@@ -82,6 +85,22 @@ def test_every_loss_stands_in_the_table():
     text = (DOCS / "losses.md").read_text()
     choices = next(param.type.choices for param in command("train").params if param.name == "loss_function")
     assert [name for name in choices if not re.search(rf"^\| .*`{name}`.* \|", text, re.M)] == []
+
+
+def test_the_formulas_are_those_of_the_losses():
+    """Every loss has one, and it gives the loss's value and link."""
+    text = (DOCS / "formulas.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `(.+)` \| (.+) \| (\w+) \|$", text, re.M)
+    assert [name for name, *_ in rows] == [*LOSSES]
+    for name, formula, labels, link in rows:
+        loss, config = LOSSES[name], LossConfig(name, quantile_tau=0.3, expectile_q=0.2, loss_scale=1.5, lp_power=1.7)
+        assert link == loss.link and ("-1, 1" in labels) == loss.two_classes
+        params = config.params((-9, 9))
+        known = {**vars(math), "min": min, "max": max, "abs": abs, "tau": 0.3, "q": 0.2, "scale": 1.5, "power": 1.7}
+        for p, y in ((0.4, 1), (-2.5, 1), (1.9, 1), (3.1, 1), (0.4, -1), (-2.5, -1)):
+            if y >= 0 or name != "poisson":
+                expected = eval(formula, {**known, "p": p, "y": y, "m": y * p, "r": abs(p - y)})
+                assert loss_functions.value(loss.code, params, p, y) == pytest.approx(expected, rel=1e-4), (name, p, y)
 
 
 def test_every_target_of_make_stands_in_the_table():
