@@ -28,8 +28,8 @@ cdef enum:
     MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
     LOGISTIC = 1
     CRAMMER_SINGER = 2
-    MOST_STEPS = 64        # into which the flow of one example is divided at most
-    MOST_RIVALS = 16       # classes that one example lowers at most
+    MAX_STEPS = 64        # into which the flow of one example is divided at most
+    MAX_RIVALS = 16       # classes that one example lowers at most
 
 cdef extern from *:
     """
@@ -176,7 +176,7 @@ cdef inline void flow(Softmax *q, float *s, uint32_t true, float time) noexcept 
     cdef float fastest = 0
     for c in range(q.classes):
         fastest = q.reach[c] * fabsf(q.p[c]) if q.reach[c] * fabsf(q.p[c]) > fastest else fastest
-    steps = <uint32_t>(4 * fastest * time) + 1 if 4 * fastest * time < MOST_STEPS else MOST_STEPS
+    steps = <uint32_t>(4 * fastest * time) + 1 if 4 * fastest * time < MAX_STEPS else MAX_STEPS
     time = time / steps
     for i in range(steps):
         if i:
@@ -253,7 +253,7 @@ cdef inline int learn_margin(Softmax *q, Scratch *s, uint32_t true, float weight
     if other == q.classes or own <= 0:
         return OK
     level = q.s[other]
-    for rivals in range(MOST_RIVALS):
+    for rivals in range(MAX_RIVALS):
         q.gradient[other] = 1
         q.reach[other] = scan_class(q, s, other, weight) * factor
         resistance += 1 / q.reach[other]
@@ -261,7 +261,7 @@ cdef inline int learn_margin(Softmax *q, Scratch *s, uint32_t true, float weight
         time = (1 + level - q.s[true]) / (own + speed)
         time = time if time < left else left
         other = next_rival(q, true)
-        joins = other < q.classes and rivals + 1 < MOST_RIVALS and level - q.s[other] < NEARLY * speed * time
+        joins = other < q.classes and rivals + 1 < MAX_RIVALS and level - q.s[other] < NEARLY * speed * time
         if joins:
             time = (level - q.s[other]) / speed
         if time > 0:

@@ -9,7 +9,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from features.row_buffer cimport Scratch
 
 cdef enum:
-    MOST_COLUMNS = 64      # of the table at most
+    MAX_COLUMNS = 64      # of a table
 
 # ``learner`` is a ``learners.gd_update.Learner``, whose table has the rule's columns, the weight first.
 ctypedef int (*LearnRow)(void *learner, Scratch *s, float y, float weight) noexcept nogil

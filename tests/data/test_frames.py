@@ -113,7 +113,7 @@ def test_numbers_of_dictionaries_and_decimals_are_numbers():
 
 
 def test_columns_beside_the_features(monkeypatch):
-    monkeypatch.setattr(frame_batches, "MOST_ROWS", 2)
+    monkeypatch.setattr(frame_batches, "MAX_ROWS", 2)
     table = pa.table({"y": [1, None, 0], "w": [1.0, 2.0, 0.5], "b": [0, 1, 2], "t": ["a", None, "c"], "x": [1, 2, 3]})
     batches = table_batches(table, "y", weight="w", base="b", tags="t", text_format=PLAIN)
     given_columns = {"weight": [1, 2, 0.5], "base": np.arange(3), "tags": ["a", None, "c"], "text_format": PLAIN}
@@ -163,7 +163,7 @@ def test_a_stream_serves_one_pass():
 )
 def test_values_that_cannot_be_are_refused(table, more, message, monkeypatch):
     for most in (100, 1):
-        monkeypatch.setattr(frame_batches, "MOST_ROWS", most)
+        monkeypatch.setattr(frame_batches, "MAX_ROWS", most)
         for format in (PLAIN, TextFormat(names=True)):
             with pytest.raises(DataError) as error:
                 list(table_batches(pa.table(table), **more, text_format=format))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-MOST_STEPS, MOST_RIVALS = 64, 16
+MAX_STEPS, MAX_RIVALS = 64, 16
 
 
 class Multiclass:
@@ -78,8 +78,8 @@ class Multiclass:
         reach *= factor
         time, fastest = self.rate * weight, (reach * abs(slopes)).max()
         length = 4 * fastest * time
-        self.on_edge |= abs(length - round(length)) < 1e-3 and 0 < round(length) <= MOST_STEPS
-        steps = int(length) + 1 if length < MOST_STEPS else MOST_STEPS
+        self.on_edge |= abs(length - round(length)) < 1e-3 and 0 < round(length) <= MAX_STEPS
+        steps = int(length) + 1 if length < MAX_STEPS else MAX_STEPS
         for number in range(steps):
             slopes = self.slopes(s, true) if number else slopes
             s -= slopes * np.minimum(reach * time / steps, 1)
@@ -95,12 +95,12 @@ class Multiclass:
         own, own_rates = part(true)
         rivals, level = {}, None
         order = sorted((c for c in range(self.classes) if c != true), key=lambda c: -s[c])
-        for place, other in enumerate(order[:MOST_RIVALS]):
+        for place, other in enumerate(order[:MAX_RIVALS]):
             level = s[other] if level is None else level
             rivals[other] = part(other)
             speed = 1 / sum(1 / reach for reach, _ in rivals.values())
             time = min((1 + level - s[true]) / (own + speed), left)
-            following = order[place + 1] if place + 1 < min(len(order), MOST_RIVALS) else None
+            following = order[place + 1] if place + 1 < min(len(order), MAX_RIVALS) else None
             joins = following is not None and level - s[following] < 0.9999 * speed * time
             time = (level - s[following]) / speed if joins else time
             level -= speed * time

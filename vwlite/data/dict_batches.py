@@ -10,7 +10,7 @@ import numpy as np
 from vwlite._native.dict_rows import DictRows
 from vwlite.data.batch import Batch, Names
 from vwlite.data.row_columns import RowColumns
-from vwlite.data.segments import MOST_FEATURES, MOST_ROWS, SLACK
+from vwlite.data.segments import MAX_FEATURES, MAX_ROWS, SLACK
 from vwlite.data.text_format import TextFormat
 
 
@@ -31,7 +31,7 @@ class DictBatches:
         """Raises DataError for what is no row, no number, or not finite; for columns of another length."""
         format, rows, begin = self.format, iter(self.rows), 0
         reader = DictRows(format.hash_seed, format.hash_all, format.names)
-        while count := reader.read(rows, MOST_ROWS, MOST_FEATURES):
+        while count := reader.read(rows, MAX_ROWS, MAX_FEATURES):
             self.columns.check_reaches(begin + count)
             batch = dict_batch(reader, self.columns.take(begin, begin + count))
             batch.first_line = begin

@@ -10,7 +10,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.dict_batches import dict_batch
 from vwlite.data.frames import Group, groups_of, pyarrow
 from vwlite.data.row_columns import RowColumns, check_columns
-from vwlite.data.segments import MOST_FEATURES, MOST_ROWS, batch_of
+from vwlite.data.segments import MAX_FEATURES, MAX_ROWS, batch_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 
@@ -47,7 +47,7 @@ class FrameBatches:
             if name not in stream.schema.names:
                 raise UsageError(f"{parameter}: there is no column {name!r}")
         groups = groups_of(stream.schema, self.names.values(), self.namespaces, self.format)
-        step = max(1, min(MOST_ROWS, MOST_FEATURES // max(1, len(stream.schema))))
+        step = max(1, min(MAX_ROWS, MAX_FEATURES // max(1, len(stream.schema))))
         begin = 0
         for whole in stream:
             for offset in range(0, whole.num_rows, step):

@@ -9,7 +9,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.matrices import matrix_of
 from vwlite.data.name_hashes import ColumnNames, encoded
 from vwlite.data.row_columns import RowColumns
-from vwlite.data.segments import MOST_FEATURES, MOST_ROWS, batch_of
+from vwlite.data.segments import MAX_FEATURES, MAX_ROWS, batch_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
 
@@ -37,7 +37,7 @@ class MatrixBatches:
 
     def __iter__(self) -> Iterator[Batch]:
         per_row = sum(matrix.per_row for matrix in self.matrices)
-        step = max(1, min(MOST_ROWS, int(MOST_FEATURES / max(per_row, 1))))
+        step = max(1, min(MAX_ROWS, int(MAX_FEATURES / max(per_row, 1))))
         for begin in range(0, self.rows, step):
             end = min(begin + step, self.rows)
             parts = [matrix.part(begin, end, self.format.names) for matrix in self.matrices]

@@ -12,7 +12,7 @@ from vwlite.data.batch import Batch, Names
 from vwlite.data.csr import offsets
 from vwlite.errors import DataError
 
-MOST_ROWS, MOST_FEATURES = 1 << 16, 1 << 22  # of a batch; the second is about
+MAX_ROWS, MAX_FEATURES = 1 << 16, 1 << 22  # of a batch; the second is about
 ANONYMOUS_CHAR = 32
 SLACK = bytes(64)  # that kernels may read behind a batch's text
 

@@ -5,7 +5,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 
-MAX_TERMS = 100_000_000  # MOST_TERMS of features/row_buffer.pxd
+MAX_TERMS = 100_000_000  # MAX_TERMS of features/row_buffer.pxd
 ADVICE = "cross fewer namespaces (-q, --interactions), use shorter n-grams or a --feature_limit, or divide the line"
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from vwlite.learners.quasi_newton import Pair, Problem, dot, two_loops
 
-LEAST_DECREASE = 0.01  # of the loss, as a share of what the slope promises (Wolfe's first condition)
-LARGEST_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
+MIN_DECREASE = 0.01  # of the loss, as a share of what the slope promises (Wolfe's first condition)
+MAX_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
 NO_CURVATURE = "the curvature is not positive: more regularisation (--l2) or other scales of features would help"
 
 
@@ -74,7 +74,7 @@ class Halving:
         diagonal = self.column(3)
         diagonal += np.float32(self.config.l2)
         largest = float(diagonal.max())
-        bound = np.float32(LARGEST_RATIO / largest if largest else 0)
+        bound = np.float32(MAX_RATIO / largest if largest else 0)
         with np.errstate(divide="ignore"):
             self.learner.weights[:, 3] = np.where(diagonal > 0, np.minimum(1 / diagonal, bound), 0)
 
@@ -109,7 +109,7 @@ class Halving:
             self.learner.say("note: the gradient is 0")
             self.step = 0.0
             return False
-        if wolfe < LEAST_DECREASE or loss > self.previous_loss:
+        if wolfe < MIN_DECREASE or loss > self.previous_loss:
             self.move(-self.step / 2)
             self.step /= 2
             self.learner.tell(f"{'':10}\t(revise x 0.5)\t{self.step:.5f}")

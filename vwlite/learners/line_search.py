@@ -5,8 +5,8 @@ Kinks of the loss do not disturb it (Lewis and Overton, "Nonsmooth optimization 
 
 import math
 
-LEAST_DECREASE = 1e-4  # of the loss, as a share of what the slope promises
-LARGEST_SLOPE = 0.9  # that may be left at a step's end, as a share of that at its beginning
+MIN_DECREASE = 1e-4  # of the loss, as a share of what the slope promises
+MAX_SLOPE = 0.9  # that may be left at a step's end, as a share of that at its beginning
 NOISE = 1e-7  # of a loss, relatively: losses of examples are of single precision
 
 
@@ -22,9 +22,9 @@ class LineSearch:
 
     def falls(self, step: float, loss: float, slope: float) -> bool:
         """Where rounding hides a decrease the slope tells of it (Hager and Zhang, 2005, the approximate conditions)."""
-        if loss <= self.loss + LEAST_DECREASE * step * self.slope:
+        if loss <= self.loss + MIN_DECREASE * step * self.slope:
             return True
-        return loss <= self.ceiling and slope <= (2 * LEAST_DECREASE - 1) * self.slope
+        return loss <= self.ceiling and slope <= (2 * MIN_DECREASE - 1) * self.slope
 
     def take(self, step: float, loss: float, slope: float) -> bool:
         """Learn what has come of a step; True when it is one to stay at."""
@@ -32,7 +32,7 @@ class LineSearch:
             self.high, self.high_slope = step, slope
             return False
         self.low, self.low_slope = step, slope
-        return slope >= LARGEST_SLOPE * self.slope
+        return slope >= MAX_SLOPE * self.slope
 
     def next(self) -> float:
         """The step to try: where the slope would be 0, as far as can be told."""

@@ -23,7 +23,7 @@ PARENT, LEFT, RIGHT, PREDICTOR, INNER, LEAST, MOST, ANSWER, EXAMPLES, LABELS = r
 OWNER, LABEL, COUNT, _ = range(len(ENTRY))
 PREDICTORS, ENTRIES, DEEPEST = range(3)  # of ``used``
 NONE = 2**32 - 1
-LEAST_ROOM = 1 << 12  # for new entries
+MIN_CAPACITY = 1 << 12  # for new entries
 ARRAYS = ("nodes", "node_margins", "entries", "entry_margins")
 
 
@@ -57,7 +57,7 @@ class LogMulti(Tree):
     def set_entries(self, entries: np.ndarray, margins: np.ndarray) -> None:
         """Keep these, with room for others."""
         count = len(entries)
-        room = count + (max(count, LEAST_ROOM, 2 * self.needed()) if self.learning else 1)
+        room = count + (max(count, MIN_CAPACITY, 2 * self.needed()) if self.learning else 1)
         self.entries, self.entry_margins = np.zeros((room, len(ENTRY)), np.uint32), np.zeros(room)
         self.entries[:count], self.entry_margins[:count] = entries, margins
         self.next, self.buckets = np.zeros(room, np.uint32), np.zeros(1 << room.bit_length(), np.uint32)

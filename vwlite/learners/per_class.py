@@ -47,7 +47,7 @@ class PerClass(Gd):
 
     name = "many"
     config_type = PerClassConfig
-    # the number of the first class, -1 while nothing has told it; where a sample of classes begins
+    # ``first``: the number of the first class, -1 until it is known; ``turn``: where the next sample of classes begins
     SCALARS = (*SCALARS, "first", "turn")
     native = kernel
     kernel_config = PerClassKernelConfig
@@ -62,7 +62,7 @@ class PerClass(Gd):
         self.layout = self.kernel.shift, config.models
         self.wants_scores = config.probabilities or config.scores or config.kind == "multilabel_oaa"
         self.raw, self.score = np.zeros((2, 1, config.models), np.float32)
-        # 1 for the features whose slots the kernel has turned, 0 between batches
+        # 1 for the features whose slots the kernel has transposed, 0 between batches
         self.is_transposed = np.zeros(1 << bits >> self.kernel.shift if learning else 0, np.uint8)
         self.hidden_labels: np.ndarray | None = None  # labels of the batch at work where they are hidden
         self.order = np.zeros(config.count, np.uint32)

@@ -10,7 +10,7 @@ from vwlite.errors import DataError, Diverged
 from vwlite.learners.line_search import LineSearch
 from vwlite.learners.quasi_newton import Pair, Problem, two_loops
 
-LARGEST_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
+MAX_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
 STANDSTILL = 1e-12  # a gain, relative to the loss, that is none
 GRADIENT, DIRECTION, DIAGONAL = range(3)  # columns of the vectors
 BLANK = " " * 10
@@ -67,7 +67,7 @@ class Wolfe:
         if not (bend + l2).any():
             return False
         with np.errstate(divide="ignore"):
-            self.diagonal = np.minimum(1 / (bend + l2), LARGEST_RATIO / (bend + l2).max())
+            self.diagonal = np.minimum(1 / (bend + l2), MAX_RATIO / (bend + l2).max())
         return True
 
     def gather(self) -> tuple[float, Pair]:

@@ -17,11 +17,11 @@ class Unmoved(Listener):
 
     def __init__(self) -> None:
         self.first: float | None = None
-        self.so_far = True
+        self.all_same = True
         self.rows = 0
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        if self.so_far:
+        if self.all_same:
             self.look(batch, results.raw, begin, end)
 
     def look(self, batch: Batch, raw: np.ndarray, begin: int, end: int) -> None:
@@ -30,12 +30,12 @@ class Unmoved(Listener):
             return
         if self.first is None:
             self.first = float(shown[0])
-        self.so_far = bool((shown == self.first).all())
+        self.all_same = bool((shown == self.first).all())
         self.rows += len(shown)
 
     def warning(self, learner: Learner, plan: Plan, text: TextFormat) -> str:
         """Empty unless all predictions were that of a line without features."""
-        if not (self.so_far and self.rows) or self.first != alone(learner, plan, text):
+        if not (self.all_same and self.rows) or self.first != without_features(learner, plan, text):
             return ""
         several = f"all {self.rows} predictions are" if self.rows > 1 else "the prediction is"
         return (
@@ -44,7 +44,7 @@ class Unmoved(Listener):
         )
 
 
-def alone(learner: Learner, plan: Plan, text: TextFormat) -> float:
+def without_features(learner: Learner, plan: Plan, text: TextFormat) -> float:
     """What a line without features has, before clip and link."""
     batch, results = parse_text(b"|", text), Results()
     results.reserve(1)
