@@ -32,8 +32,9 @@ demo: build  ## learn which package a line of Python comes from
 test: build $(VENV)/tools  ## run the tests; ARGS='-k parser -x' goes to pytest
 	$(BIN)/python -m pytest $(ARGS)
 
-lint: build $(VENV)/tools  ## check style and imports
+lint: build $(VENV)/tools  ## check style, imports and the types of the public modules
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 bench: build $(if $(VW),,$(VENV)-vw/installed)  ## speed beside vw (VW=COMMAND, or PyPI's); ARGS='FOLDER --rounds 9'
 	VW="$(or $(VW),$(abspath $(VENV)-vw)/bin/python -m vowpalwabbit)" $(BIN)/python tests/bench/speed.py $(ARGS)
@@ -65,7 +66,7 @@ $(VENV)/docs: $(VENV)/installed
 	@touch $@
 
 clean:  ## remove everything that make made
-	rm -rf build dist demo-out $(VENV) $(VENV)-vw *.egg-info .pytest_cache .hypothesis .ruff_cache vwlite/_native/*.so
+	rm -rf build dist demo-out $(VENV) $(VENV)-vw *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache vwlite/_native/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## print this list; PYTHON=python3.12 and VENV=folder choose the interpreter and where it installs

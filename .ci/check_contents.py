@@ -9,7 +9,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 GENERATED = {".c", ".so", ".html", ".pyc"}
-SDIST_NEEDS = ["LICENSE", "Makefile", "setup.py", "examples/demo.sh", "tests/conftest.py"]
+SDIST_NEEDS = ["LICENSE", "Makefile", "setup.py", "vwlite/py.typed", "examples/demo.sh", "tests/conftest.py"]
 
 
 def installed(source):
@@ -27,6 +27,8 @@ def installed(source):
     manual = {path.name for path in files if path.suffix == ".1" and path.parts[-4:-1] == ("share", "man", "man1")}
     if not {"vwlite.1", "vwlite-train.1", "vwlite-aso-learn.1"} <= manual:
         yield f"the man pages are {sorted(manual)}"
+    if "vwlite/py.typed" not in {path.as_posix() for path in files}:
+        yield "the wheel lacks vwlite/py.typed"
     if modules != expected or kernels != sources:
         yield f"wheel and source tree differ: {sorted((modules ^ expected) | (kernels ^ sources))}"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
-from typing import Any, NamedTuple, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 from vwlite.errors import UsageError
 
@@ -140,11 +140,12 @@ class Config:
     """
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
     OPTIONS: Mapping[str, Option] = {}
 
     def __init__(self, *args: Any, **values: Any) -> None:
         """Raises UsageError for a value that its option does not take, TypeError for what is no field."""
-        declared = fields(self)  # type: ignore[arg-type]
+        declared = fields(self)
         values.update(zip((one.name for one in declared), args, strict=False))
         for one in declared:
             value = values.pop(one.name, one.default)
@@ -170,15 +171,15 @@ class Config:
         return hash(self.__getstate__())
 
     def __repr__(self) -> str:
-        names = (one.name for one in fields(self))  # type: ignore[arg-type]
+        names = (one.name for one in fields(self))
         values = zip(names, self.__getstate__(), strict=True)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in values)})"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
+        return tuple(getattr(self, one.name) for one in fields(self))
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        for one, value in zip(fields(self), state, strict=True):  # type: ignore[arg-type]
+        for one, value in zip(fields(self), state, strict=True):
             object.__setattr__(self, one.name, value)
 
 
@@ -186,7 +187,7 @@ def missing(config: Config, name: str) -> Any:
     raise TypeError(f"{type(config).__name__} needs {name!r}")
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field, option, again))
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def config(cls: type) -> Any:
     """Makes a dataclass of a class derived from ``Config``, with its ``OPTIONS``."""
     made = dataclass(init=False, repr=False, eq=False)(cls)

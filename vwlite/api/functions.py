@@ -47,8 +47,8 @@ def train(paths: Paths, args: str = "", /, *, model: Model | None = None, **opti
     final = typed.get("model")
     writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
     done = train_files(arguments, typed, known, say=log.info, display=lambda output: Log(), writer=writer)
-    in_memory = writer is MemoryWriter and done
-    found = restored(done.parts) if in_memory else opened(final or typed["initial"])
+    in_memory = done if writer is MemoryWriter else None
+    found = restored(in_memory.parts) if in_memory else opened(final or typed["initial"])
     return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
 
 

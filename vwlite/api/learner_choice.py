@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.api.configs import loss_changes, pick
 from vwlite.errors import UsageError
@@ -52,7 +52,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         return of_any_base(ClassLearnersConfig, OF_CLASS_LEARNERS, options, {**defaults, "link": "identity"})
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
-    pairs = len(options.get("dotproduct", ()))
+    own: dict[str, Any] = {"pairs": len(options["dotproduct"])} if options.get("dotproduct") else {}
     if not hasattr(kind, "class_loss") and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
@@ -65,13 +65,16 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
     for name in changes:
         if name not in known:
-            reason = "does not go with --dotproduct" if pairs else f"needs {needed_by(name)}"
+            reason = "does not go with --dotproduct" if own else f"needs {needed_by(name)}"
             raise UsageError(f"--{name} {reason}")
-    return kind(loss=loss, **({"pairs": pairs} if pairs else {}), **{**defaults, **changes})
+    return kind(loss=loss, **own, **{**defaults, **changes})
 
 
 def of_any_base(
-    kind: type[PerClassConfig], names: Collection[str], options: dict[str, Any], defaults: dict[str, Any]
+    kind: type[FilterTreeConfig | ClassLearnersConfig],
+    names: Collection[str],
+    options: dict[str, Any],
+    defaults: dict[str, Any],
 ) -> PerClassConfig:
     """Of classes over any learners of numbers: all options but ``names`` are those of the inner learners."""
     own = {name: options[name] for name in names if name in options}
@@ -90,12 +93,12 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
     asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
     upper_first = sorted(asked, key=lambda kind: kind.is_base)
     if len(asked) == 2 and goes_over(*(kind.learner for kind in upper_first)):
-        return config_class(OVER.join(kind.learner for kind in upper_first))
+        return cast("type[GdConfig]", config_class(OVER.join(kind.learner for kind in upper_first)))
     if len(asked) > 1:
         typed = [(kind, f"--{name}") for kind in asked for name in kind.asked_by if name in options]
         reasons = dict.fromkeys(f"; with {option} {kind.alone}" for kind, option in typed if kind.alone)
         raise UsageError(f"{' and '.join(option for _, option in typed)} do not go together{''.join(reasons)}")
-    return asked[0] if asked else GdConfig
+    return cast("type[GdConfig | DyadicConfig]", asked[0]) if asked else GdConfig
 
 
 def needed_by(name: str) -> str:

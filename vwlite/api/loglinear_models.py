@@ -18,6 +18,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import text_format_of
+from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
@@ -125,7 +126,9 @@ class LogLinearModel(SolverModel):
     def slots(self) -> np.ndarray:
         """uint32[f], the hashes of the features that have weights, masked to the bits of the model."""
         model = self._fitted
-        return model.slots if model.pairs is None else model.pairs.state.features
+        slots = model.slots if model.pairs is None else model.pairs.state.features
+        assert slots is not None
+        return slots
 
     @property
     def weights(self) -> np.ndarray:
@@ -179,9 +182,9 @@ class L1Model(LogLinearModel):
     def predict(self, batches: Iterable[Batch]) -> np.ndarray:
         """float64[n] or str[n] (object): the likeliest of ``classes``. Raises as ``probabilities``."""
         if self._fitted.pairs is None:
-            return np.array(self.classes)[(self.probabilities(batches)[:, 1] > 0.5).astype(int)]
+            return np.take(np.array(self.classes), (self.probabilities(batches)[:, 1] > 0.5).astype(int))
         best = [part.best for part in self._tagged(batches)]
-        return np.array(self.classes, object)[np.concatenate([np.zeros(0, np.int32), *best])]
+        return np.take(np.array(self.classes, object), np.concatenate([np.zeros(0, np.int32), *best]))
 
 
 class CRFModel(LogLinearModel):
@@ -192,13 +195,19 @@ class CRFModel(LogLinearModel):
     @property
     def classes(self) -> list[str]:
         """The names of the labels, in the order in which ``fit`` met them."""
-        return list(self._fitted.pairs.names)
+        return list(self._pairs.names)
+
+    @property
+    def _pairs(self) -> Pairs:
+        pairs = self._fitted.pairs
+        assert pairs is not None
+        return pairs
 
     @property
     def transitions(self) -> np.ndarray:
         """float64[k, k]: the weight of a label, by column, after another, by row."""
-        model, k = self._fitted, len(self.classes)
-        return model.weights[model.pairs.first_transition :].reshape(k, k).copy()
+        pairs, k = self._pairs, len(self.classes)
+        return self._fitted.weights[pairs.first_transition :].reshape(k, k).copy()
 
     def predict(self, batches: Iterable[Batch]) -> list[list[str]]:
         """The likeliest labels of every sequence of one row or more. Labels in the batches do not matter.
@@ -215,7 +224,8 @@ class CRFModel(LogLinearModel):
     def marginals(self, batches: Iterable[Batch]) -> list[np.ndarray]:
         """float64[rows, k] of every sequence: the probabilities of all labels of its rows. Raises as ``predict``."""
         return [
-            part.marginals[begin:end]
+            marginals[begin:end]
             for part in self._tagged(batches, marginals=True)
+            if (marginals := part.marginals) is not None
             for begin, end in pairwise(part.chains.sequence.tolist())
         ]

@@ -100,7 +100,7 @@ class LearningRun:
         self.source = FileBatches(
             *(config, learner, parts.policy, display),
             passes_before=parts.writer.passes,
-            ahead=parts.names and parts.names.ahead,
+            ahead=parts.names.ahead if parts.names else None,
             open_inputs=open_inputs,
         )
         self.stopping = EarlyStopping(config.holdout, self.source.holdout.active, parts.counters, parts.writer)
@@ -139,7 +139,7 @@ def restored(parts: LearningParts) -> Restored:
         features=writer.config.features,
         plan=parts.plan,
         counters=writer.kept_counts(),
-        negative_label=parts.policy.labels.negative if parts.policy.labels else None,
+        negative_label=getattr(parts.policy.labels, "negative", None),
         passes=writer.passes,
         header={"kind": writer.config.input.kind, "resumable": True, "names": names is not None},
         names=names,

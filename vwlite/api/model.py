@@ -26,8 +26,9 @@ from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
 from vwlite.features.config import FeatureConfig
-from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
+from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.model_loader import Restored
+from vwlite.training.output_config import OutputConfig
 from vwlite.training.start import begin_learner, go_on
 
 Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.md
@@ -87,7 +88,8 @@ class Model:
         ``predict_only``. After an error the model is as it was after the last whole batch.
         """
         with self._lock:
-            usual = y is weight is base is tags is names is namespaces is kind is passes is shuffle is threads is None
+            usual = y is weight is base is tags is names is None and namespaces is None and kind is None
+            usual = usual and passes is None and shuffle is None and threads is None
             usual = usual and bad_lines is None and not keep_predictions
             if usual and (small := self._small or self._small_runs()) and (block := small_block(data)):
                 if self._tests:
@@ -135,7 +137,7 @@ class Model:
         """
         with self._lock:
             asked = (raw, probabilities, scores)
-            usual = base is names is namespaces is kind is threads is bad_lines is None
+            usual = base is names is None and namespaces is None and kind is None and threads is bad_lines is None
             if usual and (tests := self._small_tests(asked)) and (block := small_block(data)):
                 return tests.answers(block)
             tester = self._tester(probabilities=probabilities, scores=scores)

@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from vwlite.api.data_source import check_no_path, is_text
 from vwlite.api.learned import Learned
 from vwlite.api.memory_run import AnsweringRun, LearningRun, learned
@@ -68,8 +70,9 @@ class SmallRuns:
         parts, trainer = self.parts, self.trainer
         parts.counters.array[:] = self.uncounted
         parts.policy.begin()
-        if not trainer.learner.simple_labels:
-            parts.policy.labels = trainer.learner.labels()
+        learner: Any = trainer.learner
+        if not learner.simple_labels:
+            parts.policy.labels = learner.labels()
         self.run.report.begin()
         part = self.parser(block)
         batch = parts.policy.examine(part)
@@ -94,7 +97,7 @@ class SmallTests:
         self.run.test(learner)
         self.outdated = False
 
-    def answers(self, block: Block) -> Any:
+    def answers(self, block: Block) -> np.ndarray | list[Any]:
         """Raises as ``AnsweringRun.answers``."""
         self.run.policy.begin()
         trainer = self.run.trainer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
@@ -101,5 +101,5 @@ class OnePass:
     def __init__(self, given: Iterable[Batch]) -> None:
         self.given = given
 
-    def batches(self, number: int) -> Iterator[Batch]:
+    def batches(self, number: int) -> Generator[Batch]:
         yield from self.given

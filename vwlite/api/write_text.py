@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def present(y: Iterable[Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def opened(file: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+def opened(file: str | os.PathLike[str] | BinaryIO) -> Iterator[IO[bytes]]:
     if isinstance(file, str | os.PathLike):
         with atomic_output(os.fspath(file)) as out:
             yield out

@@ -21,7 +21,9 @@ MIN_LINES_FOR_RATIO = 1000  # read before the share of malformed lines is checke
 class Labels(Protocol):
     """Checks a learner's labels: ``vwlite.learners.label_check.LabelCheck`` or one of ``class_labels``."""
 
-    hints: dict[int, str]  # by the code of an issue: advice where a label cannot be read
+    @property
+    def hints(self) -> dict[int, str]:
+        """By the code of an issue: advice where a label cannot be read."""
 
     def check(self, batch: Batch) -> np.ndarray: ...
 

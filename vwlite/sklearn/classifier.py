@@ -136,7 +136,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """float32[n], positive for ``classes_[1]``, or of more than two classes float32[n, k]."""
         rows = self._rows(X)
-        return self.model_.predict(rows, raw=True)
+        return np.asarray(self.model_.predict(rows, raw=True))
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest score."""

@@ -18,7 +18,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.sklearn.validation import LabelledClasses, check_any_weight, importance, notes
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines
-from vwlite.solvers.loglinear.problems import Chains, Part
+from vwlite.solvers.loglinear.problems import Chains, Examples, Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import binary_parts, chain_parts
@@ -135,7 +135,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         if isinstance(problem, Chains):
             state = problem.pairs.state
             table[state.label, state.features[state.feature]] = trained.weights
-        else:
+        elif isinstance(problem, Examples):
             table[0, problem.features] = trained.weights
         self.coef_, self.intercept_ = table[:, :-1].copy(), table[:, -1].copy()
         self.n_iter_ = trained.passes

@@ -91,7 +91,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """float32[n]: what the loss estimates, between the labels that were learned."""
         rows = self._rows(X)
-        return self.model_.predict(rows)
+        return np.asarray(self.model_.predict(rows))
 
     @property
     def coef_(self) -> np.ndarray:

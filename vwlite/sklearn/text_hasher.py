@@ -110,7 +110,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
     def _plan_and_format(self) -> tuple[Plan, TextFormat]:
         """Raises UsageError for what the options of these names do not take."""
         lists = ("quadratic", "cubic", "interactions", "ignore", "keep", "ngram", "skips", "feature_limit", "spelling")
-        given = {name: tuple(getattr(self, name)) for name in lists}
+        given: dict[str, Any] = {name: tuple(getattr(self, name)) for name in lists}
         single = {name: getattr(self, name) for name in ("bits", "hash", "hash_seed", "affix")}
         features = FeatureConfig(noconstant=True, **given, **single)
         return Plan(features), text_format(features, skip_malformed=True).of_words(lists=True)

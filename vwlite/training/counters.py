@@ -76,6 +76,29 @@ class Counters:
     costs, which are neither summed nor remembered for the best constant.
     """
 
+    example_number: int
+    total_features: int
+    labeled_weight: float
+    old_labeled_weight: float
+    unlabeled_weight: float
+    weighted_labels: float
+    sum_loss: float
+    sum_loss_since_dump: float
+    holdout_weight: float
+    holdout_loss: float
+    holdout_weight_since_dump: float
+    holdout_loss_since_dump: float
+    holdout_weight_since_pass: float
+    holdout_loss_since_pass: float
+    holdout_best_loss: float
+    holdout_best_pass: int
+    first_label: float
+    second_label: float
+    more_labels: int
+    dump_interval: float
+    queries: int
+    row_due: float
+
     def __init__(self, rule: ProgressRule | None = None, simple_labels: bool = True) -> None:
         rule = rule or ProgressRule()
         self.array = np.zeros(COUNT)
