@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -12,6 +13,7 @@ README = PROJECT / "README.md"
 PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
 UNRUN = "<!-- not run: "  # and why, in the line above a block
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+OF_FRAMES = ("polars", "pyarrow")
 BLOCK = re.compile(rf"^({UNRUN}.+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
 
 
@@ -38,8 +40,14 @@ def blocks(page):
 
 
 def session(page):
-    """The Python blocks of a page as one doctest: later ones know the names of earlier ones."""
-    text = "\n".join(PYTHON.findall(page.read_text()))
+    """The Python blocks of a page as one doctest: later ones know the names of earlier ones.
+
+    A block that imports a data frame's package is left out where that, or pyarrow, is not installed.
+    """
+    blocks = PYTHON.findall(page.read_text())
+    if not all(find_spec(name) for name in OF_FRAMES):
+        blocks = [block for block in blocks if "import polars" not in block]
+    text = "\n".join(blocks)
     return doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
 
 

@@ -1,6 +1,7 @@
 """The examples run as a newcomer would run them, and show what they promise."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -113,3 +114,36 @@ def test_the_files_of_the_pages_are_the_same_every_time(tmp_path):
 def test_demo_is_plain_posix_shell():
     done = subprocess.run(["dash", "-n", EXAMPLES / "demo.sh"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def polars_csv(tmp_path, cli_env):
+    """Runs examples/polars_csv.py in ``tmp_path``."""
+    pytest.importorskip("polars", reason="polars is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+    def run(*arguments):
+        command = [sys.executable, EXAMPLES / "polars_csv.py", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=cli_env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_a_csv_file_is_learned_measured_and_explained(polars_csv, tmp_path):
+    shown = polars_csv()
+    measured = {name: float(value) for name, value in re.findall(r"^(\w+) +([\d.]+)$", shown, re.M)}
+    assert measured["accuracy"] > 0.75 and measured["auc"] > 0.85 and measured["log_loss"] < 0.55
+    probability = float(re.search(r"probability ([\d.]+), because of", shown)[1])
+    terms = [float(one) for one in re.findall(r"^ +([+-][\d.]+)  ", shown, re.M)]
+    assert 1 / (1 + math.exp(-sum(terms))) == pytest.approx(probability, abs=0.002)
+    assert [abs(one) for one in terms] == sorted(map(abs, terms), reverse=True)
+    assert polars_csv("people.csv") == shown
+
+
+def test_a_csv_file_of_ones_own(polars_csv, tmp_path):
+    rows = [f"{color},{n % 7},{1 if color == 'red' else -1}" for n in range(200) for color in ("red", "blue")]
+    (tmp_path / "own.csv").write_text("\n".join(["color,size,label", *rows]))
+    assert re.search(r"^accuracy +1.000$", polars_csv("own.csv"), re.M)
+    assert not (tmp_path / "people.csv").exists()

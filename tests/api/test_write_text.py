@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import vwlite as library
@@ -116,6 +116,92 @@ def test_a_model_of_the_data_is_a_model_of_its_text(dense):
     models[0].learn(tables, y)
     models[1].learn(text_of(tables, y))
     assert models[0].dumps() == models[1].dumps()
+
+
+TEXTS = st.sampled_from(["rome", "12", "", "a b|c:d", "é", "x:y"])
+OF_ROWS = {  # a column's type, and its entries
+    "age": ("float32", st.none() | st.floats(-9, 9, width=32)),
+    "city": ("string", st.none() | TEXTS),
+    "words": (("string",), st.none() | st.lists(TEXTS, max_size=3)),
+    "y": ("float64", st.sampled_from([1.0, -1.0, 0.1])),
+    "w": ("float32", st.sampled_from([0.0, 1.0, 0.3])),
+    "b": ("float64", st.sampled_from([0.0, 0.7])),
+    "t": ("string", st.sampled_from(["", "t1", "é"])),
+    "name": ("string", st.sampled_from(["cat", "dog", None])),
+    "set": (("int64",), st.sampled_from([[0], [0, 2], [], None])),
+}
+
+
+@st.composite
+def frames(draw, *names):
+    """A table of Arrow with these columns."""
+    arrow = pytest.importorskip("pyarrow")
+    rows, columns = draw(st.integers(1, 6)), {}
+    for name in names:
+        kind, entries = OF_ROWS[name]
+        item = getattr(arrow, kind if isinstance(kind, str) else kind[0])()
+        type = item if isinstance(kind, str) else arrow.list_(item)
+        columns[name] = arrow.array(draw(st.lists(entries, min_size=rows, max_size=rows)), type)
+    return arrow.table(columns)
+
+
+def check_law(options, frame, folder, *args, **more):
+    """What learns the frame is, byte for byte, what ``vwlite train`` makes of its text."""
+    text = folder.mktemp("law") / "d.vw"
+    write_text(text, frame, *args, **more)
+    model = library.Model(options)
+    model.learn(frame, *args, **more)
+    assert model.dumps() == library.train(text, options).dumps()
+
+
+BESIDE = {"weight": "w", "base": "b", "tags": "t", "namespaces": {"user": ["age", "words"]}}
+
+
+@given(frames("age", "city", "words", "y", "w", "b", "t"), st.sampled_from(["", "-q us -l 0.3", "--ftrl --noconstant"]))
+def test_the_text_of_a_frame_makes_its_model(tmp_path_factory, frame, options):
+    assume(any(frame["w"].to_pylist()))  # train refuses data of which nothing can be learned
+    check_law(options, frame, tmp_path_factory, "y", **BESIDE)
+
+
+@given(frames("age", "city", "words", "name", "set"))
+def test_columns_may_be_names_and_lists_of_classes(tmp_path_factory, frame):
+    assume(any(frame["name"].to_pylist()) and any(frame["set"].to_pylist()))
+    check_law("--oaa 2 --named_labels cat,dog", frame.drop_columns("set"), tmp_path_factory, "name")
+    check_law("--multilabel_oaa 3", frame.drop_columns("name"), tmp_path_factory, "set")
+
+
+@given(st.lists(SPARSE.filter(lambda x: abs(x) < 99), min_size=6, max_size=6).map(matrix))
+def test_the_text_of_tables_and_dicts_makes_their_model(tmp_path_factory, dense):
+    more = {"weight": [1, 0.3, 2], "tags": ["a", "", "b"]}
+    tables = {"user": dense, "item": csr(dense[:, ::-1])}
+    check_law("-q ui", tables, tmp_path_factory, [1, -1, 0.3], names={"user": ["age", "x y"]}, **more)
+    rows = [{f"x{column}": float(value) for column, value in enumerate(row)} for row in dense]
+    check_law("--l2 1e-3", rows, tmp_path_factory, [1, -1, 0.3], **more)
+
+
+def test_the_law_holds_for_the_command(tmp_path, run_here):
+    arrow = pytest.importorskip("pyarrow")
+    labels = arrow.array(["cat", "dog", None, "cat"]).dictionary_encode()
+    frame = arrow.table({"age": [1.5, 0.1, None, 3], "city": ["rome", "oslo", "rome", None], "label": labels})
+    write_text(tmp_path / "d.vw", arrow.RecordBatchReader.from_stream(frame), "label")
+    assert (tmp_path / "d.vw").read_text().startswith("cat | age:1.5 city:rome\ndog | age:0.1 city:oslo\n| ")
+    options = ["--oaa", "2", "--named_labels", "cat,dog"]
+    run_here("train", "d.vw", "-f", "m", *options)
+    model = library.Model(" ".join(options))
+    model.learn(frame, "label")
+    assert model.dumps() == (tmp_path / "m").read_bytes()
+
+
+@pytest.mark.parametrize("options", ["--affix +2", "--spelling _", "--affix -1u,+3"])
+def test_affixes_and_spelling_are_made_of_the_text(options):
+    rows, y = [{"user": {"id": "bob"}, "Rome": 1.0}, {"Oslo": 2.0}], [1, -1]
+    model = library.Model(options)
+    with pytest.raises(UsageError, match="not in tables: learn what write_text writes"):
+        model.learn(rows, y)
+    plain = library.Model()
+    for one in (model, plain):
+        one.learn(text_of(rows, y))
+    assert (model.weights != plain.weights).any()
 
 
 def test_lines_are_as_people_write_them(tmp_path):

@@ -253,7 +253,7 @@ def test_sparse_matrices_that_contradict_themselves_are_refused(change):
     [
         (np.eye(2), {"names": ["a"]}, "names has 1 entries, the data have 2 columns"),
         (np.eye(2), {"names": ["a", 1]}, "expected names that are text, not int: 1"),
-        (np.eye(2), {"namespaces": {"a": [0]}}, "namespaces: these data have their own"),
+        (np.eye(2), {"namespaces": {"a": [0]}}, "namespaces: of a frame's columns only; matrices"),
         ({"a": np.eye(2)}, {"names": ["a", "b"]}, "expected a dict of namespace and names"),
         ({"a": np.eye(2)}, {"names": {"b": []}}, "the data have no namespace 'b'"),
         ({"a": np.ones(3)}, {}, "not ndarray of shape (3,)"),

@@ -9,6 +9,8 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
+from vwlite.data.frame_batches import type_of
+from vwlite.data.frames import is_frame, is_text, pyarrow
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.data.text_writer import TextWriter
@@ -31,18 +33,29 @@ def write_text(
     ``file``: a path, where the file appears when it is complete, or a file open for writing bytes. ``data`` and what
     stands beside it are as ``Model.learn`` takes them. A number is written as the shortest decimal where this is read
     back to the same bits of single precision, else in hexadecimal; names that a line cannot hold are changed as
-    ``learn`` changes them. Labels may be numbers, names, lists of classes, or dicts of class and cost.
+    ``learn`` changes them. Labels may be numbers, names, lists of classes, or dicts of class and cost. Namespaces of
+    matrices are the keys of a dict of matrices; ``namespaces`` is for the columns of frames, as with ``learn``.
 
     Raises DataError for numbers that are not finite, for importance or an initial prediction without a label and a row
     without features whose tag begins with ``save``, which text cannot say; UsageError for other data; OutputError.
     """
-    format = format_of_labels(y)
+    format = format_of_column(data, y) if isinstance(y, str) and is_frame(data) else format_of_labels(y)
     columns = {"weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
     batches = table_batches(data, y, **columns, text_format=format)
     writer = TextWriter(format)
     with opened(file) as out:
         for batch in batches:
             out.write(writer.lines(batch))
+
+
+def format_of_column(data: Any, name: str) -> TextFormat:
+    """As ``format_of_labels``, of a frame's column."""
+    kind, types = type_of(data, name), pyarrow().types
+    if kind is not None and types.is_dictionary(kind):
+        kind = kind.value_type
+    lists = kind is not None and (types.is_list(kind) or types.is_large_list(kind))
+    words = kind is not None and is_text(kind)
+    return TextFormat(names=True).of_words(lists=lists) if lists or words else TextFormat(names=True)
 
 
 def format_of_labels(y: Any) -> TextFormat:

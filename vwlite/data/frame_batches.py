@@ -95,6 +95,12 @@ def opened(data: Any) -> Any:
         raise UsageError(f"expected a data frame, not {type(data).__name__}: {error}") from None
 
 
+def type_of(data: Any, name: str) -> Any:
+    """The Arrow type of a frame's column, None where there is no such column. Raises as ``opened``."""
+    schema = data.schema if isinstance(data, pyarrow().RecordBatchReader) else opened(data).schema
+    return schema.field(name).type if name in schema.names else None
+
+
 def plain(entries: Any) -> Any:
     """A column's entries as Python objects, numbers as an array; of lists without what is null."""
     types = pyarrow().types

@@ -60,13 +60,13 @@ def table_batches(
     ExtraMissing where pyarrow is needed and absent.
     """
     if text_format.makes_features:
-        raise UsageError("--affix and --spelling read names in text: they are not made of tables")
+        raise UsageError("--affix and --spelling read names in text, not in tables: learn what write_text writes")
     if is_frame(data):
         if names is not None:
             raise UsageError("names: a frame's columns have their own")
         return FrameBatches(data, {"y": y, "weight": weight, "base": base, "tags": tags}, namespaces, text_format)
     if namespaces is not None:
-        raise UsageError("namespaces: these data have their own")
+        raise UsageError("namespaces: of a frame's columns only; matrices stand in a dict by namespace")
     columns = RowColumns(text_format, y, weight, base, tags)
     if is_matrix(data):  # one of SciPy's is a dict, too
         return MatrixBatches({"": data}, {"": names}, columns, text_format)
