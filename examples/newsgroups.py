@@ -34,6 +34,8 @@ METHODS = {
     "freq-10": ("freq-k:10",),
     "top-2+freq-10": ("top-k:2", "freq-k:10"),
 }
+IDF = "+idf"  # at the end of a method's name: with --idf
+METHODS |= {method + IDF: METHODS[method] for method in ("supervised", "freq-10", "top-1")}
 PENALTY = {"freq-10": 1e-4, "top-2+freq-10": 1e-4}  # lambda of the auxiliary problems, 1e-3 elsewhere
 PAPER = {
     "supervised": (32.0, 42.7, 56.9, 66.0),
@@ -66,17 +68,17 @@ class Experiment:
         self.most, self.dim = options.max_problems, options.dim
 
     def theta(self, method: str, labelled: Corpus | None = None) -> Theta:
-        solver = replace(self.solver, penalty=PENALTY.get(method, self.solver.penalty))
+        solver = replace(self.solver, penalty=PENALTY.get(method.removesuffix(IDF), self.solver.penalty))
         aux = tuple(map(read_aux, METHODS[method]))
-        config = LearnConfig(aux, dim=self.dim, most=self.most, least=3, solver=solver)
+        config = LearnConfig(aux, dim=self.dim, most=self.most, least=3, idf=method.endswith(IDF), solver=solver)
         return learn(config, self.unlabelled, labelled).theta
 
     def draw(self, run: int, count: int) -> Corpus:
         return corpus(random.Random(f"{run} {count}").sample(self.pool, min(count, len(self.pool))))
 
-    def accuracy(self, labelled: Corpus, theta: Theta | None) -> float:
+    def accuracy(self, labelled: Corpus, theta: Theta | None, idf: bool = False) -> float:
         """Percent of the test documents."""
-        target = train(labelled, theta, TargetConfig())
+        target = train(labelled, theta, TargetConfig(idf=idf))
         rows, true = labels_of(self.test, target.classes)
         best = target.scores(self.test)[rows].argmax(1)
         return 100 * float((true.positive.indices == best[true.positive.owner]).sum()) / len(rows)
@@ -85,7 +87,7 @@ class Experiment:
 def cut(theta: Theta, h: int) -> Theta:
     """Theta with the first ``h`` rows of each group: what --dim h gives."""
     values = [v[:h] for v in theta.values]
-    return Theta(theta.words, theta.group, theta.matrix[:, :h], theta.names, values)
+    return replace(theta, matrix=theta.matrix[:, :h], values=values)
 
 
 def table(experiment: Experiment, ready: dict[str, Theta], options: argparse.Namespace) -> list[dict]:
@@ -97,7 +99,7 @@ def table(experiment: Experiment, ready: dict[str, Theta], options: argparse.Nam
             labelled = experiment.draw(run, count)
             for method in options.methods:
                 theta = experiment.theta(method, labelled) if method.startswith("top") else ready.get(method)
-                found[method].append(experiment.accuracy(labelled, theta))
+                found[method].append(experiment.accuracy(labelled, theta, method.endswith(IDF)))
         for method, values in found.items():
             std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
             rows.append({"labeled": count, "method": method, "mean": float(np.mean(values)), "std": std})
@@ -169,7 +171,8 @@ def main() -> None:
     options = arguments()
     path = options.data / "20news.txt.gz" if options.data.is_dir() else options.data
     experiment = Experiment([line(group, words) for group, words in documents(str(path)) if words], options)
-    ready = {method: experiment.theta(method) for method in ("freq", "freq-10")}
+    alike = [method for method, aux in METHODS.items() if aux and not method.startswith("top")]
+    ready = {method: experiment.theta(method) for method in alike if method in {"freq", *options.methods}}
     freq = ready["freq"]
     rows = table(experiment, ready, options)
     dims = by_dimension(experiment, freq, options)

@@ -72,7 +72,8 @@ def test_kinds_of_problems(vwlite, aux):
 
 
 CHANGES = ["--max-problems 2", "--min-count 40", "--no-positive", "--passes 1", "--loss_function logistic", "--dim 1"]
-CHANGES += ["--lambda 0.1", "--learning_rate 0.01", "--random_seed 5", "--no-unit", "--group w,v", "--iterations 2"]
+CHANGES += ["--lambda 0.1", "--learning_rate 0.01", "--random_seed 5", "--no-unit", "--group w,v"]
+CHANGES += ["--iterations 2", "--idf"]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -88,6 +89,25 @@ def test_options_of_train_change_the_model(vwlite, tmp_path, change):
     for name, options in (("one", ()), ("two", change.split())):
         vwlite("aso", "train", "few.vw", "--theta", "theta", "--final_regressor", name, "--quiet", *options)
     assert not same(tmp_path, "one", "two")
+
+
+def test_idf_without_theta_and_of_theta(vwlite, tmp_path):
+    learn(vwlite)
+    said = vwlite("aso", "train", "few.vw", "--theta", "theta", "--idf", "-f", "m", status=2).stderr
+    assert "--idf is for aso learn" in said
+    learn(vwlite, "--idf")
+    for name, options in (("own", ()), ("counted", ("--idf",)), ("theirs", ("--theta", "theta"))):
+        vwlite("aso", "train", "few.vw", "-f", name, "--quiet", *options)
+    assert not same(tmp_path, "own", "counted")
+    vwlite("aso", "train", "few.vw", "--theta", "theta", "--idf", "-f", "again", "--quiet")
+    assert same(tmp_path, "theirs", "again")
+    assert len(vwlite("predict", "-i", "theirs", "test.vw").lines) == 60
+
+
+def test_negative_values_under_idf_are_one_sentence(vwlite, write):
+    write("negative.vw", "|w ball goal\n|w ball team:-2\n")
+    said = learn(vwlite, "--idf", data="negative.vw", status=65).stderr
+    assert said.endswith("--idf needs values of 0 or more, and team has -2 in example 2\n")
 
 
 def test_defaults_may_be_typed(vwlite, tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.data.label_vocabulary import Classes
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.config import SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
@@ -80,9 +80,12 @@ def train(
 ) -> Target:
     """Learn the classes of a labelled corpus.
 
-    Raises UsageError where weights would take more bytes than ``memory``, DataError, Diverged.
+    Raises UsageError where weights would take more bytes than ``memory`` and for an ``idf`` that Theta was learned
+    without, DataError, Diverged.
     """
-    classes, words = classes_in(corpus, several), corpus.vocabulary()
+    if theta and config.idf and theta.words.idf is None:
+        raise UsageError("--idf is for aso learn where there is a Theta, and this one was learned without it")
+    classes, words = classes_in(corpus, several), corpus.vocabulary(idf=config.idf)
     if theta:
         words = joined(words, theta.words)
     what = f"the weights of {len(classes.names):,} classes and {len(words):,} features"
@@ -98,7 +101,7 @@ def train(
 
 
 def joined(one: Vocabulary, other: Vocabulary) -> Vocabulary:
-    """The features of both, with ``one``'s names first."""
+    """The features of both, with ``one``'s names first and ``other``'s weights."""
     new = np.flatnonzero(one.find(other.key) < 0)
     keys = np.concatenate((one.key, other.key[new]))
     spaces = sorted({*one.spaces, *other.spaces})
@@ -108,4 +111,5 @@ def joined(one: Vocabulary, other: Vocabulary) -> Vocabulary:
     order = np.argsort(keys)
     place = {space: number for number, space in enumerate(spaces)}
     space = np.array([place[old[at]] for at in order.tolist()], np.int32)
-    return Vocabulary(keys[order], space, [names[at] for at in order.tolist()], spaces)
+    weights = None if other.idf is None else np.append(other.idf[other.find(keys[order])], other.idf[-1])
+    return Vocabulary(keys[order], space, [names[at] for at in order.tolist()], spaces, weights)

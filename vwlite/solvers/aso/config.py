@@ -22,6 +22,10 @@ def unit() -> Any:
     )
 
 
+def idf() -> Any:
+    return option(False, "Multiply values by ln((examples + 1) / (examples with it + 1)).", section="Update")
+
+
 @config
 class SolverConfig(Config):
     """How problems are solved: ``passes`` of steps eta_0 / (1 + 2 lambda eta_0 t) over shuffled rows."""
@@ -53,7 +57,7 @@ class SolverConfig(Config):
 @config
 class TargetConfig(Config):
     """``theta_scale``: length of each group's shared features, None: ``scale_for`` the number of labelled examples;
-    ``unit``: are rows scaled to length 1?
+    ``unit``: are rows scaled to length 1? ``idf``: counted on the labelled text, where there is no Theta.
     """
 
     solver: SolverConfig = field(default_factory=lambda: SolverConfig(passes=20))
@@ -62,6 +66,7 @@ class TargetConfig(Config):
         shown="7/sqrt(labelled), 0.1 to 1",
     )
     unit: bool = unit()
+    idf: bool = idf()
 
 
 @config
@@ -79,6 +84,7 @@ class LearnConfig(Config):
         True, "Decompose positive weights only.", spelled=("--positive/--no-positive",), shown="yes"
     )
     unit: bool = unit()
+    idf: bool = idf()
     several: bool = False  # labels of the labelled examples are lists
     memory: float = USUAL  # bytes of weights at most
     solver: SolverConfig = field(default_factory=SolverConfig)

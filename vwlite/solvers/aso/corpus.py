@@ -11,18 +11,23 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
+from vwlite.escapes import escaped
 from vwlite.solvers.aso.rows import Rows
 
 
 @dataclass(slots=True)
 class Vocabulary:
-    """The features: full 32-bit hashes, ascending, with name and namespace of each."""
+    """The features: full 32-bit hashes, ascending, with name and namespace of each.
+
+    With ``idf`` rows of these features have their values times these weights.
+    """
 
     key: np.ndarray  # uint32[p]
     space: np.ndarray  # int32[p], place in spaces
     names: list[str]
     spaces: list[str]
+    idf: np.ndarray | None = None  # float32[p + 1], last that of unknown features, where ``find`` gives -1
 
     def __len__(self) -> int:
         return len(self.key)
@@ -101,14 +106,16 @@ class Corpus:
             if key not in self.known:
                 self.known[key] = name_of(batch.text, batch.names, place, seg)
 
-    def vocabulary(self, least: int = 1) -> Vocabulary:
-        """Of the features that at least ``least`` rows hold."""
+    def vocabulary(self, least: int = 1, idf: bool = False) -> Vocabulary:
+        """Of the features that at least ``least`` rows hold, with ``idf`` with weights by how many do."""
         keys, counts = np.unique(np.concatenate([part[1] for part in self.parts]), return_counts=True)
-        keys = keys[counts >= least]
+        keys, counts = keys[counts >= least], counts[counts >= least]
         pairs = [self.known[key] for key in keys.tolist()]
         spaces = sorted({space for space, _ in pairs})
         place = {space: number for number, space in enumerate(spaces)}
-        return Vocabulary(keys, np.array([place[space] for space, _ in pairs], np.int32), [n for _, n in pairs], spaces)
+        weights = inverse_frequencies(counts, len(self.label)) if idf else None
+        numbers = np.array([place[space] for space, _ in pairs], np.int32)
+        return Vocabulary(keys, numbers, [name for _, name in pairs], spaces, weights)
 
     @property
     def label(self) -> np.ndarray:
@@ -119,16 +126,39 @@ class Corpus:
         return self.book.texts
 
     def rows(self, words: Vocabulary, unit: bool = True) -> Rows:
-        """Rows over ``words``; with ``unit`` scaled to length 1, unknown features counted."""
+        """Rows over ``words``; with ``unit`` scaled to length 1, unknown features counted.
+
+        Raises DataError for a negative value where ``words`` have weights.
+        """
         sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
         importance = np.concatenate([importance for _, importance in self.columns])
         index = words.find(keys)
+        if words.idf is not None:
+            self.check_sign(sizes, keys, values)
+            values = values * words.idf[index]
         whole = Rows(
             Csr(offsets(sizes), index.astype(np.uint32), values), importance, np.zeros((len(sizes), 0), np.float32)
         )
         if unit:
             whole = whole.unit()
         return replace(whole, terms=whole.terms.keep(index >= 0))
+
+
+    def check_sign(self, sizes: np.ndarray, keys: np.ndarray, values: np.ndarray) -> None:
+        negative = np.flatnonzero(values < 0)
+        if len(negative):
+            first = negative[0]
+            row = int(np.searchsorted(np.cumsum(sizes), first, side="right"))
+            name = escaped(self.known[int(keys[first])][1])
+            raise DataError(f"--idf needs values of 0 or more, and {name} has {values[first]:g} in example {row + 1}")
+
+
+def inverse_frequencies(held: np.ndarray, rows: int) -> np.ndarray:
+    """float32[p + 1]: ln((rows + 1) / (held + 1)), of features that ``held`` of the rows have, and one that none has.
+
+    Sparck Jones, Journal of Documentation 28 (1972), smoothed.
+    """
+    return np.log((rows + 1) / (np.append(held, 0) + 1.0)).astype(np.float32)
 
 
 def name_of(text: bytes, names: Names, place: int, segment: int) -> tuple[str, str]:

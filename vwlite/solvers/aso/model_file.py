@@ -23,7 +23,10 @@ THETA, TARGET = "aso-theta", "aso"
 
 
 def word_arrays(prefix: str, words: Vocabulary) -> dict[str, np.ndarray]:
-    """``key`` uint32[p], ``space`` int32[p]; names as the bytes of ``text``, name i ending before ``end[i]``."""
+    """``key`` uint32[p], ``space`` int32[p]; names as the bytes of ``text``, name i ending before ``end[i]``.
+
+    ``idf`` float32[p + 1] where there are weights.
+    """
     names = [name.encode("utf-8", "surrogateescape") for name in words.names]
     arrays = {
         "key": words.key,
@@ -31,6 +34,8 @@ def word_arrays(prefix: str, words: Vocabulary) -> dict[str, np.ndarray]:
         "end": np.cumsum([len(name) for name in names], dtype=np.int64),
         "text": np.frombuffer(b"".join(names), np.uint8),
     }
+    if words.idf is not None:
+        arrays["idf"] = words.idf
     return {f"{prefix}_{name}": array for name, array in arrays.items()}
 
 
@@ -46,7 +51,15 @@ def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabu
     if count and not 0 <= int(space.min()) <= int(space.max()) < len(spaces):
         raise ValueError("the namespaces of its features")
     names = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(edges.tolist())]
-    return Vocabulary(key, space, names, spaces)
+    weights = f"{prefix}_idf"
+    return Vocabulary(key, space, names, spaces, weights_from(arrays, weights, count) if weights in arrays else None)
+
+
+def weights_from(arrays: dict[str, Any], name: str, count: int) -> np.ndarray:
+    found = numbers(arrays, name, np.float32, (count + 1,))
+    if (found < 0).any():
+        raise ValueError("the weights of its features")
+    return found
 
 
 def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -99,6 +112,7 @@ def opened(path: str, kind: str, needed: str) -> tuple[dict[str, Any], dict[str,
 def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
     header = {"classes": target.classes.names, "several": target.classes.several, "spaces": target.words.spaces}
     config = {**asdict(target.config), "solver": {**asdict(target.config.solver), "threads": 1}}
+    del config["idf"]  # the weights themselves are kept with the words
     weights = target.weights
     arrays = {"w": weights.w, "v": weights.v, "bias": weights.bias, **word_arrays("word", target.words)}
     if target.theta:

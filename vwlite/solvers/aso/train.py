@@ -65,7 +65,7 @@ def learn(
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
     if not len(corpus.label):
         raise DataError("there is no example to learn from")
-    words = corpus.vocabulary(config.least)
+    words = corpus.vocabulary(config.least, config.idf)
     rows = corpus.rows(words, unit=False)
     problems = make_problems(config, rows, words, corpus, labelled)
     for one in problems:
