@@ -4,8 +4,8 @@
 
 FOLDER holds a9a/, mnist/ and 20news/ (any of them), in the forms in which they are published. --peer names an
 interpreter that has vowpalwabbit and scikit-learn; without it that row is left out. All learn the same CSR matrix of
-float32 with their default parameters; times are those of fit alone, medians of the rounds. Prints the table of
-docs/scikit-learn.md.
+float32 with their default parameters; times are those of fit alone, medians of the rounds. docs/scikit-learn.md has the
+figures in a table.
 """
 
 import argparse
