@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from vwlite.api.data_source import inputs_of
 from vwlite.api.json_predictions import JsonPredictions
-from vwlite.api.memory_run import run_tester
+from vwlite.api.memory_run import TestRun
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.errors import Diverged, UsageError, VwliteError
 from vwlite.learners.base import Learner
@@ -62,7 +62,8 @@ class Served:
         with self.lock:
             learner = self.model.learner.tester()
             with suppress(Diverged):  # the answers show which ones are no numbers
-                run_tester(self.config, learner, self.model, inputs_of(data, {}), ALL, [listener(writer, learner)])
+                inputs, listeners = inputs_of(data, {}), [listener(writer, learner)]
+                TestRun(self.config, learner, self.model, inputs, ALL, listeners).run()
         return writer.data.getvalue()
 
 
