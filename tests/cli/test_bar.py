@@ -1,6 +1,7 @@
-"""The bar of ``vwlite train``, on a terminal and elsewhere."""
+"""The bar of commands that take long, on a terminal and elsewhere."""
 
 import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -59,3 +60,57 @@ def test_no_bar_without_a_terminal(vwlite, write):
     plain = vwlite("train", write("data.vw", DATA), "-f", "model")
     assert "finished run" in plain.stderr
     assert vwlite("train", "data.vw", "-f", "model", "--bar") == plain
+
+
+@pytest.mark.parametrize("options", ["-c", "-c --shuffle", "--curriculum easy"])
+def test_later_passes_have_bars_of_their_own(options, train_on_a_terminal, write):
+    text = train_on_a_terminal(write("data.vw", DATA), "-f", "model", "--passes", "3", *options.split())
+    assert b"pass 2:" in text and b"pass 3:" in text
+    assert b"2.00/2.00" in text or b"0.00/2.00" in text
+
+
+def test_a_run_over_a_cache_has_a_bar(train_on_a_terminal, write, vwlite):
+    vwlite("train", write("data.vw", DATA), "-c", "--quiet")
+    assert b"pass 1:" in train_on_a_terminal("data.vw", "-c", "-f", "model")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("predict data.vw -i model -p answers", True),
+        ("evaluate data.vw -i model", True),
+        ("explain data.vw -i model", True),
+        ("predict data.vw -i model -p answers --quiet", False),
+        ("predict - -i model -p answers", False),
+    ],
+)
+def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, write, monkeypatch):
+    drawn = []
+    vwlite("train", write("data.vw", DATA), "-f", "model", "--quiet")
+    monkeypatch.setattr("vwlite.cli.console.Console.draw", lambda self, **more: drawn.append((self.delay, more)))
+    monkeypatch.setattr("vwlite.cli.console.on_a_terminal", lambda stream: stream is sys.stderr)
+    vwlite(*command.split(), stdin=DATA, status=None)
+    assert drawn == ([(1.0, {"total": len(DATA), "unit": "B"})] if shown else [])
+
+
+def test_none_is_drawn_where_answers_go_to_the_terminal(vwlite, write, monkeypatch):
+    vwlite("train", write("data.vw", DATA), "-f", "model", "--quiet")
+    monkeypatch.setattr("vwlite.cli.console.Console.draw", lambda self, **more: pytest.fail("drawn"))
+    monkeypatch.setattr("vwlite.cli.console.on_a_terminal", lambda stream: True)
+    assert len(vwlite("predict", "data.vw", "-i", "model").lines) == 2
+
+
+def test_messages_stand_above_the_bar(monkeypatch):
+    from vwlite.cli.console import Console
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    console = Console(bar=True)
+    console.start(10)
+    console.message("odd line")
+    console.close()
+    assert "vwlite: odd line\n" in sys.stderr.getvalue()

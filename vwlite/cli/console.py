@@ -29,6 +29,10 @@ def say(line: str) -> None:
     tell(f"vwlite: {line}")
 
 
+def on_a_terminal(stream: Any) -> bool:
+    return stream is not None and stream.isatty()
+
+
 class Console(Display):
     """Shows a run on standard error; with ``to_stdout`` its lines go to standard output, ``quiet`` shows none.
 
@@ -39,6 +43,7 @@ class Console(Display):
         self.quiet, self.to_stdout = quiet, to_stdout
         self.wanted = False if quiet and not bar else bar
         self.bar: Any = None
+        self.delay, self.number = 0.0, 1  # seconds before the bar is drawn; the pass that it shows
 
     def line(self, text: str) -> None:
         if self.quiet:
@@ -52,19 +57,35 @@ class Console(Display):
             tell(text)
 
     def message(self, text: str) -> None:
-        say(text)
+        if self.bar is None:
+            say(text)
+        else:
+            with suppress(OSError):
+                self.bar.write(laid_out(f"vwlite: {text}"), file=sys.stderr)
 
     def start(self, size: int | None) -> None:
         wanted = size is not None if self.wanted is None else self.wanted
-        if not wanted or sys.stderr is None or not sys.stderr.isatty():
+        if not wanted or not on_a_terminal(sys.stderr):
             return
+        self.draw(total=size, unit="B")
+
+    def draw(self, **more: Any) -> None:
         from tqdm import tqdm
 
-        self.bar = tqdm(total=size, unit="B", unit_scale=True, leave=False, file=sys.stderr)
+        self.bar = tqdm(unit_scale=True, leave=False, file=sys.stderr, delay=self.delay, **more)
 
     def advance(self, size: int) -> None:
         if self.bar is not None:
             self.bar.update(size)
+
+    def advance_rows(self, number: int, rows: int, total: int | None) -> None:
+        if self.bar is None:
+            return
+        if number != self.number or self.bar.unit == "B":
+            self.bar.close()
+            self.number = number
+            self.draw(total=total, unit=" examples", desc=f"pass {number}")
+        self.bar.update(rows)
 
     def audit(self, data: bytes) -> None:
         sys.stdout.flush()
@@ -75,3 +96,13 @@ class Console(Display):
         """Remove the bar."""
         if self.bar is not None:
             self.bar.close()
+
+
+class Bar(Console):
+    """Shows nothing of a run but messages and, from its second second on, a bar, where that disturbs nothing."""
+
+    def __init__(self, quiet: bool, to_stdout: bool) -> None:
+        """``to_stdout``: the run writes to standard output as it goes, which may be the same terminal."""
+        super().__init__(quiet=True)
+        self.wanted = False if quiet or (to_stdout and on_a_terminal(sys.stdout)) else None
+        self.delay = 1.0

@@ -21,6 +21,9 @@ class Display:
     def advance(self, size: int) -> None:
         """``size`` more bytes were read."""
 
+    def advance_rows(self, number: int, rows: int, total: int | None) -> None:
+        """So many more rows of pass ``number`` came from elsewhere than text, of ``total``, if that is known."""
+
     def audit(self, data: bytes) -> None:
         """Lines of an audit."""
 

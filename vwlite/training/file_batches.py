@@ -82,10 +82,19 @@ class FileBatches:
 
     def batches(self, number: int) -> Generator[Batch]:
         self.holdout.start_pass()
+        of_text = self.reads_text(number)
         with closing(self.read(number)) as batches:
             for batch in batches:
                 batch.holdout_mask = self.holdout_mask(batch)
+                rows = len(batch)
                 yield batch
+                if not of_text:
+                    self.display.advance_rows(number, rows, self.rows or None)
+
+    def reads_text(self, number: int) -> bool:
+        """Whether pass ``number`` is one over the text itself."""
+        elsewhere = self.is_shuffled(number) or self.config.curriculum.order is not None
+        return number == 1 and self.inputs.state != "using" and not elsewhere
 
     def read(self, number: int) -> Generator[Batch]:
         if self.inputs.state == "using" and not self.recalled:
@@ -98,10 +107,10 @@ class FileBatches:
             yield from map(self.policy.relabel, self.chosen(number))
         elif shuffled:
             yield from map(self.policy.relabel, self.inputs.shuffled(self.passes_before + number - 1))
-        elif number > 1 or self.inputs.state == "using":
-            yield from map(self.policy.relabel, self.inputs.cached())
-        else:
+        elif self.reads_text(number):
             yield from self.texts()
+        else:
+            yield from map(self.policy.relabel, self.inputs.cached())
 
     def recall(self) -> None:
         cache, paths = self.inputs.cache, self.config.input.paths

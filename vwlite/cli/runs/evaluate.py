@@ -4,7 +4,7 @@ from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
-from vwlite.cli.console import Console
+from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import module_for
@@ -16,7 +16,7 @@ def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"], arguments["memory"]):
         return named.evaluate(arguments)
     config, model = build.open_model(arguments, to_measure(arguments["initial"]))
-    shown = {"quiet": arguments["quiet"], "display": Console(quiet=True)}  # there is no table beside the messages
+    shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     report = measure(config, model, bad_lines_config(arguments), **asked, **shown)
     return tell(report, arguments["json_path"])

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
-from vwlite.cli.console import Console
+from vwlite.cli.console import Bar
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -29,7 +29,8 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("explain does not go with a model of named labels")
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
-    bad_lines, shown = bad_lines_config(arguments), {"quiet": arguments["quiet"], "display": Console(quiet=True)}
+    bad_lines, quiet = bad_lines_config(arguments), arguments["quiet"]
+    shown = {"quiet": quiet, "display": Bar(quiet, to_stdout=True)}
     most = {"top": arguments["top"], "classes": arguments["classes"]}
     explain(config, model, output(arguments["json_path"]), bad_lines, **most, **shown)
     return 0

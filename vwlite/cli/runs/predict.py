@@ -5,7 +5,7 @@ from typing import Any
 from vwlite.api.json_predictions import opener
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
-from vwlite.cli.console import Console
+from vwlite.cli.console import Bar
 from vwlite.cli.runs.answers import SHOWN, changes_for
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
@@ -18,7 +18,8 @@ def run(arguments: dict[str, Any]) -> int:
         return named.predict(arguments)
     changes, confidence = changes_for(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
-    shown: dict[str, Any] = {"quiet": arguments["quiet"], "display": Console(quiet=True)}
+    to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
+    shown: dict[str, Any] = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout)}
     if arguments["jsonl"]:
         check_jsonl(arguments)
         shown["open_answers"] = opener(next((name for name in SHOWN if arguments[name]), "prediction"))
