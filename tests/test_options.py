@@ -15,6 +15,7 @@ from vwlite.cli.train import command as train
 from vwlite.cli.tune import command as tune
 from vwlite.cli.vw import command as vw
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
 from vwlite.features.config import FeatureConfig, QueryConfig
@@ -33,7 +34,8 @@ from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
-    *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, QueryConfig, CrrConfig, L1Config, HeldOutConfig),
+    *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig),
+    *(CrrConfig, L1Config, HeldOutConfig),
     *(SolverConfig, TargetConfig, LearnConfig, TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
@@ -45,6 +47,7 @@ COMMANDS = {  # of other configurations vw and train
     CheckpointConfig: [train],
     TuneConfig: [tune],
     ServeConfig: [serve],
+    ShardConfig: [train],
     SolverConfig: [aso.commands["learn"]],
     LearnConfig: [aso.commands["learn"]],
     TargetConfig: [aso.commands["train"]],

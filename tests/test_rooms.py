@@ -9,7 +9,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
 ROOMS = (  # "": vwlite/*.py
-    "", "storage", "data", "features", "learners", "training", "evaluation", "solvers", "api", "serving",
+    "", "storage", "data", "features", "learners", "training", "evaluation", "distributed", "solvers", "api", "serving",
     "sklearn", "cli",
 )
 KERNEL_ROOMS = ("base", "losses", "text", "features", "learners", "solvers", "storage")

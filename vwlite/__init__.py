@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.version import __version__
 
 if TYPE_CHECKING:
-    from vwlite.api.functions import evaluate, load, predict, train
+    from vwlite.api.functions import evaluate, load, merge, predict, train
     from vwlite.api.learned import Learned
     from vwlite.api.model import Model
     from vwlite.api.write_text import write_text
@@ -46,6 +46,7 @@ ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, a
     "VwliteError": "errors",
     "evaluate": "api.functions",
     "load": "api.functions",
+    "merge": "api.functions",
     "predict": "api.functions",
     "train": "api.functions",
     "write_text": "api.write_text",
@@ -68,6 +69,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "load",
+    "merge",
     "predict",
     "train",
     "write_text",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from vwlite.api.option_rules import check_effects
 from vwlite.api.train_files import train_files
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import is_replaceable
+from vwlite.storage.memory_file import readable, written
 from vwlite.storage.named_files import FileToRead, file_named_by, files_of
 from vwlite.storage.output_checks import check
 from vwlite.training.model_writer import ModelWriter
@@ -73,6 +75,29 @@ def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) ->
     """
     found = model if isinstance(model, Model) else Model.load(model)
     return found.evaluate(files(paths), **how)
+
+
+def merge(
+    models: Sequence[Model | str | os.PathLike[str]], base: Model | str | os.PathLike[str] | None = None
+) -> Model:
+    """One model of several that were made apart, or of the files of the deltas of a round, as ``vwlite merge``.
+
+    ``base``: the model that all of them began with; None: they began with nothing. Raises UsageError, ModelError for
+    what does not fit, InputMissing.
+    """
+    from vwlite.distributed.merging import merge_files, write
+
+    with ExitStack() as closing:
+        *paths, begun = (path_of(one, closing) for one in (*models, base))
+        merged = merge_files([path for path in paths if path is not None], begun)
+    return Model.loads(written(lambda open_output: write("the model", merged, open_output)))
+
+
+def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) -> str | None:
+    """Where a model can be read, until ``closing`` is closed."""
+    if isinstance(model, Model):
+        return closing.enter_context(readable(model.dumps(), "the model"))
+    return None if model is None else os.fspath(model)
 
 
 def files(paths: Paths) -> list[Path]:

@@ -8,6 +8,7 @@ import click
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, Reads, Writes
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
+from vwlite.distributed.config import ShardConfig
 from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
@@ -152,6 +153,7 @@ table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryCo
 feature_options = options_in(FeatureConfig, "Features")
 class_weights = options_in(InputConfig, "Classes")
 restart_options = options_in(CheckpointConfig, "Stopping and going on")
+shard_options = options_in(ShardConfig, "Shards")
 lock_option = options_in(CheckpointConfig, only=("lock_wait",))
 names_option = options_in(OutputConfig, only=("names",))
 progress_options = options_in(OutputConfig, "Progress", only=("progress", "quiet"))

@@ -35,6 +35,7 @@ COMMANDS = {
     "l1": "Learn sparse log-linear models.",
     "convert": "Turn other formats into text.",
     "aso": "Learn what many problems have in common.",
+    "merge": "Make one model of several.",
     "vw": "Take vw's command line, and behave like it.",
     "help": "Show the help of a command.",
     "completion": "Print what makes a shell complete command lines.",

@@ -31,6 +31,7 @@ from vwlite.training.output_config import INITIAL, OutputConfig
     ),
 )
 @options.restart_options
+@options.shard_options
 @options.family("Output", options.json_option("Write counts and losses as JSON; - is stdout."))
 @options.progress_options
 @options.bar_options

@@ -4,8 +4,9 @@ import os
 import queue
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from vwlite.data.config import BLOCK_SIZE
@@ -88,35 +89,37 @@ def blocks(
     """
     check_inputs(paths)
     buffers = buffers or Buffers(size)
-    return (block for path in paths for block in _file_blocks(path, buffers, max_line, Digest() if marks else None))
+    opened = ((display_name(path), partial(open_input, path)) for path in paths)
+    return (block for one in opened for block in stream_blocks(*one, buffers, max_line, Digest() if marks else None))
 
 
-def _file_blocks(path: str, buffers: Buffers, max_line: int | None, digest: Digest | None) -> Iterator[Block]:
+def stream_blocks(
+    name: str, opens: Callable[[], Any], buffers: Buffers, max_line: int | None = None, digest: Digest | None = None
+) -> Iterator[Block]:
+    """The blocks of one input, as ``blocks`` has them; ``name`` is its name in messages."""
     max_bytes = None if max_line is None else max(max_line + 1, buffers.size)
     offset = 0
     rest = bytearray()  # the unfinished line behind the last block
-    with open_input(path) as stream:
+    with opens() as stream:
         while True:
             capacity = max(buffers.size, len(rest))
             buffer = buffers.take() if capacity == buffers.size else bytearray(capacity + len(SLACK))
             buffer[: len(rest)] = rest
             cut, end = _fill(stream, buffer, len(rest), capacity, max_bytes)
             if cut < 0:
-                raise DataError(
-                    f"{display_name(path)}: the line at byte {offset} has more than {max_bytes - 1} bytes"
-                )
+                raise DataError(f"{name}: the line at byte {offset} has more than {max_bytes - 1} bytes")
             if not cut:
                 break
             rest = buffer[cut:end]
             mark = _marked(digest, buffer, cut)
-            yield _block(buffer, cut, path, offset, mark)
+            yield _block(buffer, cut, name, offset, mark)
             offset += cut
     if end:
         mark = _marked(digest, buffer, end)
         if buffer[end - 1] != NEWLINE:
             buffer[end] = NEWLINE
             end += 1
-        yield _block(buffer, end, path, offset, mark)
+        yield _block(buffer, end, name, offset, mark)
 
 
 def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:
@@ -127,9 +130,9 @@ def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:
     return digest.mark()
 
 
-def _block(buffer: bytearray, size: int, path: str, offset: int, mark: Mark | None) -> Block:
+def _block(buffer: bytearray, size: int, name: str, offset: int, mark: Mark | None) -> Block:
     buffer[size : size + len(SLACK)] = SLACK
-    return Block(buffer, size, display_name(path), offset, mark)
+    return Block(buffer, size, name, offset, mark)
 
 
 def _fill(stream: Any, buffer: bytearray, end: int, capacity: int, max_bytes: int | None) -> tuple[int, int]:

@@ -109,6 +109,42 @@ def _file(path: str) -> io.FileIO:
         raise missing(display_name(path), error) from None
 
 
+class Range(io.RawIOBase):
+    """The bytes ``[begin, end)`` of an open file."""
+
+    def __init__(self, raw: io.FileIO, begin: int, end: int) -> None:
+        self._raw, self._left = raw, end - begin
+        raw.seek(begin)
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        with memoryview(buffer) as whole, whole[: self._left] as part:
+            got = self._raw.readinto(part) if len(part) else 0
+        self._left -= got
+        return got
+
+
+def open_range(path: str, begin: int, end: int, size: int, mtime_ns: int) -> Stream:
+    """A raw reader of the bytes ``[begin, end)`` of a plain file, which had ``size`` and ``mtime_ns`` when these were
+    chosen. Raises InputMissing, InputDamaged for a file that has changed.
+    """
+    raw = _file(path)
+    status = os.fstat(raw.fileno())
+    if (status.st_size, status.st_mtime_ns) != (size, mtime_ns):
+        raw.close()
+        raise InputDamaged(f"{path} has changed since its shards were laid out: begin again")
+    return Stream(Range(raw, begin, end), path)
+
+
 def open_input(path: str) -> Stream | Decompressed:
     """A raw reader of ``path`` ("-": standard input), decompressed if its first bytes say so.
 

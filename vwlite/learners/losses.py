@@ -66,6 +66,7 @@ class Loss(NamedTuple):
     own_range: tuple[float, float] | None = None  # the same outside of ``vwlite vw``, where it is another
     two_classes: bool = False  # labels are -1 and 1
     dyadic: bool = True  # whether learners of latent vectors take it
+    split_rate: bool = False  # whether shards learn faster than one learner (vwlite.distributed.rule): by measurement
 
 
 OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True, "dyadic": False}
@@ -74,7 +75,7 @@ FREE = (-FLOAT32_MAX, FLOAT32_MAX)
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("squared", 0, "squared error, linear beyond the labels seen", "mean", "any number"),
+        Loss("squared", 0, "squared error, linear beyond the labels seen", "mean", "any number", split_rate=True),
         Loss("classic", 1, "squared error with plain gradient steps", "mean", "any number"),
         Loss(
             name="hinge",
@@ -97,6 +98,7 @@ LOSSES = {
             parameters=("logistic_min", "logistic_max"),
             initial_range=(-50.0, 50.0),
             two_classes=True,
+            split_rate=True,
         ),
         Loss(
             name="quantile",

@@ -56,7 +56,7 @@ def save(
             tables[name], members = table_codec.pack(name, value, check_finite)
             sources += members
         else:
-            sources.append(_source(name, value))
+            sources.append(source_of(name, value))
     write(path, MODEL, {"model": header, "tables": tables}, sources, announce, open_output)
 
 
@@ -99,7 +99,8 @@ def load(path, *, want: Collection[str] | None = None) -> Model:
         return Model(header, arrays, str(archive.header.get("writer")))
 
 
-def _source(name: str, value: np.ndarray) -> Source:
+def source_of(name: str, value: np.ndarray) -> Source:
+    """An array as a member of an archive. Raises ValueError for one of another type than archives hold."""
     array = np.asarray(value, order="C")
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     if array.dtype.str not in DTYPES:

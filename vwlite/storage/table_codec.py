@@ -63,6 +63,24 @@ def _numbers(values: np.ndarray, column: int, rows: _SetRows, check_finite: bool
         yield piece
 
 
+def set_rows(values: np.ndarray, columns: int) -> np.ndarray:
+    """uint32[n] ascending: the slots that have a bit set in the first ``columns`` columns; pages never written to are
+    not looked at.
+    """
+    return np.concatenate([np.zeros(0, np.uint32), *(found.slots() for found in _set_rows(values, columns))])
+
+
+def _set_rows(values: np.ndarray, columns: int) -> Iterator[_SlotBitmap]:
+    bits = values.view(np.uint32)
+
+    def mark(chunk: tuple[int, int, np.ndarray | None]) -> _SlotBitmap:
+        begin, end, pages = chunk
+        marks = np.zeros(-(-(end - begin) // 32), np.uint32)
+        return _SlotBitmap(begin, marks, mark_rows(bits[begin:end], columns, marks, pages))
+
+    return in_order(written_chunks(bits, CHUNK), mark, int(bits.nbytes >= THREADED_SCAN_BYTES))
+
+
 class _SetRows:
     """The slots that have a non-zero bit in a column, ascending; iterating gives them in chunks, any number of times.
 
@@ -76,12 +94,7 @@ class _SetRows:
         self._slots, self._columns, self.count = len(bits), columns, 0
         self._chunks: list[_SlotList | _SlotBitmap] = []
 
-        def mark(chunk: tuple[int, int, np.ndarray | None]) -> _SlotBitmap:
-            begin, end, pages = chunk
-            marks = np.zeros(-(-(end - begin) // 32), np.uint32)
-            return _SlotBitmap(begin, marks, mark_rows(bits[begin:end], columns, marks, pages))
-
-        for found in in_order(written_chunks(bits, CHUNK), mark, int(bits.nbytes >= THREADED_SCAN_BYTES)):
+        for found in _set_rows(bits, columns):
             self.count += found.count
             if self.dense:
                 break

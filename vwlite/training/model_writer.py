@@ -154,18 +154,7 @@ class ModelWriter(Listener):
         learner, output = self.learner, self.config.output
         predict_only = output.predict_only_model and run is None
         named = self.names if output.names or run else None
-        header = {
-            **learner.header(),
-            "features": asdict(self.config.features),
-            "counters": self.kept_counts(),
-            "negative_label": self.labels.negative if self.labels else None,
-            "seen": sorted(self.plan.seen),
-            "passes": self.passes,
-            "resumable": not predict_only,
-            "kind": self.config.input.kind,
-            "names": named is not None,
-            **({"run": run} if run else {}),
-        }
+        header = {**self.header(not predict_only, named is not None), **({"run": run} if run else {})}
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
         if named is not None:
             arrays |= named.arrays()
@@ -180,6 +169,20 @@ class ModelWriter(Listener):
                 "a number in the model is not finite, so it is not saved; try a smaller learning rate (-l) or scale "
                 "the features"
             ) from None
+
+    def header(self, resumable: bool = True, names: bool = False) -> dict[str, Any]:
+        """What the model says of itself, as JSON data; ``names``: it keeps those of its features."""
+        return {
+            **self.learner.header(),
+            "features": asdict(self.config.features),
+            "counters": self.kept_counts(),
+            "negative_label": self.labels.negative if self.labels else None,
+            "seen": sorted(self.plan.seen),
+            "passes": self.passes,
+            "resumable": resumable,
+            "kind": self.config.input.kind,
+            "names": names,
+        }
 
     def kept_counts(self) -> dict[str, float | int | None]:
         """What the model says of its examples: nothing that depends on where a run was stopped and resumed."""

@@ -7,6 +7,7 @@ from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.sharded import learn_shard
 from vwlite.cli.signals import Interrupts
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
@@ -20,6 +21,8 @@ def run(arguments: dict[str, Any]) -> int:
     check_effects(typed, options, going_on=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
+    if arguments["shard"]:
+        return learn_shard(arguments, typed, options)
     done = train_files(
         *(arguments, typed, options),
         say=say,

@@ -1,0 +1,119 @@
+"""Deltas and their merge, beside ``oracle.merge`` and the bytes of ``vwlite train``."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle.merge import merge as oracle_merge
+
+from vwlite.data.config import BadLinesConfig
+from vwlite.distributed import delta as deltas
+from vwlite.distributed.base import base_of, digest_of
+from vwlite.distributed.merge import factor, known_slots, merge_split
+from vwlite.distributed.merging import merge_deltas
+from vwlite.distributed.plan import plan
+from vwlite.distributed.rule import rule_of
+from vwlite.distributed.task import learn, opened
+from vwlite.errors import InputDamaged
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.losses import LossConfig
+from vwlite.storage.model_file import load
+from vwlite.training.config import RunConfig
+
+NUMBERS = st.floats(-9, 9, width=32, allow_subnormal=False)
+ROWS = st.tuples(NUMBERS, NUMBERS.map(abs), NUMBERS.map(abs))
+TABLES = st.dictionaries(st.integers(0, 15), ROWS, max_size=6)
+
+
+def text(count=400, seed=1):
+    random = np.random.default_rng(seed)
+    lines = []
+    for _ in range(count):
+        a, b = random.integers(0, 30, 2)
+        lines.append(f"{1 if a + random.normal(0, 9) > b else -1} |a x{a} z{random.integers(0, 5)}:0.5 |b y{b}\n")
+    return "".join(lines)
+
+
+def table(rows):
+    values = np.zeros((16, 4), np.float32)
+    for slot, row in rows.items():
+        values[slot, :3] = row
+    return values
+
+
+@given(TABLES, st.lists(TABLES, min_size=2, max_size=5), st.sampled_from([0.5, 0.25, 1.0]))
+def test_slots_are_merged_as_in_plain_python(base, changes, power):
+    rule = rule_of(GdConfig(loss=LossConfig("logistic"), power_t=power), len(changes))
+    begun = table(base)
+    divided = begun.copy()
+    divided[:, 1] /= np.float32(len(changes))
+    before = deltas.Snapshot(divided, 3)
+    found = []
+    for number, change in enumerate(changes, 1):
+        after = divided.copy()
+        for slot, row in change.items():
+            after[slot, :3] = row
+        found.append(deltas.Delta(deltas.Task(number, len(changes), ""), {}, *before.changes(after)))
+    shards = [{slot: tuple(map(float, one)) for slot, one in base.items()} for _ in changes]
+    for shard, change in zip(shards, changes, strict=True):
+        for slot, (w, g, n) in shard.items():
+            shard[slot] = w, float(np.float32(g) / np.float32(len(changes))), n
+        shard.update(change)
+    merge_split(begun, found, rule)
+    np.testing.assert_array_equal(begun, table(oracle_merge(base, shards, power)))
+
+
+def test_a_delta_of_no_change_changes_nothing():
+    base = table({3: (1.5, 2.0, 1.0), 7: (-1.0, 0.3, 2.0)})
+    divided = base.copy()
+    divided[:, 1] /= np.float32(3)
+    nothing = deltas.Snapshot(divided, 3).changes(divided)
+    found = [deltas.Delta(deltas.Task(number, 3, ""), {}, *nothing) for number in (1, 2, 3)]
+    assert len(known_slots(found)) == 0
+    after = base.copy()
+    merge_split(after, found, rule_of(GdConfig(), 3))
+    np.testing.assert_array_equal(after, base)
+
+
+def test_the_common_factor_is_the_kernels(run_cli, tmp_path):
+    (tmp_path / "t").write_text(text())
+    for options in ([], ["--power_t", "0.3"], ["--sgd", "--normalized"]):
+        run_cli("train", "t", "-f", "m", "--quiet", *options)
+        header = load(tmp_path / "m").header
+        scalars = header["scalars"]
+        config = GdConfig(sgd=bool(options[:1] == ["--sgd"]), normalized="--normalized" in options,
+                          power_t=header["config"]["power_t"])
+        found = factor(scalars["norm_sum"], scalars["norm_weight"], config)
+        assert found == pytest.approx(scalars["multiplier"], rel=1e-6)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=30), st.integers(1, 9))
+def test_any_text_in_any_number_of_shards(tmp_path_factory, widths, of):
+    folder = tmp_path_factory.mktemp("any")
+    lines = [f"{n % 2} |a " + " ".join(f"f{n % 5}{i}" for i in range(width * 40)) for n, width in enumerate(widths)]
+    (folder / "t").write_bytes("\r\n".join(lines).encode())
+    config = RunConfig()
+    base = base_of(config, of)
+    found = [learn(base, shard, config.input, BadLinesConfig()) for shard in plan([str(folder / "t")], of)]
+    assert {delta.task.base for delta in found} == {digest_of(base)}
+    merged = merge_deltas(found, None)
+    assert merged.header["counters"]["example_number"] == len(widths)
+    again = folder / "again"
+    deltas.save(again, found[0])
+    restored = deltas.load(again)
+    np.testing.assert_array_equal(restored.values, found[0].values)
+    assert restored.header == found[0].header and deltas.is_delta(str(again))
+
+
+def test_a_file_that_changed_is_refused(tmp_path):
+    (tmp_path / "t").write_text(text(20))
+    (tmp_path / "z.gz").write_bytes(gzip.compress(text(20).encode()))
+    pieces = [piece for shard in plan([str(tmp_path / "t"), str(tmp_path / "z.gz")], 2) for piece in shard.pieces]
+    for name in ("t", "z.gz"):
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes() * 2)
+    for piece in pieces:
+        with pytest.raises(InputDamaged, match="has changed since its shards were laid out"):
+            opened(piece)

@@ -1,0 +1,71 @@
+"""Shards are the lines of all files, each line once, in order."""
+
+import gzip
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vwlite.distributed.plan import plan
+from vwlite.errors import InputMissing, UsageError
+
+LINES = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=12)
+ENDS = st.sampled_from([b"\n", b"\r\n", b""])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("shards")
+
+
+def text_of(piece):
+    with open(piece.path, "rb") as file:
+        return file.read()[piece.begin : piece.end]
+
+
+@given(st.lists(st.tuples(LINES, ENDS), min_size=1, max_size=3), st.integers(1, 9))
+def test_shards_in_order_are_all_text_cut_at_lines(folder, files, of):
+    paths, texts = [], []
+    for number, (lines, end) in enumerate(files):
+        text = b"\n".join(b"x" + line for line in lines) + (end if lines else b"")
+        paths.append(str(folder / f"{number}.vw"))
+        (folder / f"{number}.vw").write_bytes(text)
+        texts.append(text)
+    total = sum(map(len, texts))
+    shards = plan(paths, of)
+    assert [shard.number for shard in shards] == list(range(1, of + 1)) and {shard.of for shard in shards} == {of}
+    assert b"".join(text_of(piece) for shard in shards for piece in shard.pieces) == b"".join(texts)
+    assert sum(shard.size for shard in shards) == total
+    starts = {path: sum(map(len, texts[:number])) for number, path in enumerate(paths)}
+    for shard in shards:
+        for piece in shard.pieces:
+            begin = piece.begin
+            assert starts[piece.path] + begin >= total * (shard.number - 1) // of
+            last = text_of(piece).rstrip(b"\n").rfind(b"\n") + 1
+            assert starts[piece.path] + begin + last < total * shard.number // of
+            assert begin == 0 or (folder / os.path.basename(piece.path)).read_bytes()[begin - 1 : begin] == b"\n"
+
+
+def test_lines_are_where_their_first_bytes_are(tmp_path):
+    (tmp_path / "a").write_bytes(b"12345678\n1\n2\n")
+    shards = plan([str(tmp_path / "a")], 4)  # cuts at 3, 6 and 9
+    assert [[text_of(piece) for piece in shard.pieces] for shard in shards] == [[b"12345678\n"], [], [], [b"1\n2\n"]]
+
+
+def test_a_compressed_file_is_whole_where_its_middle_lies(tmp_path):
+    (tmp_path / "a").write_bytes(b"x\n" * 50)
+    (tmp_path / "b.gz").write_bytes(gzip.compress(os.urandom(300)))
+    shards = plan([str(tmp_path / "a"), str(tmp_path / "b.gz"), str(tmp_path / "a")], 4)
+    found = [[os.path.basename(piece.path) for piece in shard.pieces] for shard in shards]
+    assert sum(names.count("b.gz") for names in found) == 1 and "b.gz" in found[1] + found[2]
+    assert found[0] == ["a"] and found[3] == ["a"]
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="which <stdin> is not"):
+        plan(["-"], 2)
+    with pytest.raises(UsageError, match="which /dev/null is not"):
+        plan(["/dev/null"], 2)
+    with pytest.raises(InputMissing, match="no such file"):
+        plan([str(tmp_path / "none")], 2)

@@ -1,0 +1,58 @@
+"""What ``vwlite train --shard`` does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vwlite.api.option_rules import check_idle
+from vwlite.api.run_configs import bad_lines_config
+from vwlite.api.train_files import configured
+from vwlite.cli import build
+from vwlite.cli.console import say
+from vwlite.cli.jsonfile import write_json
+from vwlite.distributed.base import base_of
+from vwlite.distributed.config import ShardConfig, check_run
+from vwlite.distributed.delta import Delta, save
+from vwlite.distributed.plan import plan
+from vwlite.distributed.rule import rule_of
+from vwlite.distributed.task import learn
+from vwlite.errors import UsageError
+from vwlite.options import Option
+from vwlite.storage.file_lock import lock
+
+BESIDE_SHARD = ("resume", "checkpoint_every", "skip_seen")
+OF_DATA = ("kind", "threads", "classweight", "max_bad_ratio", "strict", "files", "data")
+OF_OUTPUT = ("initial", "model", "shard", "quiet", "json_path", "force", "bar", "progress", "lock_wait", "memory")
+
+
+def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
+    """Write what one shard changes."""
+    sharding = ShardConfig(shard=arguments["shard"])
+    number, of = sharding.part
+    config, model = configured(arguments, typed, say)
+    check_idle(typed, options, config.learner)
+    rule_of(config.learner, of)
+    check_run(config)
+    for name in BESIDE_SHARD:
+        if arguments[name]:
+            raise UsageError(f"{build.spelled(name)} does not go with --shard: begin the shard again")
+    changed = [name for name in typed if name not in (*OF_DATA, *OF_OUTPUT)]
+    if model and changed:
+        raise UsageError(f"{build.spelled(changed[0])} beside -i would be another base for each shard: give it before")
+    base = arguments["initial"] if model else base_of(config, of)
+    delta = learn(base, plan(config.input.paths, of)[number - 1], config.input, bad_lines_config(arguments))
+    if not config.output.quiet:
+        for line in delta.task.shown:
+            say(line)
+    with lock(arguments["model"], arguments["lock_wait"]):
+        save(arguments["model"], delta)
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], shard_report(delta))
+    return 0
+
+
+def shard_report(delta: Delta) -> dict[str, Any]:
+    task = delta.task
+    return {
+        "lines": task.lines, "bad_lines": task.bad, "shard": task.number, "shards": task.of,
+        "slots": len(delta.slots), "bytes": delta.nbytes, "seconds": task.seconds,
+    }

@@ -1,0 +1,232 @@
+"""One model of the deltas of all shards, merged in the order of the shards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vwlite.distributed.delta import Delta
+from vwlite.distributed.rule import Rule, rule_of
+from vwlite.errors import ModelError, UsageError
+from vwlite.learners import learner_class
+from vwlite.learners.base import plain
+from vwlite.storage.model_file import Model
+from vwlite.version import __version__
+
+SUMMED = frozenset({"norm_sum", "norm_weight", "time", "held_weight", "unlabeled_weight"})
+SETTLED = {"gravity": 0.0, "contraction": 1.0}  # every shard has applied its shrinkage
+LABELS = ("first_label", "second_label")  # not summed as the other counters are
+
+
+def check(base: str, deltas: Sequence[Delta]) -> None:
+    """Raises ModelError where these are not all shards, each once, of a round that began with the model ``base``."""
+    of = deltas[0].task.of
+    for delta in deltas:
+        task = delta.task
+        name = f"the delta of shard {task.number}"
+        if task.writer != __version__:
+            raise ModelError(f"{name} was made by vwlite {task.writer}, this is {__version__}: use one version")
+        if task.of != of:
+            raise ModelError(f"{name} is one of {task.of}, others are of {of}")
+        if task.base != base:
+            raise ModelError(f"{name} was learned from another base")
+    numbers = [delta.task.number for delta in deltas]
+    twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    missing = sorted({*range(1, of + 1)} - {*numbers})
+    for found, what in ((twice, "given twice"), (missing, "missing")):
+        if found:
+            one = len(found) == 1
+            listed = " and ".join(filter(None, [", ".join(map(str, found[:-1])), str(found[-1])]))
+            raise ModelError(f"shard{'' if one else 's'} {listed} of {of} {'is' if one else 'are'} {what}")
+
+
+def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
+    """The model that a round makes of ``base``, whose table it changes. ``digest``: that of the base's file.
+
+    For slots, with base w0, G0, N0 and shards' w_k, G_k, N_k of S, T of which know the slot:
+    w = w0 + sum (w_k - w0) / (S^(1-p) T^p), G = G0 + sum (G_k - G0 / S), N = max N_k; sums are of double precision.
+    Raises ModelError as ``check``, UsageError for a learner whose models do not average.
+    """
+    deltas = sorted(deltas, key=lambda delta: delta.task.number)
+    check(digest, deltas)
+    config = learner_class(base.header["learner"]).config_from(base.header["config"], {})
+    rule = rule_of(config, len(deltas))
+    values = base.arrays["weights"].values
+    if len(deltas) == 1:
+        values[deltas[0].slots, : deltas[0].values.shape[1]] = deltas[0].values
+        return base._replace(header=deltas[0].header)
+    if rule.split:
+        merge_split(values, deltas, rule)
+    else:
+        merge_means(values, deltas, [examples(base.header, delta.header) for delta in deltas])
+    return Model(merged_header(base.header, [delta.header for delta in deltas], config), base.arrays, base.writer)
+
+
+def check_agreement(models: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """Raises ModelError where the headers of models, each with its file's name, are of other options."""
+    (first, one), *others = models
+    for path, header in others:
+        for name in ("learner", "features", "config", "kind"):
+            if header.get(name) != one.get(name):
+                raise ModelError(f"{path} and {first} were made with other options ({different(one, header, name)})")
+    for path, header in models:
+        if not header["resumable"]:
+            raise ModelError(f"{path} cannot be merged: it was saved with --predict_only_model")
+        if header["names"]:
+            raise ModelError(f"{path} cannot be merged: it keeps the names of features (--names)")
+
+
+def different(one: dict[str, Any], other: dict[str, Any], name: str) -> str:
+    """The first option that differs."""
+    if not isinstance(one.get(name), dict) or not isinstance(other.get(name), dict):
+        return name
+    return next(key for key in {**one[name], **other[name]} if one[name].get(key) != other[name].get(key))
+
+
+def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
+    """Models that went on from ``base``, whose table is changed, each by itself.
+
+    w = w0 + sum n_k (w_k - w0) / sum n_k over those that changed the slot, n_k being the examples that a model learned;
+    G = G0 + sum (G_k - G0), N = max N_k.
+    """
+    values = base.arrays["weights"].values
+    weights = [examples(base.header, delta.header) for delta in deltas]
+    slots, columns = known_slots(deltas), len(base.arrays["weights"].names)
+    before = values[slots, :columns].astype(np.float64)
+    change, mass, after = np.zeros(len(slots)), np.zeros(len(slots)), before.copy()
+    for delta, weight in zip(deltas, weights, strict=True):
+        at = np.searchsorted(slots, delta.slots)
+        change[at] += weight * (delta.values[:, 0] - before[at, 0])
+        mass[at] += weight
+        if columns > 1:
+            after[at, 1] += delta.values[:, 1] - before[at, 1]
+            after[at, 2] = np.maximum(after[at, 2], delta.values[:, 2])
+    values[slots, 0] = before[:, 0] + np.divide(change, mass, out=np.zeros(len(slots)), where=mass > 0)
+    values[slots, 1:columns] = after[:, 1:]
+    header = merged_header(base.header, [delta.header for delta in deltas], config)
+    header["passes"] = max(delta.header["passes"] for delta in deltas)
+    return Model(header, base.arrays, base.writer)
+
+
+def examples(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
+    """The weight of the examples that a shard has learned."""
+    return end["counters"]["labeled_weight"] - base["counters"]["labeled_weight"]
+
+
+def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
+    """Ascending: the slots of any of them."""
+    slots = deltas[0].slots
+    for delta in deltas[1:]:
+        slots = np.union1d(slots, delta.slots)
+    return slots
+
+
+def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
+    slots, columns = known_slots(deltas), deltas[0].values.shape[1]
+    before = values[slots, :columns].astype(np.float64)
+    share = (values[slots, 1] / np.float32(rule.of)).astype(np.float64)  # what each shard has begun with
+    change, grown, touching = np.zeros(len(slots)), np.zeros(len(slots)), np.zeros(len(slots))
+    largest = before[:, 2].copy()
+    for delta in deltas:
+        at = np.searchsorted(slots, delta.slots)
+        change[at] += delta.values[:, 0] - before[at, 0]
+        grown[at] += delta.values[:, 1] - share[at]
+        largest[at] = np.maximum(largest[at], delta.values[:, 2])
+        touching[at] += 1
+    values[slots, 0] = before[:, 0] + change / rule.divisor(touching)
+    values[slots, 1] = before[:, 1] + grown
+    values[slots, 2] = largest
+
+
+def merge_means(values: np.ndarray, deltas: Sequence[Delta], weights: Sequence[float]) -> None:
+    """The first column averaged, each shard weighted; of the others the largest."""
+    slots, columns = known_slots(deltas), deltas[0].values.shape[1]
+    before = values[slots, :columns].astype(np.float64)
+    change, largest = np.zeros(len(slots)), before[:, 1:].copy()
+    for delta, weight in zip(deltas, weights, strict=True):
+        at = np.searchsorted(slots, delta.slots)
+        change[at] += weight * (delta.values[:, 0] - before[at, 0])
+        largest[at] = np.maximum(largest[at], delta.values[:, 1:])
+    values[slots, 0] = before[:, 0] + change / (sum(weights) or 1)
+    values[slots, 1:columns] = largest
+
+
+def merged_header(base: dict[str, Any], ends: list[dict[str, Any]], config: Any) -> dict[str, Any]:
+    """Everything counted once: what the base had, and what each shard has added to it."""
+    merged = {
+        **ends[-1],
+        "scalars": merged_scalars(base, ends, config),
+        "counters": merged_counts(base["counters"], [end["counters"] for end in ends]),
+        "negative_label": agreed("labels of the negative class", [end["negative_label"] for end in ends], None),
+        "seen": sorted({one for end in ends for one in end["seen"]}),
+    }
+    if "norms" in base:
+        norms = summed(np.array(base["norms"]), [np.array(end["norms"]) for end in ends])
+        merged["norms"] = [[*row[:2], factor(row[0], row[1], config)] for row in norms.tolist()]
+    return merged
+
+
+def summed(base: Any, ends: list[Any]) -> Any:
+    total = base
+    for end in ends:
+        total = total + (end - base)
+    return total
+
+
+def factor(norm_sum: float, norm_weight: float, config: Any) -> float:
+    """The factor common to all rates, as the kernel computes it; 1 before the first update."""
+    if not (norm_sum and norm_weight):
+        return 1.0
+    power = config.power_t - 1 if config.modes[0] or config.power_t != 0.5 else -1.0
+    return float(np.float32((norm_sum / norm_weight) ** power))
+
+
+def merged_scalars(base: dict[str, Any], ends: list[dict[str, Any]], config: Any) -> dict[str, Any]:
+    start = {name: float(value) for name, value in base["scalars"].items()}
+    found = {name: [float(end["scalars"][name]) for end in ends] for name in start}
+    merged = {}
+    for name, values in found.items():
+        if name in SUMMED:
+            merged[name] = summed(start[name], values)
+        elif name in SETTLED:
+            merged[name] = SETTLED[name]
+        elif name in ("min_label", "max_label"):
+            merged[name] = (min if name == "min_label" else max)(values)
+        elif name == "rate":
+            merged[name] = decayed(start[name], config.decay_learning_rate)
+        elif name != "multiplier":
+            merged[name] = agreed(f"values of {name}", values, start[name])
+    merged["multiplier"] = factor(merged["norm_sum"], merged["norm_weight"], config)
+    return {name: plain(merged[name]) for name in start}
+
+
+def decayed(rate: float, decay: float) -> float:
+    """As at the end of a pass."""
+    return rate if decay == 1 else float(np.float32(rate) * np.float32(decay))
+
+
+def agreed(what: str, values: list[Any], unset: Any) -> Any:
+    """The one value other than ``unset``. Raises UsageError where there are several."""
+    told = {value for value in values if value != unset}
+    if len(told) > 1:
+        raise UsageError(f"the shards have learned different {what}: {' and '.join(map(str, sorted(told)))}")
+    return told.pop() if told else unset
+
+
+def merged_counts(base: dict[str, Any], ends: list[dict[str, Any]]) -> dict[str, Any]:
+    counts = {name: base[name] for name in base}
+    for name, start in base.items():
+        if name not in (*LABELS, "more_labels"):
+            counts[name] = summed(start, [end[name] for end in ends])
+            if isinstance(counts[name], float) and not math.isfinite(counts[name]):
+                raise ModelError(f"the counter {name} is beyond all numbers")
+    counts["more_labels"] = max([base["more_labels"], *(end["more_labels"] for end in ends)])
+    labels = [end[name] for end in (base, *ends) for name in LABELS if end[name] is not None]
+    different = list(dict.fromkeys(labels))
+    counts.update(zip(LABELS, [*different, None, None], strict=False))
+    if len(different) > 2:
+        counts["more_labels"] = 1
+    return counts

@@ -1,0 +1,70 @@
+"""How much each shard's changes count: the rates of the shards and what their sum is divided by."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from vwlite.errors import UsageError
+
+
+class Rule(NamedTuple):
+    """Of ``of`` shards. A step of AdaGrad is l g / G^p with power_t p. A shard that begins with G / S and the rate
+    l S^(1-p) makes steps which, summed over the T shards that know a slot and divided by S^(1-p) T^p, are
+    l (sum of g) / (sum of G)^p: those of one learner on summed gradients.
+
+    Without adaptive sums changes are averaged, each shard weighted by its examples.
+    """
+
+    of: int
+    split: bool  # the adaptive sums are split among the shards and summed in the end
+    rate: float = 1.0  # by which each shard multiplies the learning rate
+    shrinkage: float = 1.0  # and its l2, so that it keeps its share of a step
+    power: float = 0.5
+
+    def divisor(self, touching: Any) -> Any:
+        """Of the summed changes of slots, each known to so many shards."""
+        return self.of ** (1 - self.power) * touching**self.power
+
+
+def rule_of(config: Any, of: int) -> Rule:
+    """The rule for models of a learner's configuration. Raises UsageError for what does not average."""
+    check(config, of)
+    if of == 1 or not config.modes[0]:
+        return Rule(of, split=False)
+    power = config.power_t
+    rate = of ** (1 - power) if config.loss.loss.split_rate else 1.0
+    return Rule(of, True, rate, of**power, power)
+
+
+def check(config: Any, of: int) -> None:
+    if config.learner not in AVERAGED:
+        raise UsageError(f"--{config.option} does not go with shards: {why_not(config.learner)}")
+    if of == 1:
+        return
+    for name, why in REFUSED.items():
+        if getattr(config, name, None):
+            raise UsageError(f"--{name} does not go with several shards: {why}")
+
+
+def why_not(learner: str) -> str:
+    return REASONS.get(learner, "averages of its models were not tried")
+
+
+AVERAGED = ("gd", "many")
+LATENT = "latent vectors from different starts do not average"
+TREE = "trees that grew apart do not average"
+REASONS = {
+    "lrq": LATENT,
+    "dyadic": LATENT,
+    "bfgs": "its passes need all data at once",
+    "log_multi": TREE,
+    "ect": TREE,
+    "filter_tree": TREE,
+    "active": "which labels it asks for depends on all that came before",
+}
+REFUSED = {
+    "ftrl": "averages of its sums were not tried",
+    "sparse_l2": "it keeps a column of its own",
+    "oaa_subsample": "the samples go round over all examples",
+    "l1": "averages of sparse weights are not sparse ('vwlite l1' has another)",
+}

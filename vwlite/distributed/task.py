@@ -1,0 +1,126 @@
+"""One shard, learned from a base model: a pure function, for any process or machine."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed
+from vwlite.data.blocks import Block, Buffers, stream_blocks
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.dataset import Inputs
+from vwlite.data.input_stream import open_input, open_range
+from vwlite.data.malformed_lines import MAX_SHOWN_LINES
+from vwlite.data.text_format import TextFormat
+from vwlite.distributed.delta import Delta, Snapshot, Task
+from vwlite.distributed.plan import Piece, Shard, whole
+from vwlite.distributed.rule import Rule, rule_of
+from vwlite.errors import InputDamaged
+from vwlite.learners.base import Learner
+from vwlite.storage.memory_file import readable
+from vwlite.storage.weight_table import PageToucher, written_chunks
+from vwlite.training.assembly import LearningParts
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.ledger import model_digest
+from vwlite.training.model_loader import restore
+from vwlite.training.run_report import Counting
+from vwlite.training.trainer import Trainer
+
+UNCHANGED: dict[str, dict] = {"learner_changes": {}, "feature_changes": {}}
+
+
+class Heard(Display):
+    """Keeps what a task has to say, for the driver."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+
+
+class ShardInputs(Inputs):
+    """The batches of a shard's text."""
+
+    def __init__(
+        self,
+        shard: Shard,
+        config: InputConfig,
+        format: TextFormat,
+        several_passes: bool = False,
+        digested: bool = False,
+        pages: PageToucher | None = None,
+    ) -> None:
+        super().__init__(config, format, several_passes, digested, pages)
+        self.shard = shard
+
+    def parts(self) -> Iterator[Parsed]:
+        self.begun = OpenedInputs((), self.config.block_size, False)
+        self.begun.source = self.text(self.begun.buffers)
+        return super().parts()
+
+    def text(self, buffers: Buffers) -> Iterator[Block]:
+        for piece in self.shard.pieces:
+            yield from stream_blocks(piece.name, partial(opened, piece), buffers, LONGEST_LINE)
+
+
+def opened(piece: Piece):
+    """A raw reader of a piece. Raises InputDamaged for a file that is another one than the plan was made of."""
+    if not piece.compressed:
+        return open_range(*piece[:5])
+    if whole(piece.path) != piece:
+        raise InputDamaged(f"{piece.path} has changed since its shards were laid out: begin again")
+    return open_input(piece.path)
+
+
+def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLinesConfig) -> Delta:
+    """What one pass over the shard makes of the model ``base``, a path or the bytes of such a file.
+
+    ``input`` says how text is read; its paths do not matter. Raises as ``vwlite train -i``, but for too many malformed
+    lines, which the merge judges.
+    """
+    with ExitStack() as closing_:
+        path = closing_.enter_context(readable(base, "the base")) if isinstance(base, bytes) else base
+        model, digest = restore(path, learning=True, vw_compat=False, **UNCHANGED), model_digest(path)
+    begun, learner, heard = time.monotonic(), model.learner, Heard()
+    rule = rule_of(learner.config, shard.of)
+    columns = len(learner.columns)
+    divide(learner, rule)
+    before = Snapshot(learner.weights, columns)
+    paths = tuple(piece.path for piece in shard.pieces)
+    given = replace(input, paths=paths, threads=1, kind=input.kind)
+    config = RunConfig(input=given, features=model.features, learner=learner.config)
+    parts = LearningParts(config, learner, model.plan, model, replace(bad_lines, max_ratio=1.0), heard)
+    source = FileBatches(config, learner, parts.policy, heard, open_inputs=partial(ShardInputs, shard))
+    with closing(source):
+        Trainer(learner, model.plan, source, [Counting(learner, parts.counters), parts.writer]).run()
+    if shard.of > 1:
+        learner.apply_shrinkage()
+    slots, values = before.changes(learner.weights)
+    bad = [line for line in heard.messages if line.startswith("bad line ")][:MAX_SHOWN_LINES]
+    seconds = time.monotonic() - begun
+    told = Task(
+        shard.number, shard.of, digest, lines=parts.policy.lines, bad=parts.policy.bad, shown=tuple(bad),
+        seconds=seconds,
+    )
+    header = json.loads(json.dumps(parts.writer.header()))  # as it is read from a file
+    return Delta(told, header, slots, values)
+
+
+def divide(learner: Learner, rule: Rule) -> None:
+    """Let a learner begin as one of several: with its share of the adaptive sums, and a rate for it."""
+    if rule.of == 1:
+        return
+    if rule.split:
+        for begin, end, _ in written_chunks(learner.weights):
+            learner.weights[begin:end, 1] /= np.float32(rule.of)
+        learner.set(rate=float(np.float32(learner.get("rate") * rule.rate)))
+    learner.kernel.l2 *= rule.shrinkage
