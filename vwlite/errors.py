@@ -50,6 +50,12 @@ class Diverged(VwliteError):
     exit_code = 70
 
 
+class WorkerLost(VwliteError):
+    """Processes or machines that learn parts of the data died again and again."""
+
+    exit_code = 70
+
+
 class OutOfMemory(VwliteError):
     """The run needs more memory than there is."""
 

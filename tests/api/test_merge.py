@@ -1,5 +1,7 @@
 """``vwlite.merge`` is the command ``vwlite merge``."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import vwlite
@@ -27,3 +29,17 @@ def test_what_does_not_fit_is_refused():
         vwlite.merge([])
     with pytest.raises(vwlite.ModelError, match=r"other options \(bits\)"):
         vwlite.merge([vwlite.Model(), vwlite.Model(bits=10)])
+
+
+def test_an_executor_learns_the_shards(run_cli, tmp_path):
+    (tmp_path / "t.vw").write_text("".join(f"{line}\n" for line in LINES * 5))
+    run_cli("train", "t.vw", "-f", "m", "--workers", "2", "--shards", "3", "--rounds", "2", "-b", "10", "--quiet")
+    expected, path = (tmp_path / "m").read_bytes(), tmp_path / "t.vw"
+    options = {"shards": 3, "rounds": 2, "bits": 10}
+    assert vwlite.train(path, **options).dumps() == expected
+    with ThreadPoolExecutor(2) as executor:
+        assert vwlite.train(path, executor=executor, **options).dumps() == expected
+        found = vwlite.train(path, executor=executor, final_regressor=str(tmp_path / "n"), **options)
+        assert (tmp_path / "n").read_bytes() == found.dumps() == expected
+        with pytest.raises(vwlite.UsageError, match="drop one"):
+            vwlite.train(path, executor=executor, workers=2)

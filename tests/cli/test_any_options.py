@@ -42,7 +42,7 @@ LEARNERS = {
     *("dotproduct", "ftrl", "coin", "pistol", "bfgs", "active", "confidence", "binary", "initial"),
 }
 NUMBERS = ("0", "1", "2", "3", "5", "10", "0.5", "-1", "1e-3", "1e10", "x", "")
-APART = ("help", "version", "lock_wait", "checkpoint_every")  # what waits, or shows nothing of learners
+APART = ("help", "version", "lock_wait", "checkpoint_every", "workers")  # what waits, or shows nothing of learners
 
 
 def options_of(command):

@@ -18,7 +18,7 @@ SHARED = {
     "train": [
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
         *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
-        "test_merge.py",
+        *("test_merge.py", "test_rounds.py"),
     ],
     "vw": [
         *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),

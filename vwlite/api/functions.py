@@ -15,6 +15,9 @@ from vwlite.api.memory_run import Log, MemoryWriter, log, opened, restored
 from vwlite.api.model import Model
 from vwlite.api.option_rules import check_effects
 from vwlite.api.train_files import train_files
+from vwlite.api.train_shards import train_shards
+from vwlite.distributed.engines import Engine, Processes, engine_for
+from vwlite.distributed.merging import merge_files, write
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import readable, written
@@ -25,16 +28,22 @@ from vwlite.training.model_writer import ModelWriter
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
-def train(paths: Paths, args: str = "", /, *, model: Model | None = None, **options: Any) -> Model:
+def train(
+    paths: Paths, args: str = "", /, *, model: Model | None = None, executor: Any = None, **options: Any
+) -> Model:
     """What ``vwlite train PATHS ARGS`` does, files included; the model that has learned.
 
     Options are those of ``vwlite train``: of models, as ``Model`` takes them, and ``final_regressor``,
     ``initial_regressor``, ``cache``, ``predictions``, ``checkpoint_every``, ``resume``, ``skip_seen`` and others that
     name files or are about them. Without ``final_regressor`` no model is written. ``model`` goes on learning in place
-    of a new one, with the options that it has. Raises as ``Model`` and its ``learn``, Locked, OutputError.
+    of a new one, with the options that it has.
+
+    With an ``executor`` (of ``concurrent.futures``, or a Dask client), or the options ``workers`` or ``shards``, the
+    data are learned in rounds over shards, on the executor, in so many processes, or one after the other in this one.
+    The executor stays open. Raises as ``Model`` and its ``learn``, Locked, OutputError, WorkerLost.
     """
     if model:
-        if args or options:
+        if args or options or executor is not None:
             raise UsageError("a model keeps its options: give none beside it")
         model.learn(files(paths))
         return model
@@ -45,13 +54,31 @@ def train(paths: Paths, args: str = "", /, *, model: Model | None = None, **opti
         raise UsageError("there are no files to learn")
     named = [(kind, typed.get(one.key), one.display_name) for one in known.values() if (kind := file_named_by(one))]
     check(*files_of([(FileToRead("input"), arguments["files"], "FILE"), *named], arguments))
-    check_effects({key: value for key, value in typed.items() if key != "names"}, known, "initial" in typed)
+    in_rounds = executor is not None or "workers" in typed or "shards" in typed
+    given = {key: value for key, value in typed.items() if key != "names"} | ({"workers": 1} if in_rounds else {})
+    check_effects(given, known, "initial" in typed)
+    if in_rounds:
+        return train_in_rounds(arguments, typed, executor)
     final = typed.get("model")
     writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
     done = train_files(arguments, typed, known, say=log.info, display=lambda output: Log(), writer=writer)
     in_memory = done if writer is MemoryWriter else None
     found = restored(in_memory.parts) if in_memory else opened(final or typed["initial"])
     return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
+
+
+def train_in_rounds(arguments: dict[str, Any], typed: dict[str, Any], executor: Any) -> Model:
+    if executor is not None and "workers" in typed:
+        raise UsageError("executor and workers say both where shards are learned: drop one")
+
+    def engine() -> Engine:
+        return Processes(typed["workers"]) if "workers" in typed else engine_for(executor)
+
+    done = train_shards(arguments, typed, declared(files=True), engine, say=log.info, display=lambda output: Log())
+    if done is None:
+        return Model.load(typed.get("model") or typed["initial"])
+    made = done[1]
+    return Model.loads(written(lambda open_output: write("the model", made, open_output)))
 
 
 def load(path: str | os.PathLike[str], /, **changes: Any) -> Model:
@@ -85,8 +112,6 @@ def merge(
     ``base``: the model that all of them began with; None: they began with nothing. Raises UsageError, ModelError for
     what does not fit, InputMissing.
     """
-    from vwlite.distributed.merging import merge_files, write
-
     with ExitStack() as closing:
         *paths, begun = (path_of(one, closing) for one in (*models, base))
         merged = merge_files([path for path in paths if path is not None], begun)

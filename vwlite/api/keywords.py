@@ -10,6 +10,7 @@ from typing import Any
 
 from vwlite.api.option_values import READERS, text
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
@@ -28,9 +29,11 @@ OF_CONSOLES = ("progress", "quiet", "bar")
 def declared(files: bool = False) -> Mapping[str, Option]:
     """The options that a model takes, or one of ``files``, by the name under which configurations are made of them."""
     found: dict[str, Option] = {}
-    for config in (FeatureConfig, LossConfig, *config_classes(), *OF_RUNS, *((CheckpointConfig,) if files else ())):
+    of_files = (CheckpointConfig, ShardConfig) if files else ()
+    for config in (FeatureConfig, LossConfig, *config_classes(), *OF_RUNS, *of_files):
         for one in options_of(config).values():
-            if not one.vw_only and (files or not (config in OF_RUNS and one.name in OF_FILES)):
+            hidden = one.vw_only or one.name == "shard"  # whose output is no model
+            if not hidden and (files or not (config in OF_RUNS and one.name in OF_FILES)):
                 found.setdefault(one.key, one)
     for one in options_of(OutputConfig).values():
         if one.name == "names" or (files and not one.vw_only and one.name not in OF_CONSOLES):

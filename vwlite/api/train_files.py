@@ -49,22 +49,13 @@ def train_files(
     are. ``say`` takes remarks on the files. ``interrupts``: what can stop a run that is able to go on. ``writer`` keeps
     the model. Raises as ``vwlite.training.train.train``, and Locked.
     """
-    arguments, typed = defaultdict(lambda: None, arguments), dict(typed)
+    arguments = defaultdict(lambda: None, arguments)
     say = silent if arguments["quiet"] else say
     with ExitStack() as held:
-        if arguments["model"]:
-            held.enter_context(lock(arguments["model"], arguments["lock_wait"] or 0.0))
-        if begins_afresh(arguments):
-            say(f"there is no {arguments['initial']} yet: training begins at the start")
-            typed.pop("initial")
-            arguments["initial"] = None
-        config, model = configured(arguments, typed, say)
-        check_idle(typed, options, config.learner)
-        known = known_before(config, arguments, say)
-        left = unseen(config, arguments, known, say)
-        if left is None:
-            nothing_new(arguments)
+        begun = begin(arguments, dict(typed), options, say, held)
+        if begun is None:
             return None
+        left, model, known = begun
         checkpoints, learned, guard = None, None, None
         if left.output.model and is_replaceable(left.output.model):
             checkpoints, guard = checkpoints_of(left, arguments, say), held.enter_context(interrupts())
@@ -73,6 +64,29 @@ def train_files(
                 model = checkpoints.load() or model
         bad_lines = bad_lines_config(arguments)
         return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer)
+
+
+def begin(
+    arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option], say: Say, held: ExitStack
+) -> tuple[RunConfig, Restored | None, list[ledger.Entry]] | None:
+    """What to run, what to go on from, and what that has learned; None where nothing is left to be learned.
+
+    The model to be written is locked until ``held`` is closed.
+    """
+    if arguments["model"]:
+        held.enter_context(lock(arguments["model"], arguments["lock_wait"] or 0.0))
+    if begins_afresh(arguments):
+        say(f"there is no {arguments['initial']} yet: training begins at the start")
+        typed.pop("initial")
+        arguments["initial"] = None
+    config, model = configured(arguments, typed, say)
+    check_idle(typed, options, config.learner)
+    known = known_before(config, arguments, say)
+    left = unseen(config, arguments, known, say)
+    if left is None:
+        nothing_new(arguments)
+        return None
+    return left, model, known
 
 
 def silent(line: str) -> None:

@@ -8,6 +8,9 @@ from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 from vwlite.training.config import RunConfig
 
+DEFAULT_SHARDS, DEFAULT_ROUNDS = 16, 3
+FEW_SHARDS = 4  # whose averages are as good as one pass after a single round
+
 
 @config
 class ShardConfig(Config):
@@ -18,8 +21,37 @@ class ShardConfig(Config):
         metavar="K/S", needs=("model",),
     )
 
+    workers: int | None = option(
+        None, "Learn in N processes, in rounds over shards; N changes the time only.", section="Shards", low=1,
+        high=1024,
+    )
+    shards: int | None = option(
+        None, "Parts of the data that are learned apart in each round and merged.", section="Shards", low=1, high=4096,
+        needs=("workers",), shown="16, or --workers if larger",
+    )
+    rounds: int | None = option(
+        None, "Passes over all data.", section="Shards", low=1, needs=("workers",), shown="3, or 1 of up to 4 shards",
+    )
+    holdout: str | None = option(
+        None, "Measure every round on this file and keep the best one.", section="Shards", reads="held-out data",
+        needs=("workers",),
+    )
+
     def __post_init__(self) -> None:
-        _ = self.part
+        if self.part != (1, 1) and self.workers:
+            raise UsageError("--shard learns one shard, --workers all of them: drop one")
+        if self.workers and self.shards and self.shards < self.workers:
+            raise UsageError(f"--shards {self.shards} is too few for --workers {self.workers}, one of which would wait")
+
+    @property
+    def count(self) -> int:
+        """Of shards."""
+        return self.shards or max(DEFAULT_SHARDS, self.workers or 1)
+
+    @property
+    def passes(self) -> int:
+        """The number of rounds."""
+        return self.rounds or (1 if self.count <= FEW_SHARDS else DEFAULT_ROUNDS)
 
     @property
     def part(self) -> tuple[int, int]:

@@ -96,6 +96,7 @@ class Header(Node):
     names: bool
     nodes: NotRequired[list[Node]]
     run: NotRequired[Run]
+    rounds: NotRequired[dict]
     crr: NotRequired[dict]
     l1: NotRequired[dict]
 

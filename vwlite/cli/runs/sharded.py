@@ -1,24 +1,32 @@
-"""What ``vwlite train --shard`` does."""
+"""What ``vwlite train`` does with ``--shard`` and ``--workers``."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from vwlite.api.configs import chosen
 from vwlite.api.option_rules import check_idle
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import configured
+from vwlite.api.train_shards import train_shards
 from vwlite.cli import build
-from vwlite.cli.console import say
+from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.signals import Interrupts
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.delta import Delta, save
+from vwlite.distributed.engines import Processes
 from vwlite.distributed.plan import plan
+from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.rule import rule_of
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
 from vwlite.options import Option
 from vwlite.storage.file_lock import lock
+from vwlite.storage.model_file import Model
 
+NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}
 BESIDE_SHARD = ("resume", "checkpoint_every", "skip_seen")
 OF_DATA = ("kind", "threads", "classweight", "max_bad_ratio", "strict", "files", "data")
 OF_OUTPUT = ("initial", "model", "shard", "quiet", "json_path", "force", "bar", "progress", "lock_wait", "memory")
@@ -26,7 +34,7 @@ OF_OUTPUT = ("initial", "model", "shard", "quiet", "json_path", "force", "bar", 
 
 def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
     """Write what one shard changes."""
-    sharding = ShardConfig(shard=arguments["shard"])
+    sharding = ShardConfig(**chosen(ShardConfig, arguments))
     number, of = sharding.part
     config, model = configured(arguments, typed, say)
     check_idle(typed, options, config.learner)
@@ -48,6 +56,30 @@ def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mappi
     if arguments["json_path"]:
         write_json(arguments["json_path"], shard_report(delta))
     return 0
+
+
+def learn_rounds(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
+    """Learn all shards, round after round."""
+    done = train_shards(
+        *(arguments, typed, options, lambda: Processes(arguments["workers"])),
+        say=say,
+        display=lambda output: Console(output.quiet, bar=False),
+        interrupts=Interrupts,
+    )
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], rounds_report(*done) if done else NOTHING_NEW)
+    return 0
+
+
+def rounds_report(rounds: Rounds, model: Model) -> dict[str, Any]:
+    state = rounds.state
+    best = state.reports[state.best - 1]
+    return {
+        "examples": model.header["counters"]["example_number"], "passes": state.done,
+        "average_loss": best.average_loss, "holdout_loss": best.holdout_loss,
+        "lines": state.lines, "bad_lines": state.bad, "shards": len(rounds.shards),
+        "best_round": state.best, "rounds": [asdict(one) for one in state.reports],
+    }
 
 
 def shard_report(delta: Delta) -> dict[str, Any]:

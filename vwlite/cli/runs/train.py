@@ -7,13 +7,12 @@ from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.sharded import learn_shard
+from vwlite.cli.runs.sharded import NOTHING_NEW, learn_rounds, learn_shard
 from vwlite.cli.signals import Interrupts
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
 
 KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path")
-NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -23,6 +22,8 @@ def run(arguments: dict[str, Any]) -> int:
         say("nothing will be kept of this training: -f MODEL keeps the model")
     if arguments["shard"]:
         return learn_shard(arguments, typed, options)
+    if arguments["workers"]:
+        return learn_rounds(arguments, typed, options)
     done = train_files(
         *(arguments, typed, options),
         say=say,

@@ -1,0 +1,61 @@
+"""What ``vwlite train --workers`` does with files, and ``vwlite.train`` with an executor."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any
+
+from vwlite.api.configs import chosen
+from vwlite.api.run_configs import bad_lines_config
+from vwlite.api.train_files import Say, begin, silent
+from vwlite.distributed.base import base_of
+from vwlite.distributed.config import ShardConfig, check_run
+from vwlite.distributed.engines import Engine
+from vwlite.distributed.rounds import Rounds, Settings
+from vwlite.errors import UsageError
+from vwlite.interrupts import Guard
+from vwlite.options import Option
+from vwlite.storage.atomic_file import is_replaceable
+from vwlite.storage.model_file import Model
+from vwlite.training.display import Display
+from vwlite.training.ledger import Ledger
+from vwlite.training.output_config import OutputConfig
+
+
+def train_shards(
+    arguments: Mapping[str, Any],
+    typed: Mapping[str, Any],
+    options: Mapping[str, Option],
+    engine: Callable[[], Engine],
+    *,
+    say: Say,
+    display: Callable[[OutputConfig], Display],
+    interrupts: Callable[[], AbstractContextManager[Guard]] = lambda: nullcontext(Guard()),
+) -> tuple[Rounds, Model] | None:
+    """Learn the files that ``arguments`` name in rounds; None where all was learned before.
+
+    As ``vwlite.api.train_files.train_files``; shards are learned by what ``engine`` makes. The rounds are over. Raises
+    as ``Rounds.run``, and UsageError for options that do not go with shards.
+    """
+    arguments = defaultdict(lambda: None, arguments)
+    say = silent if arguments["quiet"] else say
+    sharding = ShardConfig(**chosen(ShardConfig, arguments))
+    with ExitStack() as held:
+        begun = begin(arguments, dict(typed), options, say, held)
+        if begun is None:
+            return None
+        config, model, known = begun
+        if arguments["checkpoint_every"]:
+            raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
+        base, output = base_of(config, sharding.count, model), config.output
+        check_run(config)
+        patience = config.holdout.early_terminate
+        settings = Settings(sharding.count, sharding.passes, sharding.holdout, patience, bool(arguments["resume"]))
+        keeps = output.model and is_replaceable(output.model)
+        ledger = Ledger(output.model or "", known, config.input.paths) if keeps else None
+        guard, bad_lines = held.enter_context(interrupts()), bad_lines_config(arguments)
+        rounds = Rounds(config, settings, base, engine(), bad_lines, display(output), guard)
+        held.callback(rounds.close)
+        return rounds, rounds.run(ledger.write if ledger else None)

@@ -1,0 +1,196 @@
+"""Where shards are learned: in processes of this machine, on any executor, or one after the other in this process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import get_context
+from typing import Any, Protocol
+
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.distributed.delta import Delta
+from vwlite.distributed.plan import Shard
+from vwlite.distributed.task import learn
+from vwlite.errors import VwliteError, WorkerLost
+
+ATTEMPTS = 3  # at a shard, before its failures are the run's
+PAUSE = 0.2  # seconds between two looks at whether the run is to stop
+
+
+class Engine(Protocol):
+    """Learns shards, in any order; ``retries``: how often one was begun again, so far."""
+
+    retries: int
+
+    def run(
+        self,
+        base: str,
+        shards: Sequence[Shard],
+        how: tuple[InputConfig, BadLinesConfig],
+        check: Callable[[], None],
+    ) -> Iterator[Delta]:
+        """What each of ``shards`` changes of the model ``base``, a path. ``check`` raises where the run is to stop.
+
+        Raises what a task raises, and WorkerLost.
+        """
+
+    def close(self) -> None:
+        """Let go of the workers, whatever they do."""
+
+
+class Here:
+    """This process."""
+
+    retries = 0
+
+    def run(self, base, shards, how, check):
+        for shard in shards:
+            check()
+            yield learn(base, shard, *how)
+
+    def close(self) -> None:
+        """There are no workers."""
+
+
+class Lost:
+    """Counts the deaths of workers by shard."""
+
+    def __init__(self) -> None:
+        self.deaths: Counter[int] = Counter()
+
+    def add(self, shard: Shard, why: str) -> None:
+        """Raises WorkerLost the third time."""
+        self.deaths[shard.number] += 1
+        if self.deaths[shard.number] == ATTEMPTS:
+            raise WorkerLost(f"shard {shard.number} of {shard.of} was begun {ATTEMPTS} times and never ended: {why}")
+
+
+class Processes:
+    """Processes of this machine, which end with this one.
+
+    A process that dies breaks the whole pool: all shards at work are begun again, those one by one, so that the one
+    that kills its process is known.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers, self.retries = workers, 0
+        self.pool: ProcessPoolExecutor | None = None
+        self.lifeline: Any = None
+
+    def started(self) -> ProcessPoolExecutor:
+        if self.pool is None:
+            spawn = get_context("spawn")
+            other, self.lifeline = spawn.Pipe(duplex=False)
+            self.pool = ProcessPoolExecutor(self.workers, spawn, begin_worker, (other,))
+        return self.pool
+
+    def close(self) -> None:
+        pool, self.pool = self.pool, None
+        if pool:
+            self.lifeline.close()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(self, base, shards, how, check):
+        waiting, running, lost = list(shards), {}, Lost()
+        while waiting or running:
+            alone = any(lost.deaths[shard.number] for shard in (*waiting, *running.values()))
+            died: list[Shard] = []
+            while waiting and len(running) < (1 if alone else self.workers) and not died:
+                shard = waiting.pop(0)
+                try:
+                    running[self.started().submit(learn, base, shard, *how)] = shard
+                except (BrokenProcessPool, OSError):  # the pool breaks while a process is started
+                    died.append(shard)
+            done, _ = wait(running, PAUSE, FIRST_COMPLETED)
+            check()
+            for future in done:
+                shard = running.pop(future)
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    died.append(shard)
+            if died:
+                died += running.values()
+                running = {}
+                self.close()
+                for shard in died:
+                    lost.add(shard, "its process was killed, as where memory is short")
+                self.retries += len(died)
+                waiting = sorted([*died, *waiting], key=lambda shard: (not lost.deaths[shard.number], shard.number))
+
+
+def begin_worker(lifeline: Any) -> None:
+    """A worker leaves the terminal's signals to the driver, and ends when that closes the other end, or dies."""
+    os.setsid()
+
+    def watch() -> None:
+        with suppress(EOFError, OSError):
+            lifeline.recv()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class OnExecutor:
+    """Any executor of ``concurrent.futures``, which stays open. The base travels with each task as bytes."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor, self.retries = executor, 0
+
+    def shared(self, base: bytes) -> Any:
+        return base
+
+    def run(self, base, shards, how, check):
+        with open(base, "rb") as file:
+            data = file.read()
+        shared, lost = self.shared(data), Lost()
+        running: dict[Future, Shard] = {}
+        waiting = list(shards)
+        try:
+            while waiting or running:
+                running |= {self.executor.submit(learn, shared, shard, *how): shard for shard in waiting}
+                waiting = []
+                done, _ = wait(running, PAUSE, FIRST_COMPLETED)
+                check()
+                for future in done:
+                    shard = running.pop(future)
+                    error = None if future.cancelled() else future.exception()
+                    if isinstance(error, VwliteError):
+                        raise error
+                    if error is None and not future.cancelled():
+                        yield future.result()
+                        continue
+                    lost.add(shard, f"{type(error).__name__}: {error}" if error else "it was cancelled")
+                    self.retries += 1
+                    waiting.append(shard)
+                if waiting:
+                    shared = self.shared(data)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def close(self) -> None:
+        """The executor is its owner's."""
+
+
+class OnDask(OnExecutor):
+    """The cluster of a Dask client; the base is sent to each of its workers once a round."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client.get_executor(pure=False, retries=2))
+        self.client = client
+
+    def shared(self, base: bytes) -> Any:
+        return self.client.scatter(base, broadcast=True, hash=False)
+
+
+def engine_for(executor: Any) -> Engine:
+    """``executor``: one of ``concurrent.futures``, a Dask client, or None for this process."""
+    if executor is None:
+        return Here()
+    return OnDask(executor) if hasattr(executor, "scatter") else OnExecutor(executor)
