@@ -11,8 +11,8 @@ from vwlite.cli.manual import markdown, pages
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PARTS = {  # in the site's order; every page of docs/ stands in one
-    "Tasks": ["training", "predicting", "evaluating", "checking", "explaining", "inspecting", "tuning", "classes",
-              "groups", "dyadic", "crr", "l1", "aso", "nightly-job", "serving"],
+    "Tasks": ["choosing", "training", "predicting", "evaluating", "checking", "explaining", "inspecting", "tuning",
+              "classes", "groups", "dyadic", "crr", "l1", "aso", "nightly-job", "scaling", "serving"],
     "Reference": ["formats", "features", "losses", "formulas", "exit-codes", "shell", "coming-from-vw"],
     "Python": ["python", "scikit-learn"],
     "About": ["guarantees", "speed", "development"],
