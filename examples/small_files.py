@@ -113,6 +113,18 @@ def columns(draw, n):
         yield "\n".join(pick(draw, part) for part in SENTENCES).replace(" ", "\n").replace("/", " ") + "\n"
 
 
+def click_rows(n, seed):
+    """The clicks of that seed, by column."""
+    for line in clicks(Random(seed), n):
+        label, tag, _, city, age, _, topic = line.split(" ")
+        yield {"click": label, "view": tag[1:], "city": city, "age": age.partition(":")[2], "topic": topic}
+
+
+def click_table(n, seed):
+    yield "click,view,city,age,topic"
+    yield from (",".join(row.values()) for row in click_rows(n, seed))
+
+
 FILES = {
     **{"clicks.vw": (clicks, 2000), "clicks-test.vw": (clicks, 500)},
     **{f"days/{day}": (clicks, 500) for day in ("monday.vw.gz", "tuesday.vw.bz2", "wednesday.vw")},
@@ -123,6 +135,8 @@ FILES = {
     **{"labeled.vw": (articles, 12), "articles-test.vw": (articles, 200)},
     "unlabeled.vw": (lambda draw, n: articles(draw, n, False), 2000),
     **{"chunks.txt": (columns, 200), "chunks-test.txt": (columns, 50)},
+    "clicks.csv": (lambda draw, n: click_table(n, 0), 2000),
+    "clicks-test.csv": (lambda draw, n: click_table(n, 1), 500),
 }
 COMPRESSED = {".gz": lambda text: gzip.compress(text, mtime=0), ".bz2": bz2.compress}
 

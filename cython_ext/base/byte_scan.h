@@ -56,6 +56,12 @@ static inline uint32_t vwl_nondigits_scalar(const char *p) {
     return mask;
 }
 
+static inline uint32_t vwl_either_scalar(const char *p, char a, char b) {
+    uint32_t mask = 0;
+    for (int i = 0; i < 16; i++) mask |= (uint32_t)(p[i] == a || p[i] == b) << i;
+    return mask;
+}
+
 /* The integer that the n digits at p spell, 1 <= n <= 8. Reads 8 bytes. */
 #if !defined(VWLITE_SCALAR) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline uint64_t vwl_digits(const char *p, int n) {
@@ -101,6 +107,12 @@ static inline uint32_t vwl_nondigits(const char *p) {
     return (uint32_t)_mm_movemask_epi8(digit) ^ 0xffffu;
 }
 
+static inline uint32_t vwl_either(const char *p, char a, char b) {
+    const __m128i x = _mm_loadu_si128((const __m128i *)p);
+    const __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(a)), _mm_cmpeq_epi8(x, _mm_set1_epi8(b)));
+    return (uint32_t)_mm_movemask_epi8(hit);
+}
+
 #elif !defined(VWLITE_SCALAR) && defined(__aarch64__)
 #include <arm_neon.h>
 
@@ -129,10 +141,16 @@ static inline uint32_t vwl_nondigits(const char *p) {
     return vwl_bits(vcgtq_u8(vsubq_u8(vld1q_u8((const uint8_t *)p), vdupq_n_u8('0')), vdupq_n_u8(9)));
 }
 
+static inline uint32_t vwl_either(const char *p, char a, char b) {
+    const uint8x16_t x = vld1q_u8((const uint8_t *)p);
+    return vwl_bits(vorrq_u8(vceqq_u8(x, vdupq_n_u8((uint8_t)a)), vceqq_u8(x, vdupq_n_u8((uint8_t)b))));
+}
+
 #else
 static inline uint32_t vwl_delimiters(const char *p) { return vwl_delimiters_scalar(p); }
 static inline uint32_t vwl_breaks(const char *p) { return vwl_breaks_scalar(p); }
 static inline uint32_t vwl_nondigits(const char *p) { return vwl_nondigits_scalar(p); }
+static inline uint32_t vwl_either(const char *p, char a, char b) { return vwl_either_scalar(p, a, b); }
 #endif
 
 #endif

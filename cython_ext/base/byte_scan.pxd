@@ -9,6 +9,8 @@ cdef extern from "base/byte_scan.h" nogil:
     uint32_t breaks_scalar "vwl_breaks_scalar"(const char *p) noexcept
     uint32_t nondigits "vwl_nondigits"(const char *p) noexcept
     uint32_t nondigits_scalar "vwl_nondigits_scalar"(const char *p) noexcept
+    uint32_t either "vwl_either"(const char *p, char a, char b) noexcept
+    uint32_t either_scalar "vwl_either_scalar"(const char *p, char a, char b) noexcept
     uint64_t digits "vwl_digits"(const char *p, int n) noexcept
     const uint32_t *INTEGER_POWERS "vwl_integer_powers"  # 10^0 to 10^7
     int first_bit "vwl_first_bit"(uint32_t mask) noexcept

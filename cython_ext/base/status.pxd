@@ -21,6 +21,12 @@ cdef enum:
     BAD_INDEX = 13
     EXPECTED_COLON = 14
     BAD_VALUE = 15
+    BAD_FIELDS = 16
+    OPEN_QUOTE = 17
+    AFTER_QUOTE = 18
+    BAD_CELL = 19
+    BAD_TAG = 20
+    BAD_LABEL_NAME = 21
     # a line that holds only a comment: it makes no row and is not malformed
     COMMENT = 99
     # results of a whole call

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport delimiters as find_delimiters
-from base.byte_scan cimport breaks, breaks_scalar, delimiters_scalar, nondigits, nondigits_scalar
+from base.byte_scan cimport breaks, breaks_scalar, delimiters_scalar, either, either_scalar, nondigits, nondigits_scalar
 from text.murmur3 cimport hash_name as hash_of
 from text.murmur3 cimport murmur3 as murmur3_of
 from text.number_parser cimport POWERS, fill_powers
@@ -50,6 +50,12 @@ def scan(const unsigned char[::1] padded):
     """
     cdef const char *p = start_of(padded, 0, 16)
     return (find_delimiters(p), delimiters_scalar(p)), (breaks(p), breaks_scalar(p)), (nondigits(p), nondigits_scalar(p))
+
+
+def find_either(const unsigned char[::1] padded, unsigned char a, unsigned char b):
+    """Which of the first 16 bytes are one of two: bit masks by vector and by scalar code."""
+    cdef const char *p = start_of(padded, 0, 16)
+    return either(p, <char>a, <char>b), either_scalar(p, <char>a, <char>b)
 
 
 def read_decimals(const unsigned char[::1] padded, Py_ssize_t end, uint32_t seed, bint scalar, uint32_t[::1] hash,

@@ -11,7 +11,7 @@ from commands import TYPED, command
 from vwlite.cli.root import COMMANDS, plain
 
 HERE = Path(__file__).resolve().parent
-OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py")
+OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py")
 SHARED = {
     "check": ["test_check_labels.py"],
     "predict": ["test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py"],

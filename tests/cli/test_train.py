@@ -331,7 +331,7 @@ def test_labels_of_a_continued_model_must_be_of_the_same_kind(vwlite, write):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--loss_function", "nonsense"), ("--format", "csv"), ("--hash", "md5"), ("--link", "x")]
+    ("option", "value"), [("--loss_function", "nonsense"), ("--format", "xml"), ("--hash", "md5"), ("--link", "x")]
 )
 def test_unknown_choices_name_the_known(option, value, vwlite):
     done = vwlite("train", "data.vw", option, value, status=2)

@@ -240,7 +240,7 @@ def test_what_does_not_apply_is_refused():
     with pytest.raises(UsageError, match="only numbers"):
         parse(b"1 1:1", affix=affix)
     with pytest.raises(UsageError, match="vw, svmlight"):
-        parser_of("csv")
+        parser_of("xml")
     with pytest.raises(ValueError, match="slack"):
         PARSE(bytearray(66), 3, TextFormat(), Workspace(3))
     with pytest.raises(ValueError, match="newline"):

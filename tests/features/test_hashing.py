@@ -48,6 +48,12 @@ def test_scans(sixteen):
     assert others == others_scalar == sum(1 << i for i, byte in enumerate(sixteen) if not 48 <= byte <= 57)
 
 
+@given(st.binary(min_size=16, max_size=16), st.sampled_from(b'",\t\0\xff'), st.sampled_from(b'",\t\0\xff'))
+def test_scans_for_one_of_two_bytes(sixteen, a, b):
+    found, scalar = testing.find_either(sixteen + SLACK, a, b)
+    assert found == scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte in (a, b))
+
+
 def test_scans_know_every_byte_in_every_place():
     for byte in range(256):
         for place in range(16):
@@ -64,6 +70,7 @@ def test_doors_want_slack():
         lambda: testing.murmur3(b"abc" + bytes(63), 3, 0),
         lambda: testing.hash_name(bytes(64), -1, 0, False),
         lambda: testing.scan(bytes(79)),
+        lambda: testing.find_either(bytes(79), 44, 34),
         lambda: testing.read_number(bytes(70), 7, 6),
     ):
         with pytest.raises(ValueError, match="slack"):

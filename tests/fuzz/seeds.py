@@ -46,6 +46,11 @@ SVMLIGHT = (
     b"0x1p0 1:0x1.99999ap-4 2:-0x1p-149 3:0x1p\n",
     b"x1 1:2\n1 2\n1 a:b\n1 3:nan\n1 18446744073709551616:1\n\n# only a note\n",
 )
+CSV = (
+    b"y,w,a,b,t\n1,2,0.5,red,r1\n-1,,1e-3,\"a \"\"b\"\", c\",\n\n,1,nan,,r2\n",
+    b"\xef\xbb\xbfy,a,c,o\r\n1,hello big world,12,0.25\r\n0,\"quoted words\",true,-1e400\r\n",
+    b"y,a\n1,2,3\nx,\"open\n1,\"shut\"x\n1,1234567890.12345678901234567890e-5\n",
+)
 
 
 @cache
@@ -89,6 +94,7 @@ def made() -> dict[str, list[bytes]]:
         "groups": [bytes([choice]) + GROUPS for choice in range(0, 32, 5)],
         "sequences": [bytes([choice]) + named.LINES for choice in range(6)] + [b"\x851 |a b\n-1 |w x\n"],
         "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
+        "csv": [bytes([choice]) + text for choice, text in enumerate(CSV * 20)],
         "model": models,
         "cache": caches,
         "columns": [named.COLUMNS],

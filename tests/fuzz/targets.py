@@ -12,6 +12,7 @@ import numpy as np
 from fuzz.named import LINES as NAMED_LINES
 from fuzz.named import LOADERS, learn_named, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
+from vwlite.data import columns
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser, number_lines
 from vwlite.data.blocks import SLACK, Block
@@ -21,6 +22,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.multiline import whole_groups
 from vwlite.data.shared_lines import with_shared
 from vwlite.data.shuffle import Rows
+from vwlite.data.table_formats import TABLES, laid_out, looked_at
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import VwliteError
 from vwlite.features.config import FeatureConfig
@@ -47,6 +49,12 @@ OPTIONS = (  # the first byte of an input chooses
     FeatureConfig(bits=BITS, ignore=("a",), ignore_linear=("b",), redefine=("c:=d",), cubic=("bcd",)),
     FeatureConfig(bits=BITS, sort_features=True, permutations=True, quadratic=("aa",)),
     FeatureConfig(bits=BITS, dotproduct=("ab", "user,item")),
+)
+
+COLUMNS_ASKED = (
+    columns.read_columns(""),
+    columns.read_columns("label=y? weight=w? tag=t? base=o? =a:words? b=*"),
+    columns.read_columns("label=y? tag=t? ignore=c a=a:number?,*:words"),
 )
 
 
@@ -107,6 +115,9 @@ def text(data: bytes, kind: str) -> None:
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
     if choice & 64:
         return in_groups(block, features, format.of_words(True, True), kind)
+    if kind in TABLES:
+        asked = COLUMNS_ASKED[choice % len(COLUMNS_ASKED)]
+        (block,) = laid_out(iter([block]), kind, looked_at(data[:1000], kind, asked, "fuzz"), format)
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
@@ -131,6 +142,11 @@ def read_groups(data: bytes) -> None:
 
 def read_svmlight(data: bytes) -> None:
     text(data, "svmlight")
+
+
+def read_csv(data: bytes) -> None:
+    """Groups of lines are not made of tables."""
+    text(bytes([data[0] & ~64]) + data[1:] if data else b"", "csv")
 
 
 def load_model(data: bytes) -> None:
@@ -188,6 +204,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "groups": read_groups,
     "sequences": learn_sequences,
     "svmlight": read_svmlight,
+    "csv": read_csv,
     "model": load_model,
     "cache": load_cache,
     "columns": read_columns,

@@ -11,6 +11,7 @@ import numpy as np
 from vwlite.api.memory_run import loaded, log
 from vwlite.api.solver_model import SolverModel, linear_answers
 from vwlite.data.batch import BLANK, Batch
+from vwlite.data.config import InputConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
@@ -59,7 +60,7 @@ class CRRModel(SolverModel):
         Gd.check_memory(GdConfig(sgd=True), features.bits, True, config.max_memory)
         labels, plan = GradedLabels(config.loss), Plan(features)
         data = TrainingSet(
-            labels, Queries(config.queries, features), plan, "vw", NameIndex() if self.names else None
+            labels, Queries(config.queries, features), plan, InputConfig(), NameIndex() if self.names else None
         )
         data.take(batches, BadLines(labels, log.warning), config)
         learner, facts = train(config, features, data, plan, log.info)

@@ -103,6 +103,7 @@ class LearningRun:
             ahead=parts.names.ahead if parts.names else None,
             open_inputs=open_inputs,
         )
+        parts.writer.input = self.source.inputs.config
         self.stopping = EarlyStopping(config.holdout, self.source.holdout.active, parts.counters, parts.writer)
         self.predictions = PredictionArrays(learner, fill_gaps=True) if keep_predictions else None
         self.report = NamespaceReport(config.features, learner, plan, display)
@@ -141,7 +142,7 @@ def restored(parts: LearningParts) -> Restored:
         counters=writer.kept_counts(),
         negative_label=getattr(parts.policy.labels, "negative", None),
         passes=writer.passes,
-        header={"kind": writer.config.input.kind, "resumable": True, "names": names is not None},
+        header={**writer.input.kept, "resumable": True, "names": names is not None},
         names=names,
     )
 

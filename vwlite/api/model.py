@@ -255,7 +255,7 @@ class Model:
         """What goes on from ``model``; ``typed`` are options of its runs."""
         self = cls.__new__(cls)
         config = memory_run_config(typed, model.learner.config, model.features)
-        input = replace(config.input, kind=typed.get("kind", model.header["kind"]))
+        input = config.input.like(model.header, typed)
         names = bool(model.header["names"])
         self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self
@@ -331,8 +331,7 @@ class Model:
     def _for_run(self, typed: dict[str, Any]) -> RunConfig:
         options = {**self._typed, **typed}
         config = memory_run_config(options, self._config.learner, self._config.features)
-        kind = options.get("kind", self._config.input.kind)
-        return replace(config, input=replace(config.input, kind=kind), output=self._config.output)
+        return replace(config, input=config.input.like(self._config.input.kept, typed), output=self._config.output)
 
     def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
         """For a pass in the order given, of which nothing is learned."""
@@ -380,13 +379,13 @@ class Model:
 
     def _current(self) -> Restored:
         plan, features = self._plan, self._config.features
-        return self._begun() or Restored(self._learner, features, plan, {}, None, 0, {"kind": self._config.input.kind})
+        return self._begun() or Restored(self._learner, features, plan, {}, None, 0, self._config.input.kept)
 
     def _take(self, run: memory_run.LearningRun, config: RunConfig) -> None:
         """Go on from what a run has come to."""
         self._model, self._small, self._tests = memory_run.restored(run.parts), None, None
         self._learner, self._plan = self._model.learner, self._model.plan
-        self._config = replace(self._config, input=replace(self._config.input, kind=config.input.kind))
+        self._config = replace(self._config, input=self._config.input.like(self._model.header, ()))
 
     def _writer(self, predict_only: bool = False) -> memory_run.MemoryWriter:
         if predict_only:

@@ -161,6 +161,7 @@ def configured(
     if arguments["initial"]:
         config = run_config(arguments, GdConfig(), FeatureConfig(), say)
         changes = learner_choice.learner_changes(typed), features, configs.loss_changes(typed)
-        return start(config, arguments["initial"], *changes, say=say)
+        config, model = start(config, arguments["initial"], *changes, say=say)
+        return replace(config, input=config.input.like(model.header, {"kind", *typed})), model
     learner = learner_choice.new_learner_config(typed)
     return run_config(arguments, learner, FeatureConfig(**features), say), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -46,9 +47,9 @@ def open_model(
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident)
-    return config if "kind" in typed() else of_same_kind(config, model), model
+    return read_alike(config, model, typed()), model
 
 
-def of_same_kind(config: RunConfig, model: Restored) -> RunConfig:
-    """The run over text of the format that the model has learned."""
-    return replace(config, input=replace(config.input, kind=model.header["kind"]))
+def read_alike(config: RunConfig, model: Restored, typed: Collection[str] = ()) -> RunConfig:
+    """The run over data of the format and the columns that the model has learned, but for what was typed."""
+    return replace(config, input=config.input.like(model.header, typed))

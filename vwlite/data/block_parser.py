@@ -13,7 +13,9 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
+from vwlite.data.columns import read_columns
 from vwlite.data.config import BLOCK_SIZE
+from vwlite.data.table_formats import TABLES, laid_out
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
 
@@ -51,15 +53,18 @@ class OpenedInputs:
         self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks)
 
     def head(self, size: int, lines: int = 0) -> bytes:
-        """The whole lines among the first ``size`` bytes; ``lines``, unless 0, are enough. All are parsed later."""
+        """The whole lines among the first ``size`` bytes, or the first line; ``lines``, unless 0, are enough.
+
+        All are parsed later.
+        """
         first, text = [], bytearray()
         while len(text) < size and (block := next(self.source, None)):
             first.append(block)
-            text += memoryview(block.data)[: min(block.size, size - len(text))]
+            text += memoryview(block.data)[: block.size]
             if 0 < lines <= text.count(b"\n"):
                 break
         self.source = chain(first, self.source)
-        return bytes(text[: text.rfind(b"\n") + 1])
+        return bytes(text[: max(text.rfind(b"\n", 0, size), text.find(b"\n")) + 1])
 
 
 class Parser:
@@ -89,7 +94,8 @@ class Parser:
     def __call__(self, block: Block) -> Parsed:
         workspace = self.workspace(block.size)
         while True:
-            status, *counts = self.native(block.data, block.size, self.format, workspace)
+            arguments = block.layout.arguments(block) if block.layout else ()
+            status, *counts = self.native(block.data, block.size, self.format, workspace, *arguments)
             if status != FULL:
                 break
             workspace.grow(counts[-1])
@@ -98,7 +104,7 @@ class Parser:
         rows, segments, features, lines, issues = counts
         if not self.buffers or block.size <= self.buffers.size:
             self.largest = tuple(map(max, self.largest, counts[:3]))
-        batch = workspace.batch(rows, segments, features, block.data)
+        batch = workspace.batch(rows, segments, features, workspace.whole_text(block.data, block.size))
         batch.release = lambda: self.release(block, workspace)
         packed = pack_batch(batch) if self.packs else None
         if self.touch:
@@ -140,16 +146,18 @@ def read(
     touch: Callable[[np.ndarray], None] | None = None,
     marks: bool = False,
     begun: OpenedInputs | None = None,
+    columns: str = "",
 ) -> Iterator[Parsed]:
     """The inputs' batches in order; the same ones for any number of threads.
 
     With ``packs`` batches are also packed for a cache, with ``marks`` the texts are digested. ``begun``: the same
     inputs with the same block size, the first blocks of which were read already. ``touch`` is called with the hashes
-    of each batch, uint32[features], by the thread that parsed it.
+    of each batch, uint32[features], by the thread that parsed it. ``columns`` of tables: with types.
 
     Call ``release`` of each batch when it is no longer used: its arrays are filled again. At most ``threads + 4``
     blocks are in memory at a time. Raises as ``blocks.blocks`` does, DataError for lines beyond ``LONGEST_LINE``.
     """
     begun = begun or OpenedInputs(paths, block_size, marks)
     parser = Parser(format, kind, begun.buffers, packs, touch)
-    return number_lines(in_order(begun.source, parser, threads - 1))
+    source = begun.source if kind not in TABLES else laid_out(begun.source, kind, read_columns(columns), format)
+    return number_lines(in_order(source, parser, threads - 1))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.digests import Digest, Mark
@@ -22,6 +22,16 @@ NEWLINE = 10
 FINE, COARSE = 20_000_000, 3_000_000_000
 
 
+class Layout(Protocol):
+    """How the columns of a file are read, such as ``vwlite.data.csv_table.CsvTable``."""
+
+    def arguments(self, block: "Block") -> tuple[Any, ...]:
+        """What the native parser takes beside the block."""
+
+    def advice(self, code: int, line: bytes, column: int) -> str:
+        """What a message says of an issue at this byte of a line."""
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Block:
     """Whole lines of one file: ``data[:size]`` ends with a newline, 64 zero bytes follow it."""
@@ -31,6 +41,7 @@ class Block:
     path: str  # for messages, "<stdin>" for standard input
     offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
     mark: Mark | None = None  # of the text up to the block's end, where that is digested
+    layout: Layout | None = None  # of a table: how its columns are read
 
 
 def _stat(path: str) -> os.stat_result:

@@ -23,6 +23,7 @@ from vwlite.config_check import fits
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.cache_codec import COUNTS, Packed, unpack_batch, unpacked_size
+from vwlite.data.config import InputConfig
 from vwlite.data.digests import TextDigest, is_unchanged_text
 from vwlite.data.input_stream import missing
 from vwlite.data.spill_buffer import allocate_spillable
@@ -43,18 +44,19 @@ END = b"vwlc"
 ENTRY = (*COUNTS, "offset", "size", "crc")  # of a batch in the footer
 
 
-def description(paths: list[str], format: TextFormat, kind: str) -> dict[str, Any]:
+def description(input: InputConfig, format: TextFormat) -> dict[str, Any]:
     """The inputs and the options of parsing that decide a cache's contents, as JSON data. Raises InputMissing."""
     makes = format.makes_features
     return {
-        "source": fingerprint(paths),
-        "kind": kind,
+        "source": fingerprint(input.paths),
+        "kind": input.kind,
         "hash_all": format.hash_all,
         "hash_seed": format.hash_seed,
         "strict": format.skip_malformed,
         "affix": [int(x) for x in format.affix] if makes else [],
         "spelling": format.spelling.tolist() if makes else [],
         "redefine": format.redefine.tolist() if makes else [],
+        **({"columns": input.columns} if input.columns else {}),
         **({"words": True} if format.words else {}),
         **({"lists": True} if format.lists else {}),
         **({"groups": True} if format.groups else {}),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
 from vwlite.options import Config, Option, config, option
 
+TEXTS = ("vw", "svmlight")  # formats of lines that have no columns
 BLOCK_SIZE = 1 << 19
 CACHE_BESIDE = Option(
     "Keep the parsed data in FILE.cache for later passes and runs.", section="Cache", spelled=("-c", "--cache"),
@@ -17,8 +22,12 @@ class InputConfig(Config):
 
     paths: tuple[str, ...] = ("-",)
     kind: str = option(
-        "vw", "Format of the text.", section="Input", spelled=("--format",), key="kind", choices=("vw", "svmlight"),
-        shown="vw, or the model's",
+        "vw", "Format of the data.", section="Input", spelled=("--format",), key="kind",
+        choices=("vw", "svmlight", "csv", "tsv"), shown="vw, or the model's",
+    )
+    columns: str = option(
+        "", "The columns of tables: roles and namespaces, as 'label=click user=age,city:text'.", section="Input",
+        metavar="COLUMNS", shown="as numbers or text, or the model's",
     )
     threads: int = option(
         1, "Threads that parse; the result does not depend on it.", section="Input", low=1, shown="all cores"
@@ -47,6 +56,18 @@ class InputConfig(Config):
         (), "Label L weighs W times as much.", section="Classes", spelled=("--classweight",), key="classweight",
         metavar="L:W,...", read_as="class_weights",
     )
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What a model keeps of how its data were read."""
+        return {"kind": self.kind, **({"columns": self.columns} if self.columns else {})}
+
+    def like(self, kept: Mapping[str, Any], typed: Collection[str]) -> InputConfig:
+        """Data that are read as those of a model, which has ``kept`` this, but for the options that were typed."""
+        kind = self.kind if "kind" in typed else kept["kind"]
+        of_table = kind not in TEXTS
+        columns = self.columns if "columns" in typed else kept.get("columns", "") if of_table else ""
+        return replace(self, kind=kind, columns=columns)
 
 
 @config

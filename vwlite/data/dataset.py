@@ -12,12 +12,14 @@ from vwlite.data.block_parser import OpenedInputs, Parsed, read
 from vwlite.data.blocks import check_inputs, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
+from vwlite.data.columns import read_columns
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import display_name
+from vwlite.data.table_formats import HEAD, TABLES, looked_at
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, InputMissing, OutputError
+from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
@@ -47,19 +49,36 @@ class Inputs:
         """
         self.config, self.format = config, format
         check_inputs(config.paths)
+        self.begun: OpenedInputs | None = None
+        self.digested = digested or bool(config.cache)
+        self.read_as = ""  # the columns of a table, as they were found
+        if config.kind in TABLES:
+            self.look_at_columns()
+        elif config.columns:
+            raise UsageError(f"--columns goes with tables (--format {', '.join(TABLES)}), not with {config.kind}")
         self.path = config.cache or (TEMPORARY if several_passes else None)
         self.cache: Cache | None = None
         self.pages = pages
         self.rows: Rows | None = None
-        self.digested = digested or bool(config.cache)
         self.marks: dict[str, Mark] = {}  # of each file, how far it was read
         self.ended: set[str] = set()  # those that were read whole
-        self.begun: OpenedInputs | None = None
         self.remade = ""  # why an existing cache was not used
-        self.made_from = description(list(config.paths), format, config.kind) if self.path else {}
+        self.made_from = description(self.config, format) if self.path else {}
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
             self.open_cache(config.cache)
         self.state = "using" if self.cache else "creating" if self.path else "none"
+
+    def look_at_columns(self) -> None:
+        """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
+        config = self.config
+        if not config.paths:
+            raise UsageError(f"--format {config.kind} is read from files")
+        columns = read_columns(config.columns)
+        self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
+        head = self.begun.head(HEAD, 1 if columns.is_typed else 0)
+        found = looked_at(head, config.kind, columns, display_name(config.paths[0]))
+        self.read_as = f"columns: {found.shown()}"
+        self.config = replace(config, columns=str(found.kept(columns)))
 
     def open_cache(self, path: str) -> None:
         """Use the cache if it was made from these inputs; under vw's rules any cache stands for standard input."""
@@ -82,12 +101,18 @@ class Inputs:
 
     def head(self, size: int) -> bytes:
         """The whole lines among the first ``size`` bytes of text, for choosing the format before the text is parsed."""
-        self.begun = OpenedInputs(self.config.paths, self.config.block_size, self.digested)
+        self.begun = self.begun or OpenedInputs(self.config.paths, self.config.block_size, self.digested)
         return self.begun.head(size, self.config.examples)
 
     def parse_as(self, format: TextFormat) -> None:
         """Read the text, of which no more than the head was looked at, in this format."""
         self.format = format
+
+    @property
+    def hint(self) -> str:
+        """What a message adds where no example has a label."""
+        unlabelled = self.read_as and "label" not in read_columns(self.config.columns).roles
+        return " (--columns label=... names the column of labels)" if unlabelled else ""
 
     @property
     def described(self) -> str:
@@ -155,7 +180,8 @@ class Inputs:
         threads = 1 if size is not None and size <= config.block_size else config.threads
         packs = bool(self.path) and not self.format.groups
         options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}
-        options["marks"], options["begun"], self.begun = self.digested, self.begun, None
+        options |= {"marks": self.digested, "begun": self.begun, "columns": config.columns}
+        self.begun = None
         with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
             for part in parts:
                 if part.block.offset == 0:

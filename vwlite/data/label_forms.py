@@ -9,8 +9,10 @@ import numpy as np
 
 from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import text_of
+from vwlite.data.config import InputConfig
 from vwlite.data.multiline import SHARED_WORDS
-from vwlite.data.text_format import TextFormat, parse_text, parser_of
+from vwlite.data.table_formats import head_parser
+from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.numerals import DECIMAL
 
 HEAD = 1 << 16  # bytes at the start of the text that are examined
@@ -42,9 +44,10 @@ FORMS = {
 NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS = FORMS
 
 
-def form_of(head: bytes, text: TextFormat, kind: str) -> str:
+def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     """The form of most labels in the first lines, one of ``FORMS``; numbers where no line has a label."""
-    batch = parse_text(head, text.of_words(lists=True), parser_of(kind))
+    words = text.of_words(lists=True)
+    batch = parse_text(head, words, head_parser(head, config, words))
     blank = batch.flags & BLANK != 0
     labels = [text_of(batch, row).split() for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
     gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines

@@ -101,7 +101,9 @@ class BadLines:
         line = bytes(part.block.data[start:end])
         column = issue.at - start
         location = f"{part.block.path}:{part.first_line + issue.line + 1}:{column + 1}"
-        advice = hint(issue.code, line) or (self.labels.hints.get(issue.code, "") if self.labels else "")
+        layout, hints = part.block.layout, self.labels.hints if self.labels else {}
+        advice = layout.advice(issue.code, line, column) if layout else hint(issue.code, line)
+        advice = advice or hints.get(issue.code, "")
         self.report(f"{location}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}", line)
 
     def leave_out(self, batch: Batch, wrong: dict[int, str]) -> None:

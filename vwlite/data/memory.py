@@ -13,8 +13,10 @@ from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs, head
 from vwlite.data.lines import block_of, blocks_of
+from vwlite.data.table_formats import TABLES
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
+from vwlite.errors import UsageError
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.weight_table import PageToucher
 
@@ -38,6 +40,9 @@ class MemoryInputs(Inputs):
         super().__init__(replace(config, paths=()), format, several_passes, pages=pages)
         self.read = read
 
+    def look_at_columns(self) -> None:
+        """There is no file."""
+
     @property
     def described(self) -> str:
         return "the data"
@@ -60,7 +65,9 @@ class MemoryInputs(Inputs):
 
 
 def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
-    """The batches of lines, which are one text or one line each. Raises DataError for what is no line."""
+    """The batches of lines, which are one text or one line each. Raises DataError for what is no line, UsageError."""
+    if config.kind in TABLES:
+        raise UsageError(f"{config.kind} is read from files: name a Path")
     blocks = text_blocks(text, config.block_size)
     threads = 0 if isinstance(text, str | bytes) and len(text) <= config.block_size else config.threads - 1
     return number_lines(in_order(blocks, Parser(format, config.kind), threads))

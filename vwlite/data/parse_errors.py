@@ -24,6 +24,12 @@ class Code(IntEnum):
     BAD_INDEX = 13
     EXPECTED_COLON = 14
     BAD_VALUE = 15
+    BAD_FIELDS = 16
+    OPEN_QUOTE = 17
+    AFTER_QUOTE = 18
+    BAD_CELL = 19
+    BAD_TAG = 20
+    BAD_LABEL_NAME = 21
 
 
 SENTENCES: dict[int, str] = {
@@ -42,6 +48,12 @@ SENTENCES: dict[int, str] = {
     Code.BAD_INDEX: "bad feature index, expected digits before ':'",
     Code.EXPECTED_COLON: "feature without ':', expected index:value",
     Code.BAD_VALUE: "bad or missing value, expected a number after ':'",
+    Code.BAD_FIELDS: "wrong number of fields, expected as many as the first line has",
+    Code.OPEN_QUOTE: "no closing quote, expected it on the line where the field begins",
+    Code.AFTER_QUOTE: "unexpected text behind a quote, expected the field's end",
+    Code.BAD_CELL: "bad number, expected one in a column of numbers",
+    Code.BAD_TAG: "bad tag, expected one word, as in text",
+    Code.BAD_LABEL_NAME: "bad label, expected one word, as in text",
 }
 
 EXPECTED = {
@@ -68,6 +80,8 @@ def hint(code: int, line: bytes) -> str:
     """Advice for a line that looks like one of another format; empty for others."""
     if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and SVMLIGHT.fullmatch(line):
         return " (--format svmlight?)"
+    if code == Code.NO_BAR and b"," in line and b"|" not in line:
+        return " (--format csv?)"
     if code in (Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE) and b"|" in line:
         return " (--format vw?)"
     return ""

@@ -11,15 +11,18 @@ import numpy as np
 
 from vwlite._native.vw_parser import parse
 from vwlite.data.batch import COLUMNS, FEATURES, NAMESPACES, ROWS, Batch, Names
+from vwlite.data.blocks import SLACK
 from vwlite.errors import UsageError
 
 FULL = 100
 NONE = {ROWS: 0, NAMESPACES: 0, FEATURES: 0}
-FORMATS = {"vw": "vw_parser", "svmlight": "svmlight"}  # and the native modules that parse them
+FORMATS = {  # and the native modules that parse them
+    "vw": "vw_parser", "svmlight": "svmlight", "csv": "csv_parser", "tsv": "csv_parser",
+}
 
 
 def parser_of(format_name: str) -> Callable:
-    """The native ``parse(text, size, format, workspace)`` of a text format.
+    """The native ``parse(text, size, format, workspace)`` of a text format, of tables with a layout's arguments, too.
 
     It returns ``(status, rows, segments, features, lines, issues)``. Raises UsageError for an unknown format.
     """
@@ -69,6 +72,7 @@ class Workspace:
         sizes = (max(one, 9 * other // 8) + 64 for one, other in zip(usual, like, strict=True))
         self.rows, self.segments, self.features = sizes
         self.max_issues = 64
+        self.more, self.used = np.zeros(1, np.uint8), 0  # text behind the block's, and how much of it there is
         self.allocate()
 
     def allocate(self) -> None:
@@ -96,6 +100,18 @@ class Workspace:
             self.rows, self.segments, self.features = 2 * self.rows, 2 * self.segments, 2 * self.features
         self.allocate()
 
+    def begin_text(self, text: bytes, room: int) -> np.ndarray:
+        """The array of the text behind the block's, which begins with ``text`` and has ``room`` behind it."""
+        if len(self.more) < len(text) + room:
+            self.more = np.empty(len(text) + room, np.uint8)
+        self.more[: len(text)] = np.frombuffer(text, np.uint8)
+        self.used = len(text)
+        return self.more
+
+    def whole_text(self, data: bytearray, size: int) -> bytearray:
+        """The text that a batch's offsets refer to: the block's ``data[:size]`` and what was put behind it."""
+        return data[:size] + bytes(self.more[: self.used]) + SLACK if self.used else data
+
     def batch(self, rows: int, segments: int, features: int, text: object) -> Batch:
         names = None
         if self.names:
@@ -112,10 +128,10 @@ def parse_text(text: bytes, format: TextFormat, parse: Callable = parse) -> Batc
     """Parse a few lines held in memory (tests, single examples) with a parser of ``parser_of``."""
     if not text.endswith(b"\n"):
         text += b"\n"
-    data = bytearray(text) + bytes(64)
+    data = bytearray(text) + SLACK
     workspace = Workspace(len(text), format.names)
     while True:
         status, rows, segments, features, _, issues = parse(data, len(text), format, workspace)
         if status != FULL:
-            return workspace.batch(rows, segments, features, memoryview(data))
+            return workspace.batch(rows, segments, features, memoryview(workspace.whole_text(data, len(text))))
         workspace.grow(issues)

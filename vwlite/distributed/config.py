@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vwlite.data.config import TEXTS
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 from vwlite.training.config import RunConfig
@@ -71,6 +72,7 @@ def check_run(run: RunConfig) -> None:
     asked = {
         "--passes": run.passes > 1,
         "--cache": input.cache,
+        f"--format {input.kind}": input.kind not in TEXTS,
         "--examples": input.examples,
         "--shuffle": input.shuffle,
         "--shuffle-first": input.shuffle_first,

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from vwlite.api.data_source import inputs_of
 from vwlite.api.json_predictions import JsonPredictions
 from vwlite.api.memory_run import TestRun
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import TEXTS, BadLinesConfig, InputConfig
 from vwlite.errors import Diverged, UsageError, VwliteError
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
@@ -44,7 +44,8 @@ class Served:
         self.version = version_of(path)
         run = RunConfig(input=InputConfig(("-",), threads=1), learning=False, max_memory=max_memory)
         config, self.model = start(run, path, {})
-        self.config = replace(config, input=replace(config.input, kind=self.model.header["kind"]))
+        kind = self.model.header["kind"]
+        self.config = replace(config, input=replace(config.input, kind=kind if kind in TEXTS else "vw"))
         self.lock = threading.Lock()
 
     def text(self, lines: bytes) -> bytes:

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from vwlite.data.config import InputConfig
 from vwlite.data.tables import table_batches
 from vwlite.evaluation.ranking_metrics import Ranking
 from vwlite.features.config import FeatureConfig, QueryConfig
@@ -98,7 +99,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         columns = Columns(self.n_features_in_)
         features = FeatureConfig(bits=columns.fewest_bits(0))
         plan, labels = Plan(features), GradedLabels(config.loss)
-        data = TrainingSet(labels, Queries(config.queries, features), plan, "vw")
+        data = TrainingSet(labels, Queries(config.queries, features), plan, InputConfig())
         numbers = query_numbers(qid, X)
         format = text_format(features, skip_malformed=True)
         for batch in table_batches(X, y.astype(np.float32), weight=weight.astype(np.float32), text_format=format):

@@ -21,7 +21,7 @@ Byte = Annotated[int, Between(0, 2**8 - 1)]
 Word = Annotated[int, Between(0, 2**32 - 1)]
 Number = Double | Literal["inf", "-inf", "nan"]  # as ``vwlite.learners.base.plain`` has it
 Counts = dict[str, Double | Literal["inf", "-inf"] | None]  # of ``vwlite.training.counters.Counters``
-Kind = Literal["vw", "svmlight"]
+Kind = Literal["vw", "svmlight", "csv", "tsv"]
 
 
 class Node(TypedDict):
@@ -93,6 +93,7 @@ class Header(Node):
     passes: Natural
     resumable: bool
     kind: Kind
+    columns: NotRequired[str]
     names: bool
     nodes: NotRequired[list[Node]]
     run: NotRequired[Run]
@@ -112,6 +113,7 @@ class LogLinear(TypedDict):
     seen: list[Byte]
     passes: Natural
     kind: Kind
+    columns: NotRequired[str]
     names: bool
     l1: dict
 

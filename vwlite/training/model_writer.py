@@ -64,6 +64,7 @@ class ModelWriter(Listener):
         the model. ``model`` is what the run goes on from.
         """
         self.config, self.learner, self.plan, self.counters = config, learner, plan, counters
+        self.input = config.input  # as it was read
         self.names, self.labels, self.ledger, self.best = names, labels, ledger, BestPass()
         self.passes = model.passes if model else 0  # finished in all, this run's and those before
         self.totals: Counters | None = None  # this run's counts and those of the runs before, where there were any
@@ -180,7 +181,7 @@ class ModelWriter(Listener):
             "seen": sorted(self.plan.seen),
             "passes": self.passes,
             "resumable": resumable,
-            "kind": self.config.input.kind,
+            **self.input.kept,
             "names": names,
         }
 

@@ -25,6 +25,7 @@ class Header(Listener):
     def begin(self, run: Run) -> None:
         inputs = self.source.inputs
         self.display.note(inputs.remade)
+        self.display.note(inputs.read_as)
         self.display.start(inputs.size())
         for line in header_lines(self.config, run.learner, self.source.cache_line, run.passes):
             self.display.line(line)

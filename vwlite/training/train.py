@@ -89,6 +89,7 @@ class Training:
             digested=bool(ledger or checkpoints),
             ahead=self.names and self.names.ahead,
         )
+        self.writer.input = self.source.inputs.config
         if ledger:
             ledger.watch(self.source)
         self.holdout = self.source.holdout.active
@@ -124,6 +125,7 @@ class Training:
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
         """In the order in which what they print and write is to appear."""
         config, learner, counters, display = self.config, self.learner, self.counters, self.display
+        inputs = self.source.inputs
         wanted = config.learning and self.fresh
         listeners: list[Listener | None] = [
             Header(config, self.source, display),
@@ -132,7 +134,7 @@ class Training:
             ProgressTable(config, learner, counters, display),
             *predictions,
             MalformedLineCheck(self.policy),
-            LabelledExampleCheck(counters, self.source.inputs.described, config.output.model, wanted),
+            LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             self.writer,
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display) if config.learning else None,

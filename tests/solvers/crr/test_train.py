@@ -34,7 +34,7 @@ def read(tmp_path, text, config, kind="vw", **features):
     path.write_text(text)
     features = FeatureConfig(bits=BITS, **features)
     plan = Plan(features)
-    data = TrainingSet(GradedLabels(config.loss), Queries(config.queries, features), plan, kind)
+    data = TrainingSet(GradedLabels(config.loss), Queries(config.queries, features), plan, InputConfig(kind=kind))
     text = text_format(features, skip_malformed=True)
     inputs = Inputs(InputConfig((str(path),), kind=kind), text, not config.pair_buffer)
     policy = BadLines(data.labels, quiet, fail_fast=True)

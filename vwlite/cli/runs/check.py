@@ -45,7 +45,7 @@ def run(arguments: dict[str, Any]) -> int:
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
     asked = reader_of(arguments)
-    reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config.kind)]()
+    reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config)]()
     inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
     policy = BadLines(reader, tell, max_ratio=tolerance.max_ratio, fail_fast=tolerance.strict, to_the_end=True)
@@ -55,13 +55,15 @@ def run(arguments: dict[str, Any]) -> int:
     report["warnings"] = traps.sentences(report)
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
+    if inputs.read_as and tell:
+        tell(inputs.read_as)
     if arguments["json_path"] != "-":
         print("\n".join(table(report, bits)))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
     policy.check_ratio(policy.lines)
     if census.examples == census.unlabelled:
-        raise DataError("there is no labelled example to learn from")
+        raise DataError(f"there is no labelled example to learn from{inputs.hint}")
     return 0
 
 

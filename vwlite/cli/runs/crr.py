@@ -39,11 +39,11 @@ def run(arguments: dict[str, Any]) -> int:
     plan = Plan(features)
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None
-    data = TrainingSet(labels, Queries(config.queries, features), plan, input.kind, names)
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"]}
     policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
     text = text_format(features, skip_malformed=True, names=arguments["names"])
     inputs = Inputs(input, text, several_passes=not config.pair_buffer)
+    data = TrainingSet(labels, Queries(config.queries, features), plan, inputs.config, names)
     try:
         read(data, inputs, policy, arguments["bad_lines"], config)
         progress = (lambda line: None) if arguments["quiet"] else tell

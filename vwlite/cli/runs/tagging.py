@@ -14,7 +14,7 @@ from vwlite.escapes import escaped
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import facts, top
-from vwlite.solvers.loglinear.tagger import Tagger, choose, input_for, measure, read_batches, texts
+from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, read_batches, texts
 from vwlite.training.prediction_writer import PredictionWriter
 
 
@@ -26,7 +26,8 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool 
     tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
     policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
     closing.enter_context(policy.keeping(config.keep))
-    input = input_for(model, input_config(arguments), "kind" in build.typed())
+    past = model.past
+    input = input_config(arguments).like({"kind": past.kind, "columns": past.columns}, build.typed())
     return Tagger(model, read_batches(model, input, policy)), policy
 
 

@@ -96,7 +96,7 @@ class TrialRunner:
         input = InputConfig(tuple(self.tests), threads=available_cores())
         run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
         config, model = start(run, path, to_measure(path))
-        config = build.of_same_kind(config, model)
+        config = build.read_alike(config, model)
         return finite(measure(config, model, BadLinesConfig(), asked=self.metric, quiet=True))[self.metric]
 
     def keep(self, model: str, outcome: Outcome) -> None:

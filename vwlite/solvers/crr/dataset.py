@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.shuffle import Rows
@@ -32,10 +33,10 @@ class TrainingSet:
     """
 
     def __init__(
-        self, labels: GradedLabels, queries: Queries, plan: Plan, kind: str, names: NameIndex | None = None
+        self, labels: GradedLabels, queries: Queries, plan: Plan, input: InputConfig, names: NameIndex | None = None
     ) -> None:
-        """``names`` of features are collected in there."""
-        self.labels, self.by, self.plan, self.kind, self.names = labels, queries, plan, kind, names
+        """``input`` as it was read; ``names`` of features are collected in there."""
+        self.labels, self.by, self.plan, self.input, self.names = labels, queries, plan, input, names
         self.counters = Counters()
         self.batches: list[Batch] = []
         self.columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}

@@ -133,7 +133,7 @@ def content(
         "seen": sorted(data.seen),
         "passes": 1,
         "resumable": True,
-        "kind": data.kind,
+        **data.input.kept,
         "names": data.names is not None,
         "crr": training,
     }

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.config_check import built, check_types, require
+from vwlite.data.config import InputConfig
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
@@ -34,6 +35,7 @@ class TrainingRecord:
     seen: tuple[int, ...]
     kind: str
     negative_label: float | None
+    columns: str = ""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -64,7 +66,7 @@ class ModelContext:
     config: L1Config
     features: FeatureConfig
     seen: set[int]
-    kind: str
+    input: InputConfig  # as it was read
     examples: int
     negative_label: float | None = None
     names: NameIndex | None = None
@@ -81,7 +83,7 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
         "seen": sorted(about.seen),
         "passes": trained.passes,
         "resumable": True,
-        "kind": about.kind,
+        **about.input.kept,
         "names": about.names is not None,
         "l1": {
             **{name: value for name, value in asdict(about.config).items() if name != "passes"},
@@ -154,6 +156,7 @@ def record_of(header: dict[str, Any]) -> TrainingRecord:
         objective=told["objective"],
         seen=tuple(header["seen"]),
         **{name: header[name] for name in ("passes", "kind", "negative_label")},
+        columns=header.get("columns", ""),
     )
 
 

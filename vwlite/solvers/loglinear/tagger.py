@@ -1,7 +1,7 @@
 """Labels for lines, from a model of named labels."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -191,7 +191,3 @@ def measure(tagger: Tagger, metrics: list[str] | None) -> dict[str, Any]:
     for part in tagger.run():
         score.add(part)
     return score.report(metrics)
-
-
-def input_for(model: LoadedModel, input: InputConfig, kind_typed: bool) -> InputConfig:
-    return input if kind_typed else replace(input, kind=model.past.kind)

@@ -82,12 +82,14 @@ class Texts:
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "fail_fast": job.bad_lines.strict}
         self.policy = BadLines(self.labels, job.say, **tolerance)
+        self.input = job.input  # as it was read
         self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
     def read(self, input: InputConfig) -> Lines:
         """Raises the errors of reading, DataError among them."""
         job = self.job
         inputs = Inputs(input, text_format_of(job.config, job.features, self.names is not None))
+        self.input = inputs.config
         try:
             if inputs.cache:
                 self.policy.recall(inputs.cache.lines, inputs.cache.bad)
@@ -133,7 +135,7 @@ def fit(
         lines = texts.read(job.input) if batches is None else texts.take(batches)
     book = texts.collector.book
     names = list(book.texts) if book else []
-    held = texts.read(InputConfig(paths=(job.holdout.path,), kind=job.input.kind)) if job.holdout.path else None
+    held = texts.read(InputConfig(paths=(job.holdout.path,), **texts.input.kept)) if job.holdout.path else None
     train, out = parts_of(job, lines, held, names)
     if not len(train.rows):
         raise DataError("there is no labelled example to learn from")
@@ -146,7 +148,7 @@ def fit(
     trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress))
     problem = train.problem
     about = model_file.ModelContext(
-        config, job.features, texts.collector.plan.seen, job.input.kind, len(train.rows),
+        config, job.features, texts.collector.plan.seen, texts.input, len(train.rows),
         texts.labels.negative if texts.labels else None, texts.names,
     )
     chains = isinstance(problem, Chains)

@@ -1,0 +1,273 @@
+"""Comma- and tab-separated values, against Python's reader of them, lines of text and data frames."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.csv_rows import Malformed, row_of
+from tabletext import assert_same, formats, line, names_of, parsed
+
+from vwlite.data.batch import BLANK, TAGGED
+from vwlite.data.block_parser import read
+from vwlite.data.blocks import Block
+from vwlite.data.columns import TEXT, WORDS, read_columns
+from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
+from vwlite.data.parse_errors import Code
+from vwlite.data.tables import table_batches
+from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.errors import DataError, UsageError
+
+HEADER = ["y", "w", "n", "t", "b", "z", "id", "o"]
+COLUMNS = "label=y weight=w base=o tag=id user=n:number,t:text text=b:words =z:text"
+
+
+def parse(text, format, columns=COLUMNS, kind="csv"):
+    """``(batch, issues)`` of a table; an issue is ``(line, code, column)``."""
+    text += b"\n" * (text[-1:] not in (b"", b"\n"))
+    delimiter = DELIMITERS[kind]
+    table = CsvTable(header_of(text, delimiter, "here"), read_columns(columns), delimiter, format, "here")
+    data, workspace = bytearray(text) + bytes(64), Workspace(0, format.names)
+    while True:
+        arguments = table.arguments(Block(data, len(text), "", 0))
+        status, rows, segments, features, lines, bad = parser_of(kind)(data, len(text), format, workspace, *arguments)
+        if status != FULL:
+            break
+        workspace.grow(bad)
+    assert status == 0
+    assert lines == text.count(b"\n")
+    found = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
+    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in found]
+    return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
+
+
+def expected(text, format, columns, delimiter):
+    """The batch of the lines that say the same, and the numbers of malformed lines."""
+    lines = text.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+    placed = read_columns(columns).placed(HEADER, "here")
+    rows, bad = {}, []
+    for number, one in enumerate(lines[1:], 1):
+        try:
+            rows[number] = row_of(one, HEADER, delimiter, placed, format.words)
+        except Malformed:
+            bad.append(number)
+    made = [line("'x ", row.blocks) if not row.blank else "" for row in rows.values()]
+    batch = parsed(made, TextFormat(format.hash_all, format.hash_seed, names=format.names)) if made else None
+    return rows, bad, batch
+
+
+def assert_agrees(text, format, columns=COLUMNS, kind="csv"):
+    found, issues = parse(text, format, columns, kind)
+    rows, bad, batch = expected(text, format, columns, DELIMITERS[kind])
+    assert [issue[0] for issue in issues] == bad
+    assert found.line.tolist() == list(rows)
+    if not rows:
+        return
+    given_rows = list(rows.values())
+    labels = [np.nan if row.label is None else 1 if format.words else row.label for row in given_rows]
+    assert np.array_equal(found.label, np.array(labels, np.float32), equal_nan=True)
+    assert found.importance.tolist() == [np.float32(row.importance) for row in given_rows]
+    assert found.base.tolist() == [np.float32(row.base) for row in given_rows]
+    assert found.flags.tolist() == [BLANK * row.blank | TAGGED * bool(row.tag) for row in given_rows]
+    for number, row in enumerate(given_rows):
+        span = [row.label] if format.words and row.label else []
+        span += ["'" * bool(span) + row.tag] if row.tag else []
+        assert found.tag(number).decode("utf-8", "surrogateescape") == " ".join(span)
+    for name in ("label", "importance", "base", "flags", "line", "tag_start", "tag_end"):
+        setattr(batch, name, getattr(found, name))
+    batch.text, text_of = found.text, batch.text
+    found_names, batch_names = found.names, batch.names
+    found.names = batch.names = None
+    assert_same(found, batch)
+    if found_names:
+        found.names, batch.names, batch.text = found_names, batch_names, text_of
+        assert names_of(found) == names_of(batch)
+
+
+numbers = st.one_of(
+    st.integers(-3, 3).map(str),
+    st.floats(width=32).map(repr),
+    st.floats(-9, 9).map("{:.4f}".format),
+    st.sampled_from(
+        ["", " 7 ", "-0", "+1", "1.", ".5", "1e3", "2E-2", "0.7", "123456789", "12345678.1234567",
+         "1234567890.12345678",
+         "00000000000000000000001.5", "9007199254740993", "1e-45", "1e39", "1e400", "nan", "NA", "null", "None", "n/a",
+         "true", "FALSE", "inf", "-Infinity", "1e", "-", ".", "1e+", "0x10", "1 2", "x", "1,5", "e5", "++1"]
+    ),
+)  # fmt: skip
+texts = st.one_of(
+    st.sampled_from(
+        ["", "red", "12", "-", "1e5", "nano", "inf", "a:b", "a b|c", " x", "é", "exactly15letter", "exactly16letters",
+         "123456789012345", "1234567890123456", "2017-11-07 09:30:38", "x" * 300, "\x01x", "x\x01", "E", "n",
+         '"', "a\rb"]
+    ),
+    st.text(),
+).map(lambda text: text.replace("\n", ""))  # fmt: skip
+labels = st.one_of(numbers, st.sampled_from(["", "1", "-1", "spam", "'x", "a|b"]))
+tags = st.sampled_from(["", "", "r1", "a b", "é", "save", "x|y", "'q"])
+
+
+def quoted(cell, delimiter, always=False):
+    special = always or delimiter in cell or cell.startswith('"')
+    return '"' + cell.replace('"', '""') + '"' if special else cell
+
+
+@st.composite
+def lines(draw, delimiter=","):
+    cells = [
+        *(draw(labels), draw(st.sampled_from(["", "1", "2.5", "0", "-1", "x"])), draw(numbers), draw(texts)),
+        *(draw(st.lists(texts, max_size=3).map(" ".join)), draw(texts), draw(tags)),
+        draw(st.sampled_from(["", "0.25"])),
+    ]
+    if not draw(st.integers(0, 15)):
+        cells = cells[: draw(st.integers(0, 9))] + ["more"] * draw(st.integers(0, 2))
+    text = delimiter.join(quoted(cell, delimiter, draw(st.booleans())) for cell in cells)
+    return draw(st.sampled_from(["", "", "", "\ufeff"])) + text + draw(st.sampled_from(["", "", "", "\r"]))
+
+
+junk = st.text('",;\r xa1é', max_size=30)
+word_formats = st.builds(TextFormat, words=st.booleans(), names=st.booleans(), hash_all=st.booleans())
+
+
+@given(st.lists(st.one_of(lines(), lines(), junk, st.just("")), max_size=8), st.one_of(formats, word_formats))
+def test_agrees_with_the_twin(some, format):
+    text = "\n".join([",".join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
+    assert_agrees(text, format, COLUMNS.replace("base", "ignore") if format.words else COLUMNS)
+
+
+@given(st.lists(lines("\t"), max_size=5), formats)
+def test_tabs_part_fields_as_commas_do(some, format):
+    text = "\n".join(["\t".join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
+    assert_agrees(text, format, kind="tsv")
+
+
+@given(st.binary(max_size=60), formats)
+def test_any_bytes_are_a_row_or_malformed(data, format):
+    text = ",".join(HEADER).encode() + b"\n" + data + b"\n"
+    assert_agrees(text, format)
+
+
+frame_cells = {
+    "n": st.none() | st.floats(-1e9, 1e9) | st.sampled_from([0.0, 0.1, 0.7, 1e-40]),
+    "t": st.none() | st.text(st.characters(exclude_characters='\n\r\0"', codec="utf-8"), min_size=1),
+    "z": st.none() | st.sampled_from(["red", "12", "a b", "é"]),
+    "y": st.none() | st.sampled_from([0.0, 1.0, 0.3]),
+    "id": st.none() | st.sampled_from(["r1", "é"]),
+}
+
+
+@given(st.lists(st.fixed_dictionaries(frame_cells), min_size=1, max_size=5), formats)
+def test_rows_are_those_of_a_data_frame(rows, format):
+    pa = pytest.importorskip("pyarrow")
+    kinds = {name: pa.float64() if name in "ny" else pa.string() for name in frame_cells}
+    table = pa.table({name: pa.array([row[name] for row in rows], kinds[name]) for name in frame_cells})
+    given_columns = {"y": "y", "tags": "id", "namespaces": {"user": ["n", "t"]}}
+    (frame,) = table_batches(table, **given_columns, text_format=format)
+    shown = [["" if row[name] is None else quoted(str(row[name]), ",", True) for name in frame_cells] for row in rows]
+    text = "\n".join([",".join(frame_cells), *map(",".join, shown)]).encode() + b"\n"
+    found, issues = parse(text, format, "label=y tag=id user=n:number,t:text =z:text")
+    assert not issues
+    assert found.line.tolist() == list(range(1, len(rows) + 1))
+    found.line = frame.line
+    found.names, names = None, found.names
+    frame.names, frame_names = None, frame.names
+    assert_same(found, frame)
+    assert (names is None) == (frame_names is None)
+
+
+def test_malformed_lines_are_told_by_code_and_column():
+    text = b"""y,w,n,t,b,z,id,o
+1,1,5
+1,1,5,t,b,z,id,0,more
+1,1,"5,t,b,z,id,0
+1,1,5,"t"x,b,z,id,0
+1,1,five,t,b,z,id,0
+1,1,inf,t,b,z,id,0
+one,1,5,t,b,z,id,0
+1,-1,5,t,b,z,id,0
+1,1,5,t,b,z,i d,x
+1,1,5,t,b,z,id,
+"""
+    batch, issues = parse(text, TextFormat())
+    assert len(batch) == 1
+    assert issues == [
+        *[(1, Code.BAD_FIELDS, 5), (2, Code.BAD_FIELDS, 17), (3, Code.OPEN_QUOTE, 4), (4, Code.AFTER_QUOTE, 9)],
+        *[(5, Code.BAD_CELL, 4), (6, Code.NOT_FINITE, 4), (7, Code.BAD_LABEL_NUMBER, 0), (8, Code.BAD_IMPORTANCE, 2)],
+        (9, Code.BAD_CELL, 16),
+    ]
+    _, issues = parse(text, TextFormat().of_words(), COLUMNS.replace("base", "ignore"))
+    assert issues[-1] == (9, Code.BAD_TAG, 12)
+
+
+def test_a_label_of_several_words_goes_with_lists():
+    text = b"y,id\n1:0.5 2:1,r\na b,r\n"
+    batch, issues = parse(text, TextFormat().of_words(lists=True), "label=y tag=id")
+    assert not issues and [batch.tag(row) for row in range(2)] == [b"1:0.5 2:1 'r", b"a b 'r"]
+    batch, issues = parse(text, TextFormat().of_words(), "label=y tag=id")
+    assert [(number, code) for number, code, _ in issues] == [(1, Code.BAD_LABEL_NAME), (2, Code.BAD_LABEL_NAME)]
+
+
+@pytest.mark.parametrize("size", [1, 30, 1 << 19])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_and_threads_do_not_matter(tmp_path, size, threads):
+    rows = "".join(f'{i % 2},"a ""{i}"", b",{i / 7}\n' for i in range(200))
+    text = ("\ufeffy,t,n\n" + rows).replace("\n", "\r\n").encode().removesuffix(b"\r\n")
+    (tmp_path / "one.csv").write_bytes(text)
+    (tmp_path / "two.csv.gz").write_bytes(gzip.compress(b"n,skip,t,y\n" + b"3,5,x,1\n"))
+    paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv.gz")]
+    columns = str(first_look(b"y,t,n\n1,x,1\n", ",", read_columns("label=y"), "").kept(read_columns("")))
+    rows, lines = [], []
+    for part in read(paths, TextFormat(), "csv", columns=columns, threads=threads, block_size=size):
+        assert not part.issues
+        for row in range(len(part.batch)):
+            first, last = part.batch.row_namespace[[row, row + 1]]
+            begin, end = part.batch.namespace_start[[first, last]]
+            rows.append((part.batch.label[row], *part.batch.value[begin:end].tolist()))
+            lines.append(part.first_line + int(part.batch.line[row]))
+        part.batch.release()
+    assert lines == [*range(1, 201), 1]
+    assert rows == [*((i % 2, 1, *([float(np.float32(i / 7))] if i else [])) for i in range(200)), (1, 3, 1)]
+
+
+def test_the_first_look_tells_numbers_from_text():
+    head = b"a,b,c,d,e,,f\n1,x,,true,1e5,9,2017-01-02\n 2 ,3,nan,no,.5,9,\nshort\n"
+    found = first_look(head, ",", read_columns("label=a"), "here")
+    assert str(found) == "label=a =b:text,c:number,d:text,e:number,f:text ignore=*"
+    assert found.shown() == "label=a =b:text,c:number,d:text,e:number,f:text"
+    again = read_columns(str(found.kept(read_columns(""))))
+    assert again == found.kept(read_columns("")) and again.is_typed
+    assert str(again.placed(["e", "new", "b", "c", "d", "f"], "x").typed({})) == (
+        "=e:number,b:text,c:number,d:text,f:text ignore=new,*"
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "columns", "message"),
+    [
+        (b"", "", "t.csv: there is no first line with the names of the columns"),
+        (b"\n1,2\n", "", "t.csv: there is no first line with the names of the columns"),
+        (b"a,b,a\n", "", "t.csv has two columns 'a'"),
+        (b"a,b\n", "label=c", "t.csv has no column 'c' (it has a, b)"),
+        (b"click,b\n", "label=clicks", "t.csv has no column 'clicks' (it has click, b; did you mean click?)"),
+        (b'a,"b\n', "", "t.csv:1: the names of the columns cannot be read: unexpected end of data"),
+    ],
+)
+def test_tables_that_cannot_be_read_are_refused(head, columns, message):
+    with pytest.raises(DataError) as error:
+        first_look(head, ",", read_columns(columns), "t.csv")
+    assert str(error.value) == message
+
+
+def test_features_made_of_names_and_groups_are_refused():
+    affix = np.zeros(256, np.uint64)
+    affix[97] = 5
+    for format in (TextFormat(affix=affix), TextFormat().of_words(True, groups=True)):
+        with pytest.raises(UsageError):
+            CsvTable(["a"], read_columns("=a:number"), ",", format, "")
+
+
+def test_types_are_as_the_kernel_numbers_them():
+    table = CsvTable(["a", "b", "c"], read_columns("=a:number,b:text,c:words"), ",", TextFormat(), "")
+    assert table.type.tolist()[:3] == [0, 1, 2]
+    assert (TEXT, WORDS) == ("text", "words")

@@ -1,0 +1,202 @@
+"""What ``--columns`` says: which column of a table is the label, and what the others are.
+
+    label=click weight=w tag=id user=age,city:text text=body:words =price ignore=day
+
+An item is a role (``label``, ``weight``, ``base``, ``tag``, ``ignore``) or else a namespace, empty for the anonymous
+one, and its columns. ``:number``, ``:text`` and ``:words`` say how a column is read, ``?`` that it may be missing, and
+``*`` stands for the columns that are not named; without it these are anonymous features. Names with blanks and with
+``,=:?*"`` are quoted, as ``"annual income"``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vwlite.errors import DataError, UsageError
+from vwlite.options import not_one_of
+
+ROLES = ("label", "weight", "base", "tag")
+IGNORE, REST = "ignore", "*"
+NUMBER, TEXT, WORDS = TYPES = ("number", "text", "words")
+NAME = r'(?:"(?:[^"]|"")*"|[^\s,=:"?]+)'
+MEMBER = re.compile(rf"({NAME})(?::([a-z]*))?(\?)?")
+ITEM = re.compile(rf"\s*({NAME}?)=({MEMBER.pattern}(?:,{MEMBER.pattern})*)(?=\s|$)")
+BARE = re.compile(r'[^\s,=:"?*]+')
+EXAMPLE = "label=click user=age,city:text"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by its name; ``type`` is one of ``TYPES``, or empty where the data decide."""
+
+    name: str
+    type: str = ""
+    optional: bool = False
+
+    def __str__(self) -> str:
+        return quoted(self.name) + (f":{self.type}" if self.type else "") + "?" * self.optional
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """``roles`` by name; ``spaces``: the columns of each namespace; ``rest``: where the columns that are not named go,
+    a namespace or ``ignore``, and how they are read.
+    """
+
+    roles: Mapping[str, Column]
+    spaces: Mapping[str, tuple[Column, ...]]
+    ignored: tuple[str, ...] = ()
+    rest: str = ""
+    rest_type: str = ""
+
+    def __str__(self) -> str:
+        """As ``read_columns`` takes it."""
+        items = [f"{role}={column}" for role, column in self.roles.items()]
+        items += [f"{quoted(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
+        if self.rest == IGNORE:
+            items.append(f"{IGNORE}={','.join([*map(quoted, self.ignored), REST])}")
+        elif self.ignored:
+            items.append(f"{IGNORE}={','.join(map(quoted, self.ignored))}")
+        if self.rest_type or self.rest not in ("", IGNORE):
+            items.append(f"{quoted(self.rest)}={REST}{self.rest_type and ':' + self.rest_type}")
+        return " ".join(items)
+
+    @property
+    def named(self) -> Iterator[Column]:
+        """The columns that are read, by name."""
+        yield from self.roles.values()
+        for some in self.spaces.values():
+            yield from some
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether nothing is left to find out from the data."""
+        return self.rest == IGNORE and all(one.type for some in self.spaces.values() for one in some)
+
+    def shown(self) -> str:
+        """The same for people: without what only later files and models need."""
+        plain = {role: replace(column, optional=False) for role, column in self.roles.items()}
+        return str(replace(self, roles=plain, rest="" if self.rest == IGNORE else self.rest))
+
+    def placed(self, header: Sequence[str], source: str) -> Columns:
+        """The same for a table of these columns: every column is named, in the order in which features are read.
+
+        In a namespace the columns stand in the table's order, those of words last. Raises DataError, which names
+        ``source``, for columns that are not there or are twice.
+        """
+        check_header(header, source)
+        known = {name: Column(name) for name in header if name}
+        owner: dict[str, str] = {}
+        for space, some in self.spaces.items():
+            for column in some:
+                known[column.name] = column
+                owner[column.name] = space
+        missing = [one.name for one in self.named if one.name not in header and not one.optional]
+        if missing:
+            raise DataError(f"{source} has no column {missing[0]!r}{proposal(missing[0], header)}")
+        roles = {role: column for role, column in self.roles.items() if column.name in header}
+        aside = {*self.ignored, *(column.name for column in roles.values())}
+        left = [name for name in header if name and name not in aside and name not in owner]
+        if self.rest != IGNORE:
+            owner.update(dict.fromkeys(left, self.rest))
+            known.update({name: Column(name, self.rest_type) for name in left})
+            left = []
+        used = [known[name] for name in header if name in owner and name not in aside]
+        spaces = {
+            space: tuple(sorted((one for one in used if owner[one.name] == space), key=lambda one: one.type == WORDS))
+            for space in dict.fromkeys(("", *self.spaces, self.rest)) if space != IGNORE
+        }
+        ignored = (*(name for name in header if name in self.ignored), *left)
+        return Columns(roles, {space: some for space, some in spaces.items() if some}, ignored, IGNORE)
+
+    def typed(self, types: Mapping[str, str]) -> Columns:
+        """The same with the types of columns that have none."""
+        spaces = {
+            space: tuple(replace(one, type=one.type or types[one.name]) for one in some)
+            for space, some in self.spaces.items()
+        }
+        return replace(self, spaces=spaces)
+
+    def kept(self, asked: Columns) -> Columns:
+        """What a model keeps, for other tables: only columns of features must be there; what was ``asked`` for and may
+        be missing still may be there.
+        """
+        roles = {role: replace(column, optional=True) for role, column in {**asked.roles, **self.roles}.items()}
+        there = {column.name for column in self.named}
+        spaces = dict(self.spaces)
+        for space, some in asked.spaces.items():
+            missing = tuple(one for one in some if one.type and one.name not in there)
+            spaces[space] = (*spaces.get(space, ()), *missing)
+        return replace(self, roles=roles, spaces={space: some for space, some in spaces.items() if some}, ignored=())
+
+
+def quoted(name: str) -> str:
+    return name if BARE.fullmatch(name) or not name else '"{}"'.format(name.replace('"', '""'))
+
+
+def unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+def proposal(name: str, known: Collection[str]) -> str:
+    """The columns there are, and the one that is spelled most like ``name``."""
+    from difflib import get_close_matches
+
+    some = ", ".join(list(known)[:10]) + (", ..." if len(known) > 10 else "")
+    near = get_close_matches(name, known, n=1)
+    return f" (it has {some}{f'; did you mean {near[0]}?' if near else ''})"
+
+
+def check_header(header: Sequence[str], source: str) -> None:
+    """Raises DataError for names that are twice; columns without a name are left out."""
+    seen: set[str] = set()
+    for name in header:
+        if name and name in seen:
+            raise DataError(f"{source} has two columns {name!r}")
+        seen.add(name)
+
+
+def read_columns(text: str) -> Columns:
+    """What ``--columns`` is given. Raises UsageError."""
+    roles: dict[str, Column] = {}
+    spaces: dict[str, tuple[Column, ...]] = {}
+    ignored: tuple[str, ...] = ()
+    rest: tuple[str, str] | None = None
+    seen: set[str] = set()
+    at = 0
+    while text[at:].strip():
+        item = ITEM.match(text, at)
+        if not item:
+            raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}")
+        at = item.end()
+        key = unquoted(item[1])
+        members = [column_of(*found) for found in MEMBER.findall(item[2])]
+        for name, column in members:
+            if name in seen:
+                raise UsageError(f"--columns: column {column.name!r} stands there twice")
+            seen.add(name)
+            if name == REST and key in ROLES:
+                raise UsageError(f"--columns: {key}=* cannot be, {key} is one column")
+            if column.type and key in (*ROLES, IGNORE):
+                raise UsageError(f"--columns: {key}={column}: a type goes with columns that are features")
+        plain = [column for name, column in members if name != REST]
+        rest = next(((key, column.type) for name, column in members if name == REST), rest)
+        if key == IGNORE:
+            ignored += tuple(column.name for column in plain)
+        elif key in ROLES:
+            if len(plain) > 1 or key in roles:
+                raise UsageError(f"--columns: {key} is one column")
+            roles[key] = plain[0]
+        else:
+            spaces[key] = (*spaces.get(key, ()), *plain)
+    return Columns(roles, spaces, ignored, *(rest or ("", "")))
+
+
+def column_of(name: str, type: str, optional: str) -> tuple[str, Column]:
+    """A column, and its name as it was typed where that means something else."""
+    if type and type not in TYPES:
+        raise UsageError(f"--columns: {not_one_of(type, TYPES)}")
+    column = Column(unquoted(name), type, bool(optional))
+    return (name if name == REST else f"={column.name}"), column

@@ -1,0 +1,129 @@
+"""Comma- and tab-separated values: the first line names the columns, the first look at the others tells their types."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from vwlite.data.blocks import Block
+from vwlite.data.columns import NUMBER, ROLES, TEXT, TYPES, WORDS, Column, Columns
+from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
+from vwlite.data.parse_errors import Code
+from vwlite.data.row_columns import check_columns
+from vwlite.data.segments import ANONYMOUS_CHAR
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, UsageError
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+BOM = b"\xef\xbb\xbf"
+# A cell of a column of numbers, empty or not; as ``cython_ext/text/cell_numbers.pxd`` reads it.
+NUMBER_CELL = re.compile(
+    r"[ \t]*(?:[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)|true|false|nan|na|n/a|null|none)?[ \t]*",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def cells_of(line: bytes, delimiter: str) -> list[str]:
+    """The cells of a line. Raises csv.Error where its quotes are no good."""
+    text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
+    rows = list(csv.reader([text], delimiter=delimiter, strict=True))
+    return rows[0] if rows else []
+
+
+def header_of(text: bytes, delimiter: str, source: str) -> list[str]:
+    """The names of the columns, which a file's first line has. Raises DataError."""
+    try:
+        header = cells_of(text[: text.find(b"\n") + 1].removeprefix(BOM), delimiter)
+    except csv.Error as error:
+        raise DataError(f"{source}:1: the names of the columns cannot be read: {error}") from None
+    if not header:
+        raise DataError(f"{source}: there is no first line with the names of the columns")
+    return header
+
+
+def first_look(head: bytes, delimiter: str, columns: Columns, source: str) -> Columns:
+    """The columns of a table that begins with ``head``, whole lines, and their types: numbers where all cells are some.
+
+    Raises DataError.
+    """
+    header = header_of(head, delimiter, source)
+    placed = columns.placed(header, source)
+    left = {header.index(one.name) for some in placed.spaces.values() for one in some if not one.type}
+    texts: set[int] = set()
+    for row in rows_of(head, delimiter, len(header)):
+        texts.update([place for place in left - texts if not NUMBER_CELL.fullmatch(row[place])])
+    return placed.typed({header[place]: TEXT if place in texts else NUMBER for place in left})
+
+
+def rows_of(head: bytes, delimiter: str, size: int) -> Iterator[list[str]]:
+    """The rows behind the first line that have so many cells."""
+    for line in head.split(b"\n")[1:]:
+        try:
+            cells = cells_of(line, delimiter)
+        except csv.Error:
+            continue
+        if len(cells) == size:
+            yield cells
+
+
+class CsvTable:
+    """How the columns of a file are read: the arrays that ``vwlite._native.csv_parser`` takes."""
+
+    def __init__(
+        self, header: Sequence[str], columns: Columns, delimiter: str, format: TextFormat, source: str
+    ) -> None:
+        """``columns``: with types. Raises DataError, which names ``source``, for columns that are not there; UsageError
+        for roles that such labels do not have.
+        """
+        if format.makes_features:
+            raise UsageError("--affix and --spelling read names in text: they are not made of tables")
+        placed = columns.placed(header, source)
+        check_columns(format, placed.roles.get("weight"), placed.roles.get("base"))
+        self.header, self.delimiter_text, self.delimiter = header, delimiter, ord(delimiter)
+        self.types = {column.name: column.type for some in placed.spaces.values() for column in some}
+        place = {name: number for number, name in enumerate(header)}
+        roles = [placed.roles.get(role) for role in ROLES]
+        found = [column for some in placed.spaces.values() for column in some]
+        sizes = [len(some) for some in placed.spaces.values()]
+        self.columns, self.features, self.spaces = len(header), len(found), len(sizes)
+        self.keeps_text = format.names or (format.words and placed.roles.keys() >= {"label", "tag"})
+        self.role = np.array([-1 if one is None else place[one.name] for one in roles], np.int32)
+        self.column = np.array([place[one.name] for one in found] + [0], np.int32)
+        self.type = np.array([TYPES.index(one.type) for one in found] + [0], np.uint8)
+        self.first = np.cumsum([0, *sizes, 0]).astype(np.int32)
+        spaces = [encoded(space) if space else b"" for space in placed.spaces]
+        seeds = [namespace_hash(space, format) for space in spaces]
+        self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in spaces] + [0], np.uint8)
+        self.space_hash = np.array([*seeds, 0], np.uint32)
+        of_features = np.repeat(np.array(seeds, np.uint32), sizes).tolist()
+        hashes = [self.hash_of(one, seed, format) for one, seed in zip(found, of_features, strict=True)]
+        self.hash = np.array([*hashes, 0], np.uint32)
+        names = [encoded(column.name) for column in found]
+        self.text = b"".join([*names, *spaces])
+        ends = np.cumsum([len(name) for name in [*names, *spaces, b""]])
+        starts = ends - [len(name) for name in [*names, *spaces, b""]]
+        spans = np.stack([starts, ends], axis=1).astype(np.uint32)
+        self.name, self.space_name = spans[: len(found) + 1].copy(), spans[len(found) :].copy()
+
+    @staticmethod
+    def hash_of(column: Column, seed: int, format: TextFormat) -> int:
+        return seed if column.type == WORDS else int(hashes_of([encoded(column.name)], seed, format)[0])
+
+    def arguments(self, block: Block) -> tuple[CsvTable, bool]:
+        return self, block.offset == 0
+
+    def advice(self, code: int, line: bytes, column: int) -> str:
+        try:
+            before = cells_of(line[:column], self.delimiter_text)
+            whole = cells_of(line, self.delimiter_text)
+        except csv.Error:
+            return ""
+        if code == Code.BAD_FIELDS:
+            return f" ({len(whole)} of {self.columns})"
+        number = max(0, len(before) - 1)
+        name = self.header[number] if number < self.columns else ""
+        typed = f"; {name}:text takes any" if code in (Code.BAD_CELL, Code.NOT_FINITE) and name in self.types else ""
+        return f" (column {name!r}{typed})"
