@@ -14,7 +14,7 @@ from vwlite.api.memory_run import AnsweringRun, LearningRun, learned
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser
 from vwlite.data.blocks import SLACK, Block
-from vwlite.data.config import BLOCK_SIZE, BadLinesConfig
+from vwlite.data.config import BLOCK_SIZE, TEXTS, BadLinesConfig
 from vwlite.data.lines import blocks_of
 from vwlite.data.memory import TEXT, no_batches
 from vwlite.features.feature_plan import Plan
@@ -30,6 +30,8 @@ FEW = 1000  # lines
 def is_simple(config: RunConfig, learner: Learner) -> bool:
     """Whether a run needs no more than the batch at hand."""
     input, output = config.input, config.output
+    if input.kind not in TEXTS:
+        return False
     whole = config.passes > 1 or config.holdout.active(1) or config.curriculum.order or input.shuffle_first
     return not (whole or input.examples or output.names or learner.multiline or learner.config.whole_passes)
 
