@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from model_runs import CLASSES, DYADIC, GROUPS, NUMBERS
 
 from vwlite import Model
 from vwlite.errors import DataError, UsageError
-
-from .test_model import CLASSES, DYADIC, GROUPS, NUMBERS
 
 BASES = b"1 1 0.5 |u u1\n|u u2\n0 2 -1 |u u3 |i i1\n"
 

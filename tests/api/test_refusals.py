@@ -38,7 +38,7 @@ OPTIONS = [
     *("--conjugate_gradient --passes 3 --mem=3", "--coin -l1", "--coin --initial_weight=1", "--coin -C1"),
     *("--filter_tree=2 --pistol -l1", "--filter_tree=2 --pistol --normalized"),
     # values
-    *("--passes 1_0", "--classweight 1", "--loss_function nonsense", "--format csv", "--hash md5", "--link x", "-l x"),
+    *("--passes 1_0", "--classweight 1", "--loss_function nonsense", "--format xml", "--hash md5", "--link x", "-l x"),
     *("-l 1e39", "--l2 -1", "-b 99", "--min_prediction -1e39", "-b 3.5", "--affix x", "--lrq ab0"),
     *("--interactions a", "-q abc", "--passes 2 --holdout_period 0", "--passes", "--sgd=1"),
     *("--max-bad-ratio 2", "--threads 0", "--feature_limit x"),
