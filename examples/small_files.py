@@ -5,6 +5,7 @@ python3 examples/small_files.py [FOLDER]
 
 import bz2
 import gzip
+import json
 import sys
 from pathlib import Path
 from random import Random
@@ -125,6 +126,12 @@ def click_table(n, seed):
     yield from (",".join(row.values()) for row in click_rows(n, seed))
 
 
+def click_objects(n, seed):
+    for row in click_rows(n, seed):
+        user = {"city": row["city"], "age": float(row["age"])}
+        yield json.dumps({"click": int(row["click"]), "view": row["view"], "user": user, "ad": [row["topic"]]})
+
+
 FILES = {
     **{"clicks.vw": (clicks, 2000), "clicks-test.vw": (clicks, 500)},
     **{f"days/{day}": (clicks, 500) for day in ("monday.vw.gz", "tuesday.vw.bz2", "wednesday.vw")},
@@ -137,6 +144,8 @@ FILES = {
     **{"chunks.txt": (columns, 200), "chunks-test.txt": (columns, 50)},
     "clicks.csv": (lambda draw, n: click_table(n, 0), 2000),
     "clicks-test.csv": (lambda draw, n: click_table(n, 1), 500),
+    "clicks.jsonl": (lambda draw, n: click_objects(n, 0), 2000),
+    "clicks-test.jsonl": (lambda draw, n: click_objects(n, 1), 500),
 }
 COMPRESSED = {".gz": lambda text: gzip.compress(text, mtime=0), ".bz2": bz2.compress}
 

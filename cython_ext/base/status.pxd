@@ -27,6 +27,8 @@ cdef enum:
     BAD_CELL = 19
     BAD_TAG = 20
     BAD_LABEL_NAME = 21
+    BAD_JSON = 22
+    BAD_NESTING = 23
     # a line that holds only a comment: it makes no row and is not malformed
     COMMENT = 99
     # results of a whole call

@@ -11,7 +11,7 @@ from text.csv_cells cimport Cell, split_cells, unescape
 from text.line_loop cimport fill_blank, open_builder, open_reader, parse_lines
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
-from text.table_rows cimport Scratch, emit_number, emit_text, emit_word, keep, reserve, word_length
+from text.table_rows cimport Scratch, emit_number, emit_text, emit_word, is_word, keep, reserve, word_length
 from base.status cimport (
     BAD_IMPORTANCE, BAD_LABEL_NAME, BAD_LABEL_NUMBER, BAD_TAG, COMMENT, FULL, NO_MEMORY, OK,
 )
@@ -72,15 +72,6 @@ cdef inline int read_role(const TableReader *table, int role, float absent, floa
         out[0] = absent
         return OK
     return status
-
-
-cdef inline bint is_word(const char *p, const char *end, bint blanks) noexcept nogil:
-    """Whether a line of text can have it as a label or a tag; ``blanks`` may be in it."""
-    while p < end:
-        if p[0] == 9 or p[0] == 10 or p[0] == 13 or p[0] == 124 or (p[0] == 32 and not blanks):
-            return False
-        p += 1
-    return True
 
 
 cdef inline int read_span(TableReader *table, BatchBuilder *out, const char **at) noexcept nogil:

@@ -142,3 +142,12 @@ cdef inline size_t word_length(const char *p, const char *end) noexcept nogil:
     while p < end and not (p[0] == 32 or p[0] == 9 or p[0] == 13 or p[0] == 10):
         p += 1
     return <size_t>(p - start)
+
+
+cdef inline bint is_word(const char *p, const char *end, bint blanks) noexcept nogil:
+    """Whether a line of text can have it as a label or a tag; ``blanks`` may be in it."""
+    while p < end:
+        if p[0] == 9 or p[0] == 10 or p[0] == 13 or p[0] == 124 or (p[0] == 32 and not blanks):
+            return False
+        p += 1
+    return True

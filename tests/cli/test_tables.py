@@ -164,7 +164,7 @@ def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--columns", "label=click"), "--columns goes with tables (--format csv, tsv), not with vw"),
+        (("--columns", "label=click"), "--columns goes with tables (--format csv, tsv, jsonl), not with vw"),
         (("--format", "csv", "--columns", "click"), "--columns: expected items like label=click user=age,city:text, "),
         (("--format", "csv", "--affix", "+2u"), "--affix and --spelling read names in text"),
         (("--format", "csv", "--csoaa_ldf", "m"), "groups of lines are read from text only"),
@@ -205,3 +205,36 @@ def test_the_lenient_command_takes_tables_too(vwlite):
     vwlite("vw", "-d", "data.csv", *AS_TABLE, "-f", "m", *LEARN)
     answers = vwlite("vw", "-t", "-i", "m", "-d", "data.csv", *AS_TABLE, "-p", "-", "--quiet").lines
     assert len(answers) == 60 and np.isfinite([float(line.split()[0]) for line in answers]).all()
+
+
+OBJECTS = [{"click": y, "id": i, "user": {"age": n, "color": c}, "words": t.split()} for y, n, c, t, i in ROWS]
+JSONL = "".join(json.dumps(row) + "\n" for row in OBJECTS)
+
+
+def test_lines_of_json_give_the_model_of_their_text(vwlite, write, tmp_path):
+    as_json = ("--format", "jsonl", "--columns", "label=click tag=id")
+    vwlite("train", write("data.jsonl", JSONL), *as_json, "-f", "json", *LEARN)
+    vwlite("train", "data.vw", "-f", "text", *LEARN)
+    (json_kept, same), (_, expected) = content(tmp_path / "json"), content(tmp_path / "text")
+    assert same == expected
+    assert json_kept == {"kind": "jsonl", "columns": "label=click tag=id"}
+    answers = vwlite("predict", "-i", "text", "data.vw")
+    assert vwlite("predict", "-i", "json", "data.jsonl") == answers
+    assert vwlite("predict", "-i", "json", stdin=JSONL) == answers
+    audit = vwlite("predict", "-i", "text", "data.vw", "--audit").stdout
+    assert vwlite("predict", "-i", "json", "data.jsonl", "--audit").stdout == audit
+    table = json.loads(vwlite("check", "data.jsonl", *as_json, "--json", "-").stdout)
+    assert table == json.loads(vwlite("check", "data.vw", "--json", "-").stdout)
+
+
+def test_malformed_lines_of_json(vwlite, write):
+    write("bad.jsonl", '{"y": 1, "a": {"b": {"c": 1}}}\n{"y": 1, "a": [1]}\n{"y": 1\n')
+    done = vwlite("check", "bad.jsonl", "--format", "jsonl", "--columns", "label=y", "--max-bad-ratio", "1", status=65)
+    assert [line for line in done.stderr.splitlines() if "bad line" in line] == [
+        "vwlite: bad line bad.jsonl:1:21: bad value, expected a text here, or a number in an object: "
+        '{"y": 1, "a": {"b": {"c": 1}}}',
+        "vwlite: bad line bad.jsonl:2:16: bad value, expected a text here, or a number in an object: "
+        '{"y": 1, "a": [1]}',
+        'vwlite: bad line bad.jsonl:3:8: bad JSON, expected an object on each line: {"y": 1',
+    ]
+    assert "(--format jsonl?)" in vwlite("check", "bad.jsonl", status=65).stderr

@@ -51,6 +51,11 @@ CSV = (
     b"\xef\xbb\xbfy,a,c,o\r\n1,hello big world,12,0.25\r\n0,\"quoted words\",true,-1e400\r\n",
     b"y,a\n1,2,3\nx,\"open\n1,\"shut\"x\n1,1234567890.12345678901234567890e-5\n",
 )
+JSONL = (
+    b'{"y": 1, "w": 2, "a": "b c", "t": "r1", "n": -1.5e3}\n{"y": -1, "a": null, "b": {"x": 1, "l": ["u", "v"]}}\n',
+    b'{"y": "1", "a": ["\\u00e9", "\\ud83d\\ude00\\n"], "c": true}\n\n{"y": NaN, "a": {"b": {"c": 1}}}\n[1]\n',
+    b'{"y": 1, "o": 0.25, "b": {}, "c": [], "": "\\"", "long": "0123456789abcdef0123456789abcdef"}\n{"y": 1,}\n',
+)
 
 
 @cache
@@ -95,6 +100,7 @@ def made() -> dict[str, list[bytes]]:
         "sequences": [bytes([choice]) + named.LINES for choice in range(6)] + [b"\x851 |a b\n-1 |w x\n"],
         "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
         "csv": [bytes([choice]) + text for choice, text in enumerate(CSV * 20)],
+        "jsonl": [bytes([choice]) + text for choice, text in enumerate(JSONL * 20)],
         "model": models,
         "cache": caches,
         "columns": [named.COLUMNS],

@@ -117,7 +117,8 @@ def text(data: bytes, kind: str) -> None:
         return in_groups(block, features, format.of_words(True, True), kind)
     if kind in TABLES:
         asked = COLUMNS_ASKED[choice % len(COLUMNS_ASKED)]
-        (block,) = laid_out(iter([block]), kind, looked_at(data[:1000], kind, asked, "fuzz"), format)
+        found, _ = looked_at(kind, asked, "fuzz", lambda size, lines: data[:1000])
+        (block,) = laid_out(iter([block]), kind, found, format)
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
@@ -147,6 +148,10 @@ def read_svmlight(data: bytes) -> None:
 def read_csv(data: bytes) -> None:
     """Groups of lines are not made of tables."""
     text(bytes([data[0] & ~64]) + data[1:] if data else b"", "csv")
+
+
+def read_jsonl(data: bytes) -> None:
+    text(bytes([data[0] & ~64]) + data[1:] if data else b"", "jsonl")
 
 
 def load_model(data: bytes) -> None:
@@ -205,6 +210,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "sequences": learn_sequences,
     "svmlight": read_svmlight,
     "csv": read_csv,
+    "jsonl": read_jsonl,
     "model": load_model,
     "cache": load_cache,
     "columns": read_columns,

@@ -17,7 +17,7 @@ from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import HEAD, TABLES, looked_at
+from vwlite.data.table_formats import TABLES, looked_at
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.storage.weight_table import PageToucher
@@ -73,12 +73,11 @@ class Inputs:
         config = self.config
         if not config.paths:
             raise UsageError(f"--format {config.kind} is read from files")
-        columns = read_columns(config.columns)
         self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
-        head = self.begun.head(HEAD, 1 if columns.is_typed else 0)
-        found = looked_at(head, config.kind, columns, display_name(config.paths[0]))
-        self.read_as = f"columns: {found.shown()}"
-        self.config = replace(config, columns=str(found.kept(columns)))
+        columns, source = read_columns(config.columns), display_name(config.paths[0])
+        found, kept = looked_at(config.kind, columns, source, self.begun.head)
+        self.read_as = f"columns: {found.shown()}" if found.shown() else ""
+        self.config = replace(config, columns=str(kept))
 
     def open_cache(self, path: str) -> None:
         """Use the cache if it was made from these inputs; under vw's rules any cache stands for standard input."""
@@ -111,7 +110,7 @@ class Inputs:
     @property
     def hint(self) -> str:
         """What a message adds where no example has a label."""
-        unlabelled = self.read_as and "label" not in read_columns(self.config.columns).roles
+        unlabelled = self.config.kind in TABLES and "label" not in read_columns(self.config.columns).roles
         return " (--columns label=... names the column of labels)" if unlabelled else ""
 
     @property

@@ -30,6 +30,8 @@ class Code(IntEnum):
     BAD_CELL = 19
     BAD_TAG = 20
     BAD_LABEL_NAME = 21
+    BAD_JSON = 22
+    BAD_NESTING = 23
 
 
 SENTENCES: dict[int, str] = {
@@ -54,6 +56,8 @@ SENTENCES: dict[int, str] = {
     Code.BAD_CELL: "bad number, expected one in a column of numbers",
     Code.BAD_TAG: "bad tag, expected one word, as in text",
     Code.BAD_LABEL_NAME: "bad label, expected one word, as in text",
+    Code.BAD_JSON: "bad JSON, expected an object on each line",
+    Code.BAD_NESTING: "bad value, expected a text here, or a number in an object",
 }
 
 EXPECTED = {
@@ -80,6 +84,8 @@ def hint(code: int, line: bytes) -> str:
     """Advice for a line that looks like one of another format; empty for others."""
     if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and SVMLIGHT.fullmatch(line):
         return " (--format svmlight?)"
+    if code == Code.NO_BAR and line.lstrip().startswith(b"{"):
+        return " (--format jsonl?)"
     if code == Code.NO_BAR and b"," in line and b"|" not in line:
         return " (--format csv?)"
     if code in (Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE) and b"|" in line:

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from vwlite.data.blocks import Block
 from vwlite.data.columns import Columns, read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
+from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 
-TABLES = DELIMITERS
+TABLES = (*DELIMITERS, "jsonl")
 HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the types of columns
 
 
-def looked_at(head: bytes, kind: str, columns: Columns, source: str) -> Columns:
-    """What the columns are, all of them typed, of a table that begins with ``head``. Raises DataError."""
-    return first_look(head, DELIMITERS[kind], columns, source)
+def looked_at(
+    kind: str, columns: Columns, source: str, head: Callable[[int, int], bytes]
+) -> tuple[Columns, Columns]:
+    """What is found out of the columns ``columns``, and what a model keeps of that.
+
+    ``head`` gives the whole lines among so many bytes of the first file; so many lines, unless 0, are enough. Raises
+    DataError.
+    """
+    if kind not in DELIMITERS:
+        return columns, columns
+    found = first_look(head(HEAD, 1 if columns.is_typed else 0), DELIMITERS[kind], columns, source)
+    return found, found.kept(columns)
+
+
+def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, source: str) -> CsvTable | JsonTable:
+    """How a file that begins with ``text`` is read. Raises DataError, UsageError."""
+    if kind not in DELIMITERS:
+        return JsonTable(columns, format)
+    return CsvTable(header_of(text, DELIMITERS[kind], source), columns, DELIMITERS[kind], format, source)
 
 
 def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callable[..., Any]:
@@ -29,18 +45,20 @@ def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callabl
         return parse
     columns = read_columns(config.columns)
     roles = {role: one for role, one in columns.roles.items() if role == "label"}
-    columns = replace(columns, roles=roles)
-    header = header_of(head, DELIMITERS[config.kind], "")
-    layout = CsvTable(header, columns, DELIMITERS[config.kind], format, "")
-    return partial(parse, layout=layout, header=True)
+    layout = layout_of(head, config.kind, replace(columns, roles=roles), format, "")
+    first = layout.arguments(Block(bytearray(), 0, "", 0))
+
+    def parse_head(*arguments: Any) -> Any:
+        return parse(*arguments, *first)
+
+    return parse_head
 
 
 def laid_out(source: Iterator[Block], kind: str, columns: Columns, format: TextFormat) -> Iterator[Block]:
     """The blocks with the layout of their files. Raises DataError for a file whose columns are others."""
-    layout: CsvTable | None = None
+    layout: CsvTable | JsonTable | None = None
     for block in source:
         if block.offset == 0:
-            header = header_of(bytes(block.data[: block.size]), DELIMITERS[kind], block.path)
-            layout = CsvTable(header, columns, DELIMITERS[kind], format, block.path)
+            layout = layout_of(bytes(block.data[: block.size]), kind, columns, format, block.path)
         block.layout = layout
         yield block

@@ -1,0 +1,166 @@
+"""Lines of JSON, against Python's reader of them and the batches of dicts."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tabletext import assert_same, column_names, formats
+
+from vwlite.data.batch import BLANK, TAGGED
+from vwlite.data.blocks import Block
+from vwlite.data.columns import read_columns
+from vwlite.data.json_table import JsonTable
+from vwlite.data.parse_errors import Code
+from vwlite.data.tables import table_batches
+from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.errors import DataError, UsageError
+
+
+def parse(text, format, columns=""):
+    """``(batch, issues)``; an issue is ``(line, code, column)``."""
+    text += b"\n" * (text[-1:] not in (b"", b"\n"))
+    table = JsonTable(read_columns(columns), format)
+    data, workspace = bytearray(text) + bytes(64), Workspace(0, format.names)
+    while True:
+        arguments = table.arguments(Block(data, len(text), "", 0))
+        status, rows, segments, features, lines, bad = parser_of("jsonl")(
+            data, len(text), format, workspace, *arguments
+        )
+        if status != FULL:
+            break
+        workspace.grow(bad)
+    assert status == 0
+    assert lines == text.count(b"\n")
+    found = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
+    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in found]
+    return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
+
+
+odd_texts = ["red", "12", "", "-", "e", "1e5", "nano", "inf", "a:b", "a b|c", "é", "\U0001f600", 'a "b"', "a\\b",
+             "x\ny", "\x01", "exactly16letters", "x" * 300]  # fmt: skip
+texts = st.one_of(st.sampled_from(odd_texts), st.text())
+numbers = st.one_of(
+    st.sampled_from([0, 1, -3, 0.5, 0.7, 1e-45, 10**30, None, True, False]), st.floats(width=32, allow_infinity=False)
+)
+scalars = st.one_of(numbers, texts)
+words = st.lists(texts, max_size=4)
+members = st.dictionaries(column_names, st.one_of(scalars, words), max_size=4)
+row = st.dictionaries(column_names, st.one_of(scalars, scalars, words, members), max_size=6)
+
+
+@given(st.lists(row, min_size=1, max_size=5), formats, st.booleans())
+@example([{"": {"": ["", "é"]}}], TextFormat(names=True), True)
+def test_rows_are_those_of_dicts(rows, format, ascii):
+    lines = [json.dumps(one, ensure_ascii=ascii) for one in rows]
+    text = "\n".join(lines).encode("utf-8", "surrogatepass") + b"\n"
+    found, issues = parse(text, format)
+    assert not issues
+    (expected,) = table_batches(rows, text_format=format)
+    assert_same(found, expected)
+
+
+def python_reads(line):
+    """The dict of a line where a row can be made of it, else None."""
+    try:
+        row = json.loads(line, strict=False)
+        (batch,) = table_batches([row], text_format=TextFormat())
+        str(row).encode()
+    except (ValueError, DataError, RecursionError, UsageError, UnicodeEncodeError):
+        return None
+    return (row, batch) if isinstance(row, dict) else None
+
+
+pieces = st.sampled_from(
+    ['{', '}', '[', ']', ':', ',', '"a"', '"b"', '"', "\\", "1", "-1.5e3", "01", "1.", ".5", "-", "true", "nul", "null",
+     "NaN", "Infinity", "-Infinity", "1e999", " ", "\t", "\r", '{"a":1}', '{"a":{"b":{"c":1}}}', '"\\u00e9"',
+     '"\\ud83d\\ude00"',
+     '"\\ud83d"', '"\\x"', '"\\u12"', '["x","y"]', "[1]", "[]", "{}", "é", "\x01", "x"]
+)  # fmt: skip
+
+
+@given(st.lists(pieces, max_size=12).map("".join))
+@example('{"a":1}x')
+@example('{"a":1,}')
+@example('{"a":["b",]}')
+@example('{"a":{"b":[{"c":1}]}}')
+@example('{"a":"\\ud83d\\u0041"}')
+def test_what_python_does_not_read_is_malformed(line):
+    found, issues = parse(line.encode() + b"\n", TextFormat())
+    expected = python_reads(line)
+    if not line.strip(" \t\r"):
+        assert found.flags.tolist() == [BLANK]
+    elif expected is None:
+        assert [issue[0] for issue in issues] == [0]
+    elif len(json.loads(line, object_pairs_hook=list, strict=False)) == len(expected[0]):  # no key stands there twice
+        assert not issues and len(found) == 1
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_a_row_or_malformed(data):
+    found, issues = parse(b'{"a":1}\n' + data + b"\n", TextFormat(names=True), "label=y tag=t a=b:words")
+    assert len(found) + len(issues) == 2 + data.count(b"\n")
+
+
+def test_roles_and_namespaces():
+    text = b"""{"y": 1, "w": 2.5, "t": "r\\u00e9", "age": 3, "city": "Rome", "body": "a b", "o": 0.25, "skip": [1]}
+{"y": null, "t": 7, "profile": {"x": 1, "likes": ["u", "v"]}, "zip": 12, "price": "7.5"}
+
+{"y": "-1", "w": null, "more": {"z": 2}, "age": true}
+"""
+    columns = "label=y weight=w base=o tag=t user=age,city,profile words=body:words =zip:text,price:number ignore=skip"
+    found, issues = parse(text, TextFormat(names=True), columns)
+    assert not issues
+    assert np.array_equal(found.label, np.array([1, np.nan, np.nan, -1], np.float32), equal_nan=True)
+    assert (found.importance.tolist(), found.base.tolist()) == ([2.5, 1, 1, 1], [0.25, 0, 0, 0])
+    assert found.flags.tolist() == [TAGGED, TAGGED, BLANK, 0]
+    assert [found.tag(number) for number in range(4)] == ["ré".encode(), b"7", b"", b""]
+    rows = [
+        {"user": {"age": 3, "city": "Rome"}, "words": ["a", "b"]},
+        {"zip": "12", "price": 7.5, "user": {"x": 1, "likes": ["u", "v"]}},
+        {},
+        {"user": {"age": 1}, "more": {"z": 2}},
+    ]
+    (expected,) = table_batches(rows, text_format=TextFormat(names=True))
+    for name in ("label", "importance", "base", "flags", "line", "tag_start", "tag_end"):
+        setattr(expected, name, getattr(found, name))
+    found.names, expected.names, expected.text = None, None, found.text
+    assert_same(found, expected)
+
+
+def test_labels_that_are_names():
+    format = TextFormat().of_words()
+    text = b'{"y": "spam", "t": "r"}\n{"y": 3}\n{"t": "r"}\n{"y": "a b"}\n{"y": []}\n'
+    found, issues = parse(text, format, "label=y tag=t")
+    assert [found.tag(number) for number in range(3)] == [b"spam 'r", b"3", b"r"]
+    assert np.array_equal(found.label, [1, 1, np.nan], equal_nan=True)
+    assert [issue[:2] for issue in issues] == [(3, Code.BAD_LABEL_NAME), (4, Code.BAD_LABEL_NAME)]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "column"),
+    [
+        (b"1", Code.BAD_JSON, 0),
+        (b'{"y": 1 "a": 2}', Code.BAD_JSON, 8),
+        (b'{"y": 1, "a": {"b": {"c": 1}}}', Code.BAD_NESTING, 20),
+        (b'{"y": 1, "a": [1]}', Code.BAD_NESTING, 15),
+        (b'{"y": "one"}', Code.BAD_LABEL_NUMBER, 6),
+        (b'{"w": -1}', Code.BAD_IMPORTANCE, 6),
+        (b'{"a": 1e39}', Code.NOT_FINITE, 6),
+        (b'{"n": "x"}', Code.BAD_CELL, 6),
+        (b'{"t": "a b"}', Code.BAD_TAG, 6),
+    ],
+)
+def test_malformed_lines_are_told_by_code_and_column(line, code, column):
+    _, issues = parse(line, TextFormat(), "label=y weight=w tag=t =n:number")
+    ((_, found, place),) = issues
+    assert found == code and place in (column, column + 1)
+
+
+def test_groups_and_parts_of_names_are_refused():
+    affix = np.zeros(256, np.uint64)
+    affix[97] = 5
+    for format in (TextFormat(affix=affix), TextFormat().of_words(True, groups=True)):
+        with pytest.raises(UsageError):
+            JsonTable(read_columns(""), format)
