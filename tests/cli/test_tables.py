@@ -238,3 +238,8 @@ def test_malformed_lines_of_json(vwlite, write):
         'vwlite: bad line bad.jsonl:3:8: bad JSON, expected an object on each line: {"y": 1',
     ]
     assert "(--format jsonl?)" in vwlite("check", "bad.jsonl", status=65).stderr
+
+
+def test_tables_are_not_learned_in_shards(vwlite):
+    done = vwlite("train", "data.csv", *AS_TABLE, "--shard", "1/2", "-f", "m", status=2)
+    assert "--format csv does not go with shards" in done.stderr
