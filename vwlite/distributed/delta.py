@@ -62,12 +62,25 @@ class Snapshot:
 
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The slots of ``table`` that are other than these, and their values."""
-        slots = np.union1d(self.slots, set_rows(table, self.columns))
+        slots = united(self.slots, set_rows(table, self.columns))
         before = np.zeros((len(slots), self.columns), np.float32)
-        before[np.searchsorted(slots, self.slots)] = self.values
+        before[places(slots, self.slots)] = self.values
         now = table[slots, : self.columns]
         changed = (now.view(np.uint32) != before.view(np.uint32)).any(axis=1)
         return slots[changed], now[changed]
+
+
+def united(*lists: np.ndarray) -> np.ndarray:
+    """uint32[n] ascending: the slots of any of the lists. Those of a mask, as sorting many takes long."""
+    known = np.zeros(max((int(slots[-1]) + 1 for slots in lists if len(slots)), default=0), bool)
+    for slots in lists:
+        known[slots] = True
+    return np.flatnonzero(known).astype(np.uint32)
+
+
+def places(slots: np.ndarray, some: np.ndarray) -> Any:
+    """Where ``some`` of the slots are among them."""
+    return slice(None) if len(some) == len(slots) else np.searchsorted(slots, some)
 
 
 def save(path: str | os.PathLike[str], delta: Delta) -> None:

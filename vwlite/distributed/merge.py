@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.distributed.delta import Delta
+from vwlite.distributed.delta import Delta, places, united
 from vwlite.distributed.rule import Rule, rule_of
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners import learner_class
@@ -98,7 +98,7 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     before = values[slots, :columns].astype(np.float64)
     change, mass, after = np.zeros(len(slots)), np.zeros(len(slots)), before.copy()
     for delta, weight in zip(deltas, weights, strict=True):
-        at = np.searchsorted(slots, delta.slots)
+        at = places(slots, delta.slots)
         change[at] += weight * (delta.values[:, 0] - before[at, 0])
         mass[at] += weight
         if columns > 1:
@@ -118,10 +118,7 @@ def examples(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
 
 def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
     """Ascending: the slots of any of them."""
-    slots = deltas[0].slots
-    for delta in deltas[1:]:
-        slots = np.union1d(slots, delta.slots)
-    return slots
+    return united(*(delta.slots for delta in deltas))
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
@@ -131,7 +128,7 @@ def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None
     change, grown, touching = np.zeros(len(slots)), np.zeros(len(slots)), np.zeros(len(slots))
     largest = before[:, 2].copy()
     for delta in deltas:
-        at = np.searchsorted(slots, delta.slots)
+        at = places(slots, delta.slots)
         change[at] += delta.values[:, 0] - before[at, 0]
         grown[at] += delta.values[:, 1] - share[at]
         largest[at] = np.maximum(largest[at], delta.values[:, 2])
@@ -147,7 +144,7 @@ def merge_means(values: np.ndarray, deltas: Sequence[Delta], weights: Sequence[f
     before = values[slots, :columns].astype(np.float64)
     change, largest = np.zeros(len(slots)), before[:, 1:].copy()
     for delta, weight in zip(deltas, weights, strict=True):
-        at = np.searchsorted(slots, delta.slots)
+        at = places(slots, delta.slots)
         change[at] += weight * (delta.values[:, 0] - before[at, 0])
         largest[at] = np.maximum(largest[at], delta.values[:, 1:])
     values[slots, 0] = before[:, 0] + change / (sum(weights) or 1)
