@@ -1,4 +1,8 @@
-"""Options of models of every kind, with text for them."""
+"""Options of models of every kind, with text for them; and tables."""
+
+from types import SimpleNamespace
+
+import numpy as np
 
 NUMBERS = b"".join(
     b"%d %d 't%d |u u%d x:%d.25 |i i%d\n" % ((-1) ** (n // 3 % 2), n % 2 + 1, n, n % 5, n % 4, n % 7) for n in range(90)
@@ -47,3 +51,11 @@ RUNS = [
     ("--multilabel_oaa 3", SETS),
     ("--csoaa_ldf m", GROUPS),
 ]
+
+
+def csr_of(table):
+    """A dense table as a sparse one of SciPy's kind."""
+    rows, columns = np.nonzero(table)
+    indptr = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int32)
+    arrays = {"indptr": indptr, "indices": columns.astype(np.int32), "data": table[rows, columns].astype(np.float32)}
+    return SimpleNamespace(**arrays, shape=table.shape, format="csr")

@@ -1,9 +1,8 @@
 """Rows of tables: a model learns and answers what it does of their text."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from model_runs import csr_of
 
 from vwlite import Model
 from vwlite.errors import DataError
@@ -11,14 +10,6 @@ from vwlite.errors import DataError
 RANDOM = np.random.RandomState(1)
 USERS, ITEMS = (RANDOM.randint(-2, 4, (40, 3)) * (RANDOM.rand(40, 3) < 0.7) for _ in range(2))
 Y, CLASSES, WEIGHT = RANDOM.randint(0, 2, 40) * 2 - 1, RANDOM.randint(1, 4, 40), RANDOM.randint(1, 3, 40)
-
-
-def sparse(table):
-    """As SciPy has it."""
-    rows, columns = np.nonzero(table)
-    indptr = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int32)
-    arrays = {"indptr": indptr, "indices": columns.astype(np.int32), "data": table[rows, columns].astype(np.float32)}
-    return SimpleNamespace(shape=table.shape, format="csr", **arrays)
 
 
 def text_of(labels, **spaces):
@@ -33,8 +24,8 @@ def text_of(labels, **spaces):
 DATA = {
     "array": (USERS, {"none": USERS}),
     "floats": (USERS.astype(float), {"none": USERS}),
-    "sparse": (sparse(USERS), {"none": USERS}),
-    "namespaces": ({"user": USERS, "item": sparse(ITEMS)}, {"user": USERS, "item": ITEMS}),
+    "sparse": (csr_of(USERS), {"none": USERS}),
+    "namespaces": ({"user": USERS, "item": csr_of(ITEMS)}, {"user": USERS, "item": ITEMS}),
 }
 
 

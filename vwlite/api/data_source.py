@@ -13,8 +13,8 @@ from vwlite.api.memory_run import OpenInputs
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.memory import MemoryInputs, parsed_rows, parsed_text
-from vwlite.data.tables import is_table, of_dicts
+from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
+from vwlite.data.tables import is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 
@@ -37,7 +37,7 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
         return partial(file_inputs, paths)
     check_no_path(data)
     if rows:
-        return partial(MemoryInputs, lambda config, format: parsed_rows(data, columns, format))
+        return partial(TableInputs, lambda format: table_batches(data, **columns, text_format=format))
 
     def read(config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
         return parsed_text(data, config, format)

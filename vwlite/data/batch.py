@@ -139,11 +139,11 @@ class Batch:
 
     def location(self, row: int) -> str:
         """File and line of ``row``, or its number, for messages; rows of tables are counted from 0."""
+        number = self.first_line + row if self.numbers is None else int(self.numbers[row])
         if self.path == TABLE:
-            return f"row {self.first_line + row}"
+            return f"row {number}"
         if self.path:
             return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
-        number = self.first_line + row if self.numbers is None else int(self.numbers[row])
         return f"example {number + 1}"
 
     def weigh(self, class_weights: Iterable[tuple[float, float]]) -> None:

@@ -98,6 +98,11 @@ class Inputs:
         known = {**dict.fromkeys(self.ended, NOTHING), **self.marks}
         return {path: mark.as_json(path in self.ended) for path, mark in known.items()}
 
+    @property
+    def ready(self) -> bool:
+        """Whether passes can be made that do not read the text."""
+        return self.cache is not None
+
     def head(self, size: int) -> bytes:
         """The whole lines among the first ``size`` bytes of text, for choosing the format before the text is parsed."""
         self.begun = self.begun or OpenedInputs(self.config.paths, self.config.block_size, self.digested)

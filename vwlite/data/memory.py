@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from vwlite.data.batch import TABLE
+from vwlite.data.batch import TABLE, Batch
 from vwlite.data.block_parser import Parsed, Parser, number_lines
 from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs, head
 from vwlite.data.lines import block_of, blocks_of
 from vwlite.data.table_formats import TABLES
-from vwlite.data.tables import table_batches
+from vwlite.data.tables import Table
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.storage.ordered_pool import in_order
@@ -64,6 +64,57 @@ class MemoryInputs(Inputs):
                 yield part
 
 
+class TableInputs(MemoryInputs):
+    """Batches of a table, which are learned again in later passes; without names, as those of a cache are.
+
+    Of a table that can be read but once they are read from a temporary cache.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[TextFormat], Table],
+        config: InputConfig,
+        format: TextFormat,
+        several_passes: bool = False,
+        digested: bool = False,
+        pages: PageToucher | None = None,
+    ) -> None:
+        """``read`` opens the table. Raises as ``table_batches``."""
+        table = read(format)
+        self.keeps = several_passes and table.replayable
+        self.again: list[Batch] | None = None  # None: not all of them were read
+        several_passes = several_passes and not self.keeps
+        super().__init__(lambda *how: parsed_rows(table), config, format, several_passes, digested, pages)
+
+    @property
+    def ready(self) -> bool:
+        return self.again is not None or super().ready
+
+    def texts(self) -> Iterator[Parsed]:
+        kept = []
+        for part in super().texts():
+            if self.keeps:
+                kept.append(fresh(replace(part.batch, names=None, path=TABLE)))
+            yield part
+        self.again = kept if self.keeps else None
+
+    def cached(self) -> Iterator[Batch]:
+        return super().cached() if self.again is None else map(fresh, self.again)
+
+    def kept(self) -> list[Batch]:
+        return super().kept() if self.again is None else self.again
+
+    def close(self) -> None:
+        super().close()
+        self.again = None
+
+
+def fresh(batch: Batch) -> Batch:
+    """A copy of what learners and policies write to; the features are the same arrays."""
+    changed = {name: getattr(batch, name).copy() for name in ("label", "importance", "base", "flags")}
+    return replace(batch, **changed)
+
+
 def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
     """The batches of lines, which are one text or one line each. Raises DataError for what is no line, UsageError."""
     if config.kind in TABLES:
@@ -78,9 +129,8 @@ def no_batches(config: InputConfig, *args: Any) -> MemoryInputs:
     return MemoryInputs(lambda config, format: iter(()), config, *args)
 
 
-def parsed_rows(data: Any, columns: Mapping[str, Any], format: TextFormat) -> Iterator[Parsed]:
-    """The batches of a table; ``columns`` as ``table_batches`` takes them. Raises as it does."""
-    for batch in table_batches(data, **columns, text_format=format):
+def parsed_rows(table: Table) -> Iterator[Parsed]:
+    for batch in table:
         yield Parsed(batch, Block(bytearray(), 0, TABLE, batch.first_line), batch.first_line, len(batch), [])
 
 

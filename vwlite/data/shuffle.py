@@ -28,7 +28,7 @@ class Rows:
     """Random access to the rows of some batches, whose arrays must not change meanwhile."""
 
     def __init__(self, batches: Sequence[Batch]) -> None:
-        self.batches = batches
+        self.batches, self.path = batches, batches[0].path if batches else ""
         self.starts = offsets([len(batch) for batch in batches])
         self.address = np.array(
             [[getattr(batch, name).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
@@ -53,7 +53,7 @@ class Rows:
                 break
             workspace.grow()
         batch = workspace.batch(*counts, b"")
-        batch.numbers = numbers
+        batch.numbers, batch.path = numbers, self.path
         batch.release = lambda: self.free.put(workspace)
         return batch
 

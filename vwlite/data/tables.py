@@ -15,6 +15,8 @@ from vwlite.data.row_columns import RowColumns
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 
+Table = MatrixBatches | DictBatches | FrameBatches
+
 
 def is_table(data: Any) -> bool:
     """Whether ``table_batches`` takes it: a matrix, a dict of matrices, a list of dicts, a data frame.
@@ -45,7 +47,7 @@ def table_batches(
     names: Any = None,
     namespaces: Any = None,
     text_format: TextFormat,
-) -> MatrixBatches | DictBatches | FrameBatches:
+) -> Table:
     """The batches of a table, those that the parser makes of the same table as text.
 
     ``data``: a 2-D NumPy array; a sparse matrix of SciPy's kind; a dict of namespace and one of these; an iterable of

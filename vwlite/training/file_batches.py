@@ -101,7 +101,7 @@ class FileBatches:
             self.recall()
         shuffled = self.is_shuffled(number)
         chosen = self.config.curriculum.order is not None
-        if (shuffled or chosen or number > 1) and not self.inputs.cache:  # where a run or a model goes on
+        if (shuffled or chosen or number > 1) and not self.inputs.ready:  # where a run or a model goes on
             self.make_cache()
         if chosen:
             yield from map(self.policy.relabel, self.chosen(number))
