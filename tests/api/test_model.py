@@ -191,7 +191,7 @@ def test_probabilities_and_scores():
     assert model.predict(CLASSES, scores=True).shape == (60, 3)
     assert model.classes == [1, 2, 3]
     assert set(model.predict(CLASSES)) <= {1, 2, 3}
-    with pytest.raises(UsageError, match="has no probabilities"):
+    with pytest.raises(UsageError, match="--probabilities needs a model of --loss_function logistic"):
         Model().predict("|a b", probabilities=True)
 
 

@@ -13,7 +13,7 @@ from vwlite.api.pass_notes import PassNotes
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
-from vwlite.errors import Diverged, UsageError
+from vwlite.errors import Diverged
 from vwlite.evaluation.explain import Explainer, Term
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
@@ -215,9 +215,7 @@ class AnsweringRun(TestRun):
         self.test(learner)
 
     def test(self, learner: Learner) -> None:
-        """Have this learner answer. Raises UsageError where it has no raw answers."""
-        if self.collected.raw and learner.config.only_answers:
-            raise UsageError("raw: a tree of classes has but its answers")
+        """Have this learner answer."""
         if self.collected.raw or getattr(learner.config, "probabilities", False):
             partial(getattr(learner, "want_scores", int))()
         self.collected.learner = self.trainer.learner = learner

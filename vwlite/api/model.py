@@ -22,10 +22,12 @@ from vwlite.api.run_configs import bad_lines_config, memory_run_config
 from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import HoldoutConfig
 from vwlite.data.memory import no_batches
-from vwlite.errors import ModelError, UsageError
+from vwlite.errors import ModelError
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
 from vwlite.features.config import FeatureConfig
+from vwlite.learners.base import Learner
+from vwlite.learners.configs.base import shown_kind
 from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.model_loader import Restored
 from vwlite.training.output_config import OutputConfig
@@ -129,7 +131,8 @@ class Model:
         """Predictions of all rows of ``data``, which is as ``learn`` takes it; labels do not matter.
 
         float32[n]; of a model of classes their numbers, int64[n], or names, str[n], and with ``probabilities`` or
-        ``scores`` float32[n, classes]; of one of sets a list of lists. ``raw``: sums of weights times values, neither
+        ``scores`` float32[n, classes]; of one of sets a list of lists; of one of groups of lines, with ``scores``, for
+        every group a list of classes and scores, the least first. ``raw``: sums of weights times values, neither
         clipped nor linked. The answer to a malformed line is NaN, or -1 or an empty one where answers are classes.
 
         Raises DataError where too many lines are malformed, Diverged where a prediction is no finite number, UsageError
@@ -140,11 +143,11 @@ class Model:
             usual = base is names is None and namespaces is None and kind is None and threads is bad_lines is None
             if usual and (tests := self._small_tests(asked)) and (block := small_block(data)):
                 return tests.answers(block)
-            tester = self._tester(probabilities=probabilities, scores=scores)
+            tester, as_raw = self._tester(*asked)
             config = self._for_test(threads, kind)
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
-            return memory_run.AnsweringRun(config, tester, self._current(), inputs, limits, raw).answers()
+            return memory_run.AnsweringRun(config, tester, self._current(), inputs, limits, as_raw).answers()
 
     def evaluate(
         self,
@@ -209,7 +212,7 @@ class Model:
             config = replace(config, output=replace(config.output, names=True))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
-            return memory_run.terms_of(config, self._tester(), self._current(), inputs, limits, top)
+            return memory_run.terms_of(config, self._tester()[0], self._current(), inputs, limits, top)
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
         """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
@@ -340,12 +343,12 @@ class Model:
         config = replace(config, learning=False, passes=1, holdout=HoldoutConfig(), curriculum=CurriculumConfig())
         return replace(config, input=replace(config.input, shuffle=False, shuffle_first=False))
 
-    def _tester(self, **asked: bool) -> Any:
-        """A learner that only tests, for answers of this kind."""
-        wanted = {name: True for name, value in asked.items() if value}
-        if wanted and not all(hasattr(self._learner.config, name) for name in wanted):
-            raise UsageError(f"the model's learner, {self.learner}, has no {' and '.join(wanted)}")
-        return self._learner.tester(**wanted)
+    def _tester(self, raw: bool = False, probabilities: bool = False, scores: bool = False) -> tuple[Learner, bool]:
+        """A learner that only tests, for answers of this kind, and whether its raw answers are wanted."""
+        kind = shown_kind({"raw": raw, "probabilities": probabilities, "scores": scores})
+        changes = self._learner.config.to_show(kind) if kind else {}
+        as_raw = changes.pop("as_raw", raw)
+        return self._learner.tester(**({} if raw else changes)), as_raw
 
     def _small_runs(self) -> SmallRuns | None:
         """What learns small texts; None where the options need more, or nothing can be learned."""
@@ -362,12 +365,12 @@ class Model:
         tests = self._tests if self._tests and self._tests.asked == asked else None
         if tests and not tests.outdated:
             return tests
-        tester = self._tester(probabilities=asked[1], scores=asked[2])
+        tester, as_raw = self._tester(*asked)
         if tests:
             tests.test(tester)
         elif is_simple(config := self._for_test(None, None), self._learner):
             limits = bad_lines_config(self._typed)
-            run = memory_run.AnsweringRun(config, tester, self._current(), no_batches, limits, asked[0])
+            run = memory_run.AnsweringRun(config, tester, self._current(), no_batches, limits, as_raw)
             tests = self._tests = SmallTests(run, config, asked)
         return tests
 

@@ -144,6 +144,8 @@ class Learner:
             other.kernel.frozen = True
         if changes:
             other.config = restored_config(type(self.config), asdict(self.config), changes)
+        if "link" in changes:
+            other.kernel.link_code = link_code(other.config.link)
         return other
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:

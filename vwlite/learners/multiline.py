@@ -46,6 +46,12 @@ class Multiline(Gd):
         self.answer, self.found = np.zeros(0, np.uint32), np.zeros(0, np.uint8)  # of a group's last row, see the kernel
         self.observer = None
 
+    def tester(self, **changes: Any) -> Multiline:
+        other = super().tester(**changes)
+        other.kernel.probabilities, other.kernel.ranks = other.config.shows_probabilities, other.config.csoaa_rank
+        other.log_loss = np.zeros((2, 2))
+        return other
+
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
         config = self.config
@@ -62,7 +68,12 @@ class Multiline(Gd):
         self.observer = observer
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
-        """A number for every line of a group but the shared one: 0, or its class in the line that is answered."""
+        """A number for every line of a group but the shared one: 0, or its class in the line that is answered.
+
+        With ``csoaa_rank`` for every group a list of its classes and their scores, the least score first.
+        """
+        if self.config.csoaa_rank and not raw:
+            return [self.ranked(batch, results, row) for row in rows[batch.flags[rows] & INNER == 0].tolist()]
         return super().answers(batch, results, rows[batch.flags[rows] & SHARED == 0], raw)
 
     def want_scores(self) -> None:
@@ -123,11 +134,15 @@ class Multiline(Gd):
         return (self.ranking(batch, results, row) if self.config.csoaa_rank else b"") + b"\n"
 
     def ranking(self, batch: Batch, results: Results, last: int) -> bytes:
-        """The classes of the group that ends with the row ``last``, the least score first."""
-        first = first_of_group(batch, last)
-        rows = [row for row in range(first, last + 1) if not batch.flags[row] & SHARED]
-        scored = sorted((results.raw[row], class_of(batch, row)) for row in rows)
-        return line_of(",".join(f"{number}:{number_text(score)}" for score, number in scored), tag_of(batch, first))
+        """The line of the group that ends with the row ``last``."""
+        shown = ",".join(f"{number}:{number_text(score)}" for number, score in self.ranked(batch, results, last))
+        return line_of(shown, tag_of(batch, first_of_group(batch, last)))
+
+    def ranked(self, batch: Batch, results: Results, last: int) -> list[tuple[int, float]]:
+        """The classes and scores of the group that ends with the row ``last``, the least score first."""
+        rows = [row for row in range(first_of_group(batch, last), last + 1) if not batch.flags[row] & SHARED]
+        scored = sorted((float(results.raw[row]), class_of(batch, row)) for row in rows)
+        return [(number, score) for score, number in scored]
 
 
 def class_of(batch: Batch, row: int) -> int:

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from vwlite.errors import UsageError
+from vwlite.learners.configs.base import shown_kind
 from vwlite.training.model_header import stored
-
-SHOWN = ("probabilities", "scores", "raw")
 
 
 def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -13,12 +11,8 @@ def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
 
     Raises UsageError where the model has nothing of the kind, or two kinds are asked for.
     """
-    named = [name for name in SHOWN if asked[name]]
-    if len(named) > 1:
-        raise UsageError(f"--{named[0]} and --{named[1]} do not go together: each takes the place of the answers")
-    if not named:
-        return {}
-    return stored(path).config.to_show(named[0])
+    kind = shown_kind(asked)
+    return stored(path).config.to_show(kind) if kind else {}
 
 
 def to_measure(path: str) -> dict[str, Any]:

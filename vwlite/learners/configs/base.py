@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
@@ -54,6 +55,14 @@ class LearnerConfig(Config):
         """Raises UsageError where vw's text of a model has no place for this learner."""
         if not self.written_as_text:
             raise UsageError(f"models of --{self.option} are not written as vw's text: see 'vwlite inspect'")
+
+
+def shown_kind(asked: Mapping[str, Any]) -> str:
+    """Which of ``probabilities``, ``scores`` and ``raw`` is asked for, "" for none. Raises UsageError for two."""
+    first, *more = [name for name in ("probabilities", "scores", "raw") if asked.get(name)] or [""]
+    if more:
+        raise UsageError(f"--{first} and --{more[0]} do not go together: each takes the place of the answers")
+    return first
 
 
 CLASS_SCORES_OFF = {"probabilities": False, "scores": False}
