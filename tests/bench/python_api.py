@@ -1,4 +1,4 @@
-"""What calls of the Python API take, within one process: `make bench-api`.
+"""What calls of the Python API take, within one process: `make calls`.
 
     python tests/bench/python_api.py [TEXT] [--rounds 30] [--mb 20]
 

@@ -27,7 +27,7 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
     Raises UsageError for columns beside text, and for a text that seems to be the name of a file.
     """
     paths = paths_of(data)
-    rows = not paths and is_table(data)
+    rows = not paths and (is_table(data) or is_array(data))
     if not (rows or paths or is_text(data)) and isinstance(data, Iterable):
         rows, data = of_dicts(data)
     given = [name for name in OF_ROWS if columns.get(name) is not None]
@@ -52,6 +52,11 @@ def paths_of(data: Any) -> tuple[str, ...]:
     if isinstance(data, list | tuple) and data and all(isinstance(one, os.PathLike) for one in data):
         return tuple(map(os.fspath, data))
     return ()
+
+
+def is_array(data: Any) -> bool:
+    """Whether these are numbers in an array, which may be of another shape than rows have."""
+    return getattr(getattr(data, "dtype", None), "kind", "") in ("b", "i", "u", "f", "c")
 
 
 def is_text(data: Any) -> bool:

@@ -103,7 +103,9 @@ class Sparse(Matrix):
             raise DataError(f"indptr ends at {indptr[-1]}, there are {min(len(indices), len(self.data))} entries")
         used = indices[: indptr[-1]]
         if len(used) and (used.min() < 0 or used.max() >= self.width):
-            raise DataError(f"indices: expected columns from 0 to {self.width - 1}")
+            at = int(np.argmax((used < 0) | (used >= self.width)))
+            row = int(np.searchsorted(indptr, at, side="right")) - 1
+            raise DataError(f"row {row}: there is no column {used[at]}, but 0 to {self.width - 1}")
 
     @property
     def per_row(self) -> float:

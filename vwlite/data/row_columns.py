@@ -116,7 +116,7 @@ def numbers(name: str, column: Any, first: int, missing: bool = False) -> np.nda
     if array.ndim != 1:
         raise DataError(f"{name}: expected one number for each row, not an array of shape {array.shape}")
     if array.dtype.kind not in "biuf":
-        entries = enumerate(array.tolist(), first)
+        entries = enumerate(array.tolist() if hasattr(column, "dtype") else column, first)
         array = np.array([number_of(name, row, one, missing) for row, one in entries], np.float64)
     with np.errstate(over="ignore"):
         found = array.astype(np.float32)

@@ -6,9 +6,10 @@ from vwlite.api.json_predictions import opener
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.answers import SHOWN, changes_for
+from vwlite.cli.runs.answers import changes_for
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import shown_kind
 from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import STDOUT
 
@@ -22,7 +23,7 @@ def run(arguments: dict[str, Any]) -> int:
     shown: dict[str, Any] = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout)}
     if arguments["jsonl"]:
         check_jsonl(arguments)
-        shown["open_answers"] = opener(next((name for name in SHOWN if arguments[name]), "prediction"))
+        shown["open_answers"] = opener(shown_kind(arguments) or "prediction")
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, changes, confident=confidence)
