@@ -84,12 +84,6 @@ class Experiment:
         return 100 * float((true.positive.indices == best[true.positive.owner]).sum()) / len(rows)
 
 
-def cut(theta: Theta, h: int) -> Theta:
-    """Theta with the first ``h`` rows of each group: what --dim h gives."""
-    values = [v[:h] for v in theta.values]
-    return replace(theta, matrix=theta.matrix[:, :h], values=values)
-
-
 def table(experiment: Experiment, ready: dict[str, Theta], options: argparse.Namespace) -> list[dict]:
     """``ready``: what does not depend on labels."""
     rows = []
@@ -126,7 +120,7 @@ def by_dimension(experiment: Experiment, theta: Theta, options: argparse.Namespa
     for count in (min(options.labeled), max(options.labeled)):
         draws = [experiment.draw(run, count) for run in range(options.runs)]
         for h in DIMS:
-            values = [experiment.accuracy(labelled, cut(theta, h)) for labelled in draws]
+            values = [experiment.accuracy(labelled, theta.cut(h)) for labelled in draws]
             rows.append({"labeled": count, "h": h, "mean": float(np.mean(values))})
     return rows
 

@@ -4,7 +4,7 @@ import click
 
 from vwlite.cli.root import COMMANDS, cli
 
-GROUPS = {"aso": ["learn", "train", "inspect"]}
+GROUPS = {"aso": ["learn", "train", "apply", "inspect"]}
 ABOUT = ("help", "completion")  # about the command line itself: they have no options
 TYPED = [name for name in COMMANDS if name not in (*GROUPS, *ABOUT)]
 TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names]

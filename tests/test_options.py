@@ -26,7 +26,7 @@ from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.serving.config import ServeConfig
-from vwlite.solvers.aso.config import LOSSES, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import LOSSES, ApplyConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.training.config import CurriculumConfig, RunConfig
@@ -36,7 +36,7 @@ CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
-    *(SolverConfig, TargetConfig, LearnConfig, TuneConfig, MemoryConfig, ServeConfig),
+    *(SolverConfig, TargetConfig, LearnConfig, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
@@ -51,6 +51,7 @@ COMMANDS = {  # of other configurations vw and train
     SolverConfig: [aso.commands["learn"]],
     LearnConfig: [aso.commands["learn"]],
     TargetConfig: [aso.commands["train"]],
+    ApplyConfig: [aso.commands["apply"]],
 }
 
 

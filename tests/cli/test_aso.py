@@ -91,6 +91,41 @@ def test_options_of_train_change_the_model(vwlite, tmp_path, change):
     assert not same(tmp_path, "one", "two")
 
 
+def test_apply_makes_features_for_other_learners(vwlite, tmp_path):
+    learn(vwlite, "--dim", "3")
+    made = vwlite("aso", "apply", "--theta", "theta", "few.vw").stdout
+    assert vwlite("aso", "apply", "--theta", "theta", stdin=(tmp_path / "few.vw").read_text()).stdout == made
+    vwlite("aso", "apply", "--theta", "theta", "few.vw", "-o", "more.vw", "--threads", "1")
+    assert (tmp_path / "more.vw").read_text() == made and "|theta_w/1 0:" in made
+    vwlite("aso", "apply", "--theta", "theta", "test.vw", "--out", "more-test.vw")
+    right = {}
+    for options in ((), ("--keep", "t")):  # all features, and those of Theta alone
+        vwlite("train", "more.vw", "--oaa", "2", "--named_labels", "sport,sea", "-f", "m", "--quiet", *options)
+        report = vwlite("evaluate", "-i", "m", "more-test.vw", "--json", "-").stdout
+        right[options] = json.loads(report)["accuracy"]
+    assert min(right.values()) > 0.9
+
+
+@pytest.mark.parametrize("change", ["--theta-scale 2", "--theta-dim 1", "--no-theta-unit"])
+def test_options_of_apply_change_the_text(vwlite, change):
+    learn(vwlite)
+    typed = ("--theta-unit", "--theta-scale", "1")
+    texts = [vwlite("aso", "apply", "--theta", "theta", "few.vw", *how).stdout for how in (typed, change.split())]
+    assert texts[0] != texts[1] and len(texts[0].splitlines()) == len(texts[1].splitlines())
+
+
+def test_apply_keeps_malformed_lines_and_refuses_text_of_others(vwlite, write):
+    learn(vwlite)
+    write("bad.vw", "sea |w ball\nsea x1 |w ball\n\nsea |w goal\n")
+    done = vwlite("aso", "apply", "--theta", "theta", "bad.vw", "--max-bad-ratio", "0.5", "--bad-lines", "kept")
+    assert done.lines[1:3] == ["sea x1 |w ball", ""] and "bad line" in done.stderr
+    assert vwlite("aso", "apply", "--theta", "theta", "bad.vw", status=65).lines == done.lines
+    assert vwlite("aso", "apply", "--theta", "theta", "bad.vw", "--strict", status=65).stdout == ""
+    write("other.vw", "|q what\n")
+    said = vwlite("aso", "apply", "--theta", "theta", "other.vw", status=65)
+    assert said.stdout == "" and "no feature of the text is in Theta" in said.stderr
+
+
 def test_idf_without_theta_and_of_theta(vwlite, tmp_path):
     learn(vwlite)
     said = vwlite("aso", "train", "few.vw", "--theta", "theta", "--idf", "-f", "m", status=2).stderr
@@ -161,6 +196,10 @@ def test_malformed_lines(vwlite, write, tmp_path):
         ("learn un.vw -f - --aux freq", "-f -"),
         ("train few.vw -f m --theta-scale 2", "--theta-scale"),
         ("inspect theta --rows 0", "--rows"),
+        ("apply few.vw", "--theta"),
+        ("apply few.vw --theta theta --theta-scale 0", "--theta-scale"),
+        ("apply few.vw --theta theta --theta-dim 0", "--theta-dim"),
+        ("apply few.vw --theta theta -o few.vw", "overwritten"),
         ("train few.vw -f m --json m", "same name"),
     ],
 )

@@ -23,6 +23,7 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "tune": {"files": "other", "tests": "other", "vary": "l 1|2"},
     "aso learn": {"model": "other"},
     "aso train": {"model": "other"},
+    "aso apply": {"theta": "other"},
     "aso inspect": {"model": "other"},
 }
 

@@ -1,4 +1,4 @@
-"""``vwlite aso``: learn, train, inspect."""
+"""``vwlite aso``: learn, train, apply, inspect."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
-from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import ApplyConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.storage.output_checks import LOCK
 
 output = options.family(
@@ -93,6 +93,29 @@ def train(**arguments: Any) -> int:
     from vwlite.cli.runs.aso import run_train
 
     return run_train(arguments)
+
+
+@command.command("apply", cls=Command, context_settings=SETTINGS, short_help="Add Theta's features to text.")
+@options.data_files
+@options.file(Reads("Theta"), "--theta", required=True, help="What aso learn made.")
+@options.options_in(ApplyConfig)
+@options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where the text goes. [default: stdout]")
+@options.options_in(SolverConfig, "Input")
+@options.bad_line_options
+@options.quiet()
+def apply(**arguments: Any) -> int:
+    """Add the features that Theta makes of examples to their lines, for any learner.
+
+    \b
+    vwlite aso apply --theta theta train.vw | vwlite train -f model --oaa 20
+    vwlite aso apply --theta theta test.vw | vwlite predict -i model
+
+    Each group of Theta makes a namespace theta_GROUP, whose features are numbered from 0. Labels, tags, empty and
+    malformed lines are as they came.
+    """
+    from vwlite.cli.runs.aso import run_apply
+
+    return run_apply(arguments)
 
 
 @command.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what Theta's rows are about.")

@@ -1,22 +1,25 @@
-"""What ``vwlite aso learn``, ``train`` and ``inspect`` do."""
+"""What ``vwlite aso learn``, ``train``, ``apply`` and ``inspect`` do."""
 
 from typing import Any
 
 from vwlite.api import configs
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
+from vwlite.data import block_parser
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB
 from vwlite.numerals import is_count
 from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
 from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.config import ApplyConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn
 from vwlite.storage.file_lock import lock
+from vwlite.training.prediction_writer import PredictionWriter
 
 
 def run_learn(arguments: dict[str, Any]) -> int:
@@ -72,11 +75,30 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
 
 def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = False) -> Corpus:
     """``predicting``: every line is to have an answer, with its tag."""
-    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"], "to_the_end": predicting}
-    policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
+    policy = policy_for(arguments, to_the_end=predicting)
     corpus = Corpus(policy, tags=predicting)
     with policy.keeping(arguments["bad_lines"]):
         return corpus.read(paths)
+
+
+def policy_for(arguments: dict[str, Any], to_the_end: bool) -> BadLines:
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"], "to_the_end": to_the_end}
+    return BadLines(None, None if arguments["quiet"] else say, **tolerance)
+
+
+def run_apply(arguments: dict[str, Any]) -> int:
+    theta, _ = model_file.load_theta(arguments["theta"])
+    config = ApplyConfig(**configs.chosen(ApplyConfig, arguments))
+    policy = policy_for(arguments, to_the_end=True)
+    threads = arguments["threads"] or configs.available_cores()
+    with policy.keeping(arguments["bad_lines"]), PredictionWriter(arguments["out"]) as writer:
+        parts = block_parser.read(paths_of(arguments), text_format(), threads=threads)
+        for text in applied(theta, parts, policy, config):
+            writer.write_bytes(text)
+            if writer.broken:
+                return 141
+    policy.check_ratio(policy.lines)
+    return 0
 
 
 def run_train(arguments: dict[str, Any]) -> int:

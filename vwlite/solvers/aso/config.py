@@ -70,6 +70,18 @@ class TargetConfig(Config):
 
 
 @config
+class ApplyConfig(Config):
+    """Options of ``aso apply``. ``unit``: are the features of a group scaled to length ``scale``, or by it?"""
+
+    scale: float = option(1.0, "Length of each group's features.", spelled=("--theta-scale",), key="scale", above=0)
+    unit: bool = option(
+        True, "Scale them to that length; else multiply them by it.", spelled=("--theta-unit/--no-theta-unit",),
+        key="unit", shown="yes",
+    )
+    dim: int | None = option(None, "Rows of each group.", spelled=("--theta-dim",), key="dim", low=1, shown="all")
+
+
+@config
 class LearnConfig(Config):
     """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
 

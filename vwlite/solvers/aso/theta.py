@@ -21,6 +21,10 @@ class Theta:
     names: list[str]  # of the groups
     values: list[np.ndarray]  # float64[h] singular values of each group
 
+    def cut(self, h: int) -> "Theta":
+        """Theta with the first ``h`` rows of each group."""
+        return replace(self, matrix=self.matrix[:, :h], values=[values[:h] for values in self.values])
+
     def project(self, rows: Rows, words: Vocabulary, scale: float, unit: bool = True) -> np.ndarray:
         """float32[n, sum of h]: ``Theta x`` of each group, scaled to length ``scale`` (or by it, without ``unit``)."""
         place = self.words.find(words.key)

@@ -1,0 +1,69 @@
+"""Theta as a map: texts with the features it makes of them, for any other learner."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from vwlite.data.batch import BLANK
+from vwlite.data.block_parser import Parsed
+from vwlite.data.malformed_lines import BadLines
+from vwlite.errors import DataError
+from vwlite.solvers.aso.config import ApplyConfig
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.theta import Theta
+
+PATIENCE = 10_000  # lines without a feature of Theta before it is taken for that of other text
+
+
+def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
+    """The text of each part, every example followed by its features of Theta; all other lines are as they came.
+
+    A group GROUP has a namespace ``theta_GROUP``, its features are numbered from 0, and those of value 0 are left out.
+    Raises DataError for text that has no feature of Theta, and as ``policy`` does.
+    """
+    theta = theta.cut(config.dim) if config.dim else theta
+    held: list[bytes] = []  # until a feature is known
+    known, lines, examples = 0, 0, 0
+    for part in parts:
+        batch = policy.examine(part)
+        corpus = Corpus(policy, tags=True)
+        corpus.add(batch)
+        rows = corpus.rows(theta.words)
+        known, lines, examples = known + len(rows.terms.indices), lines + part.lines, examples + len(rows)
+        features = theta.project(rows, theta.words, config.scale, config.unit)
+        owners = batch.line[batch.flags & BLANK == 0]
+        held.append(extended(bytes(memoryview(part.block.data)[: part.block.size]), owners, shown(theta, features)))
+        if batch.release:
+            batch.release()
+        if known:
+            yield from held
+            held.clear()
+        elif lines >= PATIENCE:
+            break
+    if examples and not known:
+        raise DataError("no feature of the text is in Theta")
+    yield from held
+    policy.finish()
+
+
+def extended(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
+    """``text`` with ``tails`` at the ends of the lines whose numbers are ``owners``."""
+    lines = text.split(b"\n")
+    for line, tail in zip(owners.tolist(), tails, strict=True):
+        body = lines[line].removesuffix(b"\r")
+        lines[line] = body + tail + lines[line][len(body) :]
+    return b"\n".join(lines)
+
+
+def shown(theta: Theta, features: np.ndarray) -> list[bytes]:
+    """float32[n, sum of h] as namespaces of text, 6 digits of each value."""
+    tails = [b""] * len(features)
+    begin = 0
+    for name, values in zip(theta.names, theta.values, strict=True):
+        bar = b" |theta_" + name.encode("utf-8", "surrogateescape")
+        for row, part in enumerate(features[:, begin : begin + len(values)].tolist()):
+            words = " ".join(f"{number}:{value:.6g}" for number, value in enumerate(part) if value)
+            if words:
+                tails[row] += bar + b" " + words.encode()
+        begin += len(values)
+    return tails
