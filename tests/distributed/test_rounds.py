@@ -78,6 +78,18 @@ def test_any_executor_makes_the_same_bytes(data, expected):
             assert made(config_of(data), engine_for(executor))[0] == expected
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_cluster_makes_the_same_bytes_though_a_worker_is_killed(data, expected):
+    distributed = pytest.importorskip("distributed", reason="pip install 'vwlite[dask]'")
+    with (
+        distributed.LocalCluster(3, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert made(config_of(data), engine_for(client))[0] == expected
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        assert made(config_of(data), engine_for(client))[0] == expected
+
+
 class Killing(Processes):
     """Kills a process ``times`` times, at a moment ``when``."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -186,6 +187,10 @@ class OnDask(OnExecutor):
         self.client = client
 
     def shared(self, base: bytes) -> Any:
+        for _ in range(ATTEMPTS - 1):
+            with suppress(OSError):  # of a worker that the scheduler does not yet know to be gone
+                return self.client.scatter(base, broadcast=True, hash=False)
+            time.sleep(5 * PAUSE)
         return self.client.scatter(base, broadcast=True, hash=False)
 
 
