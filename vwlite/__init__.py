@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from vwlite.version import __version__
 
+TYPE_CHECKING = False  # as type checkers know it; the module of this name takes longer to import than this one
 if TYPE_CHECKING:
+    from typing import Any
+
     from vwlite.api.functions import evaluate, load, merge, predict, train
     from vwlite.api.learned import Learned
     from vwlite.api.model import Model

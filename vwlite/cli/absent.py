@@ -58,7 +58,8 @@ ABSENT = (
     Absent(
         "other formats of data",
         ("json", "dsjson", "chain_hash", "flatbuffer", "csv*"),
-        "text, one example a line, or LIBSVM's format with `--format svmlight`",
+        "text, one example a line, LIBSVM's format with `--format svmlight`, or tables and objects with "
+        "`--format csv`, `--format jsonl` and `--columns`",
     ),
     Absent(
         "daemons",
