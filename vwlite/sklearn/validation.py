@@ -60,7 +60,7 @@ class LabelledClasses(ClassifierMixin):
         """Raises ValueError for a single class."""
         classes = unique_labels(labels)
         if len(classes) < 2:
-            raise ValueError(f"y has one class, {classes[0]!r}: learning needs two classes or more")
+            raise ValueError(f"y has one class, {classes.tolist()[0]!r}: learning needs two classes or more")
         self.classes_ = classes
 
     @property
@@ -72,7 +72,8 @@ class LabelledClasses(ClassifierMixin):
         numbers: np.ndarray = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = self.classes_[numbers] != y
         if unknown.any():
-            raise ValueError(f"y has the label {y[unknown][0]!r}, which is none of the classes {self.classes_}")
+            label = y[unknown].tolist()[0]
+            raise ValueError(f"y has the label {label!r}, which is none of the classes {self.classes_}")
         return numbers
 
     def _weighted(self, y: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
