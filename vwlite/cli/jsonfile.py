@@ -9,6 +9,7 @@ from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import atomic_output
 
 OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "top"})  # all but metrics have one
+NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}  # the report of a run whose inputs were all known
 
 
 def write_json(path: str, data: Any) -> None:

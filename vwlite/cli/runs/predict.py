@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from vwlite.api.json_predictions import opener
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
@@ -22,6 +21,8 @@ def run(arguments: dict[str, Any]) -> int:
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
     shown: dict[str, Any] = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout)}
     if arguments["jsonl"]:
+        from vwlite.api.json_predictions import opener  # which text needs not
+
         check_jsonl(arguments)
         shown["open_answers"] = opener(shown_kind(arguments) or "prediction")
     if arguments["audit"]:

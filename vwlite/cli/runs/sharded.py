@@ -11,7 +11,7 @@ from vwlite.api.train_files import configured
 from vwlite.api.train_shards import train_shards
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.jsonfile import NOTHING_NEW, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
@@ -26,7 +26,6 @@ from vwlite.options import Option
 from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import Model
 
-NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}
 BESIDE_SHARD = ("resume", "checkpoint_every", "skip_seen")
 OF_DATA = ("kind", "threads", "classweight", "max_bad_ratio", "strict", "files", "data")
 OF_OUTPUT = ("initial", "model", "shard", "quiet", "json_path", "force", "bar", "progress", "lock_wait", "memory")

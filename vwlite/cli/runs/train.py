@@ -6,8 +6,7 @@ from vwlite.api.option_rules import check_effects
 from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
-from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.sharded import NOTHING_NEW, learn_rounds, learn_shard
+from vwlite.cli.jsonfile import NOTHING_NEW, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
@@ -20,10 +19,11 @@ def run(arguments: dict[str, Any]) -> int:
     check_effects(typed, options, going_on=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
-    if arguments["shard"]:
-        return learn_shard(arguments, typed, options)
-    if arguments["workers"]:
-        return learn_rounds(arguments, typed, options)
+    if arguments["shard"] or arguments["workers"]:
+        from vwlite.cli.runs import sharded  # most runs need none of what it imports
+
+        learn = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
+        return learn(arguments, typed, options)
     done = train_files(
         *(arguments, typed, options),
         say=say,
