@@ -16,7 +16,7 @@ cdef struct Results:             # arrays that a kernel fills, one entry per row
 
 
 cdef inline Rows open_rows(batch):
-    cdef const float[::1] label = batch.label, importance = batch.importance, base = batch.base
+    cdef const float[::1] label = batch.label, importance = batch.importance, initial = batch.initial_prediction
     cdef const float[::1] value = batch.value
     cdef const uint8_t[::1] flags = batch.flags, namespace_char = batch.namespace_char
     cdef const uint32_t[::1] row_namespace = batch.row_namespace, namespace_hash = batch.namespace_hash
@@ -26,7 +26,7 @@ cdef inline Rows open_rows(batch):
     rows.size = label.shape[0]
     rows.label = &label[0] if rows.size else NULL
     rows.importance = &importance[0] if rows.size else NULL
-    rows.base = &base[0] if rows.size else NULL
+    rows.initial_prediction = &initial[0] if rows.size else NULL
     rows.flags = &flags[0] if rows.size else NULL
     rows.row_namespace = &row_namespace[0]
     rows.namespace_char = &namespace_char[0] if namespace_char.shape[0] else NULL

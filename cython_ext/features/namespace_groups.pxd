@@ -17,7 +17,7 @@ cdef enum:
 cdef struct Rows:                # a view of a batch; meaning and shapes of the arrays in vwlite/data/batch.py
     const float *label
     const float *importance
-    const float *base
+    const float *initial_prediction
     const uint8_t *flags
     const uint32_t *row_namespace
     const uint8_t *namespace_char

@@ -129,7 +129,7 @@ cdef inline float predict_row(Active *a, const Rows *rows, size_t row, const Scr
                               bint learn) noexcept nogil:
     if learn and not a.m.frozen:
         widen_range(&a.m, rows.label[row])
-    out.raw[row] = inner_product(&a.m, s, rows.base[row])
+    out.raw[row] = inner_product(&a.m, s, rows.initial_prediction[row])
     out.features[row] = <uint32_t>s.count
     return clip(out.raw[row], &a.m)
 

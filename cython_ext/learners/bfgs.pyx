@@ -53,7 +53,7 @@ cdef inline float directional_derivative(const Learner *m, const Scratch *s, flo
     return sum
 
 
-cdef inline void learn(Pass *q, const Scratch *s, float p, float y, float weight, float base) noexcept nogil:
+cdef inline void learn(Pass *q, const Scratch *s, float p, float y, float weight, float initial) noexcept nogil:
     cdef float d
     if q.first:
         q.sums[WEIGHT_SUM] += weight
@@ -62,7 +62,7 @@ cdef inline void learn(Pass *q, const Scratch *s, float p, float y, float weight
         q.sums[LOSS_SUM] += q.m.loss.value(&q.m.params, p, y) * weight
         add(&q.m, s, GRADIENT, q.m.loss.slope(&q.m.params, p, y) * weight, False)
     else:
-        d = directional_derivative(&q.m, s, base)
+        d = directional_derivative(&q.m, s, initial)
         q.sums[CURVATURE] += <double>d * d * q.m.loss.curvature(&q.m.params, p, y) * weight
 
 
@@ -125,9 +125,9 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float y = rows.label[row], weight = rows.importance[row], p
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     if q.vectors == NULL:
-        out.raw[row] = inner_product(&q.m, s, rows.base[row])
+        out.raw[row] = inner_product(&q.m, s, rows.initial_prediction[row])
     else:
-        out.raw[row] = <float>inner_product_float64(q.m.table, s, rows.base[row])
+        out.raw[row] = <float>inner_product_float64(q.m.table, s, rows.initial_prediction[row])
     p = clip(out.raw[row], &q.m)
     out.prediction[row] = apply_link(q.m.link, p)
     if labeled and not held:
@@ -135,7 +135,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
             widen_range(&q.m, y)
         p = clip(out.raw[row], &q.m)
         if weight > 0 and q.vectors == NULL:
-            learn(q, s, p, y, weight, rows.base[row])
+            learn(q, s, p, y, weight, rows.initial_prediction[row])
         elif weight > 0:
             learn_float64(q, s, out.raw[row], y, weight)
     out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0

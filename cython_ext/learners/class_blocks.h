@@ -143,13 +143,14 @@ static inline int vwl_widest(void) {
     return 8;
 }
 
-static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n, float base, float *raw) {
-    VWL_CALL(score, table, index, value, n, base, raw);
+static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n,
+                             float initial, float *raw) {
+    VWL_CALL(score, table, index, value, n, initial, raw);
 }
 static inline void vwl_score_row(const float *table, size_t stride, int width, const uint32_t *index, const float *value,
                                  size_t n,
-                                 float base, float *raw) {
-    VWL_CALL_WIDTH(width, score_row, table, stride, index, value, n, base, raw);
+                                 float initial, float *raw) {
+    VWL_CALL_WIDTH(width, score_row, table, stride, index, value, n, initial, raw);
 }
 static inline void vwl_scan(float *table, const uint32_t *index, const float *value, size_t n, vwl_block *block,
                             vwl_scales *scales, float *r) {

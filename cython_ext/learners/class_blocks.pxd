@@ -45,10 +45,10 @@ cdef extern from "learners/class_blocks.h" nogil:
     void transpose_back "vwl_transpose_back"(float *slots, int width)
     int widest "vwl_widest"()
     bint has_classes "vwl_has_classes"()
-    void score_block "vwl_score"(const float *table, const uint32_t *index, const float *value, size_t n, float base,
+    void score_block "vwl_score"(const float *table, const uint32_t *index, const float *value, size_t n, float initial,
                                  float *raw)
     void score_row "vwl_score_row"(const float *table, size_t stride, int width, const uint32_t *index, const float *value,
-                                   size_t n, float base, float *raw)
+                                   size_t n, float initial, float *raw)
     void scan_block "vwl_scan"(float *table, const uint32_t *index, const float *value, size_t n, Block *block, Scales *scales,
                                float *r)
     bint find_logistic_gradients "vwl_find_gradients"(Block *block, float weight)
@@ -134,7 +134,7 @@ cdef inline void transpose_all_back(Transposed *transposed, float *table, int sh
             transpose_page_back(transposed, table, page, shift, classes)
 
 
-cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float base, uint32_t classes,
+cdef inline void score_classes(const Learner *m, const float *table, const Scratch *s, float initial, uint32_t classes,
                                const Transposed *transposed, float *raw) noexcept nogil:
     """Raw predictions of all classes. The learner's ``shift`` is at least 3, so the table holds complete blocks of slots."""
     cdef float found[MAX_WIDTH]
@@ -142,9 +142,9 @@ cdef inline void score_classes(const Learner *m, const float *table, const Scrat
     cdef uint32_t begin = 0, c, width = transposed.width if transposed.on else EIGHT
     while begin < classes:
         if transposed.on or m.stride == 1:
-            score_row(table + m.stride * begin, m.stride, <int>width, s.index, s.value, s.terms, base, found)
+            score_row(table + m.stride * begin, m.stride, <int>width, s.index, s.value, s.terms, initial, found)
         else:
-            score_block(table + 4 * begin, s.index, s.value, s.terms, base, found)
+            score_block(table + 4 * begin, s.index, s.value, s.terms, initial, found)
         for c in range(begin, min(begin + width, classes)):
             raw[c] = found[c - begin] * l2_scale
         begin += width

@@ -25,11 +25,11 @@
 #undef SCAN_NAME
 #undef SCAN_WIDTH
 
-/* raw[c] = base + sum of w x, in the order of the terms, where the weights of a block are contiguous: slots of a weight only
- * (stride 1), or transposed ones (stride 4). */
+/* raw[c] = initial + w x, in the order of the terms, where the weights of a block are contiguous: slots of one
+ * weight (stride 1), or transposed ones (stride 4). */
 static SIMD_TARGET void SIMD_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
-                                             size_t n, float base, float *raw) {
-    FLOATS sum = base - (FLOATS){0};
+                                             size_t n, float initial, float *raw) {
+    FLOATS sum = initial - (FLOATS){0};
     for (size_t i = 0; i < n; i++) sum += *(const ROW *)(table + stride * index[i]) * value[i];
     memcpy(raw, &sum, sizeof sum);
 }

@@ -70,9 +70,11 @@ cdef inline void move_slots(const PerClass *q, Scratch *s) noexcept nogil:
         s.index[i] = (s.index[i] << shift) & mask
 
 
-cdef inline int predict_class(PerClass *q, const Scratch *s, uint32_t c, float base, float *raw, float *score) noexcept nogil:
+cdef inline int predict_class(
+    PerClass *q, const Scratch *s, uint32_t c, float initial, float *raw, float *score
+) noexcept nogil:
     select_class(q, c)
-    raw[c] = inner_product(&q.m, s, base)
+    raw[c] = inner_product(&q.m, s, initial)
     score[c] = clip(raw[c], &q.m)
     return OK if isfinite(raw[c]) else UNSTABLE
 
@@ -110,14 +112,14 @@ cdef inline uint32_t weight_set_of(const PerClass *q, uint32_t number) noexcept 
     return number - first if number - first < q.classes else (q.classes - 1 if first else 0)
 
 
-cdef inline int predict_all(PerClass *q, const Scratch *s, float base, float *raw, float *score) noexcept nogil:
+cdef inline int predict_all(PerClass *q, const Scratch *s, float initial, float *raw, float *score) noexcept nogil:
     cdef uint32_t c
     cdef int status = OK
     if q.score_blocks:
-        score_classes(&q.m, q.table, s, base, q.classes, &q.transposed, raw)
+        score_classes(&q.m, q.table, s, initial, q.classes, &q.transposed, raw)
     for c in range(q.classes):
         if not q.score_blocks:
-            status |= predict_class(q, s, c, base, raw, score)
+            status |= predict_class(q, s, c, initial, raw, score)
         else:
             score[c] = clip(raw[c], &q.m)
             if unlikely(not isfinite(raw[c])):
@@ -153,7 +155,7 @@ cdef inline int predict_and_update(PerClass *q, const Rows *rows, size_t row, Sc
     cdef int status
     if not q.m.frozen:
         widen_range(&q.m, sign)
-    status = predict_class(q, s, c, rows.base[row], raw, score)
+    status = predict_class(q, s, c, rows.initial_prediction[row], raw, score)
     return status | (update_class(q, s, c, score[c], sign, weight) if weight > 0 else OK)
 
 

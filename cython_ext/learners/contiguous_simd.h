@@ -12,11 +12,11 @@ static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(weights)
     *w = VWL_SHUFFLE(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
 }
 
-/* raw[c] = base + sum of w x, in the order of the terms, for a block of classes. */
+/* raw[c] = initial + sum of w x, in the order of the terms, for a block of classes. */
 static SIMD_TARGET void SIMD_NAME(score)(const float *table, const uint32_t *index, const float *value, size_t n,
-                                         float base, float *raw) {
+                                         float initial, float *raw) {
     static const int class_of_lane[8] = {0, 2, 4, 6, 1, 3, 5, 7};
-    vwl_f8 sum = {base, base, base, base, base, base, base, base}, pairs[4], w;
+    vwl_f8 sum = {initial, initial, initial, initial, initial, initial, initial, initial}, pairs[4], w;
     for (size_t i = 0; i < n; i++) {
         SIMD_NAME(load)(table + 4 * (size_t)index[i], pairs);
         SIMD_NAME(weights)(pairs, &w);

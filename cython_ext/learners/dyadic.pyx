@@ -256,7 +256,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         m.scalars[MIN_LABEL] = y if y < m.scalars[MIN_LABEL] else m.scalars[MIN_LABEL]
         m.scalars[MAX_LABEL] = y if y > m.scalars[MAX_LABEL] else m.scalars[MAX_LABEL]
         m.params.min_label, m.params.max_label = <float>m.scalars[MIN_LABEL], <float>m.scalars[MAX_LABEL]
-    linear = linear_part(m, &work.row, rows.base[row])
+    linear = linear_part(m, &work.row, rows.initial_prediction[row])
     p = linear + dot_products(work)
     clipped = clip(p, m)
     out.raw[row] = <float>p

@@ -44,7 +44,7 @@ cdef struct Tournaments:
 
 cdef inline int predict_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
                                 float *prediction) noexcept nogil:
-    cdef int status = predict_class(&t.q, s, c, rows.base[row], t.q.raw, t.q.score)
+    cdef int status = predict_class(&t.q, s, c, rows.initial_prediction[row], t.q.raw, t.q.score)
     note(&t.trace, c, learned, t.q.score[c])
     prediction[0] = apply_link(t.q.m.link, t.q.score[c])
     return status

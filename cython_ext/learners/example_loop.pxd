@@ -32,7 +32,7 @@ cdef inline void prefetch_rows(const Rows *rows, size_t row) noexcept nogil:
         prefetch(rows.row_namespace + row + ROWS_AHEAD)
         prefetch(rows.label + row + ROWS_AHEAD)
         prefetch(rows.importance + row + ROWS_AHEAD)
-        prefetch(rows.base + row + ROWS_AHEAD)
+        prefetch(rows.initial_prediction + row + ROWS_AHEAD)
         prefetch(rows.flags + row + ROWS_AHEAD)
     prefetch(rows.namespace_char + first + VALUES_AHEAD)
     for i in range(first, last, 16):

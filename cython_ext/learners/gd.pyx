@@ -34,9 +34,9 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
     cdef int status = OK
     s.copied = False
     if copies and learn and weight > 0:
-        out.raw[row] = copied_product(m, s, row, rows.base[row])
+        out.raw[row] = copied_product(m, s, row, rows.initial_prediction[row])
     else:
-        out.raw[row] = inner_product(m, s, rows.base[row])
+        out.raw[row] = inner_product(m, s, rows.initial_prediction[row])
     reported = clip(out.raw[row], m)              # for FTRL vw reports the prediction clipped to the labels before this one
     if learn and not m.frozen:
         widen_range(m, y)

@@ -196,7 +196,7 @@ cdef inline int train_node(Tree *t, const Rows *rows, size_t row, Scratch *s, ui
     status = predict_and_update(&t.q, rows, row, s, c, -1 if average > label_mean else 1, rows.importance[row], t.q.raw,
                                 t.q.score)
     note(&t.trace, c, False, t.q.score[c])
-    status |= predict_class(&t.q, s, c, rows.base[row], t.q.raw, t.q.score)
+    status |= predict_class(&t.q, s, c, rows.initial_prediction[row], t.q.raw, t.q.score)
     note(&t.trace, c, True, t.q.score[c])
     t.margin[number] += t.q.raw[c]
     t.entry_margin[e] += t.q.raw[c]
@@ -230,7 +230,7 @@ cdef inline int answer(Tree *t, const Rows *rows, size_t row, Scratch *s, uint32
     cdef int status = OK
     while t.node[number].inner:
         c = t.node[number].predictor
-        status |= predict_class(&t.q, s, c, rows.base[row], t.q.raw, t.q.score)
+        status |= predict_class(&t.q, s, c, rows.initial_prediction[row], t.q.raw, t.q.score)
         note(&t.trace, c, False, t.q.score[c])
         number = t.node[number].right if goes_right(t, c) else t.node[number].left
     found[0] = t.node[number].answer

@@ -97,7 +97,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         if extended != OK:
             return extended
         s.linear = linear
-        raw = inner_product(&q.m, s, rows.base[row])
+        raw = inner_product(&q.m, s, rows.initial_prediction[row])
         p = clip(raw, &q.m)
         status |= OK if isfinite(raw) else UNSTABLE
         if rounds == 0 or q.m.vw_compat:   # vw reports the raw prediction of the last round

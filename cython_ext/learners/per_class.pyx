@@ -49,7 +49,7 @@ cdef inline int process_one_against_all(PerClass *q, const Rows *rows, size_t ro
     """One against all: every class learns whether it is the label, from scores that are all computed before the first update."""
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y)
-    cdef int status = predict_all(q, s, rows.base[row], raw, score)
+    cdef int status = predict_all(q, s, rows.initial_prediction[row], raw, score)
     if learn and q.writes_scores:
         infer_first_class(q, y)               # otherwise this row still has the first class assumed so far
     out.prediction[row] = highest(score, q.classes) + first_class(q)
@@ -74,7 +74,7 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
     for i in range(begin, end):
         infer_first_class(q, q.named[i])
     if begin == end:
-        status = predict_all(q, s, rows.base[row], raw, score)
+        status = predict_all(q, s, rows.initial_prediction[row], raw, score)
         for c in range(q.classes):
             if raw[c] < least:
                 least, best = raw[c], c
@@ -84,7 +84,7 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
         known = isfinite(cost)
         if learn and known and not q.m.frozen:
             widen_range(&q.m, cost)
-        status |= predict_class(q, s, c, rows.base[row], raw, score)
+        status |= predict_class(q, s, c, rows.initial_prediction[row], raw, score)
         if learn and known and (q.m.vw_compat or status == OK):
             status |= update_class(q, s, c, score[c], cost, 1)
             keep_learned_score(q, c, raw, score)
@@ -119,7 +119,7 @@ cdef inline int process_label_set(PerClass *q, const Rows *rows, size_t row, Scr
         at += sign > 0
         if learn and not q.m.frozen:
             widen_range(&q.m, sign)
-        status |= predict_class(q, s, c, rows.base[row], raw, score)
+        status |= predict_class(q, s, c, rows.initial_prediction[row], raw, score)
         if learn and weight > 0 and (q.m.vw_compat or status == OK):
             status |= update_class(q, s, c, score[c], sign, weight)
             keep_learned_score(q, c, raw, score)

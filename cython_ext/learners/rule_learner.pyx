@@ -23,7 +23,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint known = learning and labeled and not held, learn = known and weight > 0
     cdef int status = OK
-    out.raw[row] = inner_product(m, s, rows.base[row])
+    out.raw[row] = inner_product(m, s, rows.initial_prediction[row])
     out.prediction[row] = clip(out.raw[row], m)
     if known and not m.frozen:
         widen_range(m, y)

@@ -304,7 +304,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     first = 0 if q.scalars[FIRST] == 0 else 1
     true = <uint32_t>(y - first) if labeled and y >= first else q.classes
     for c in range(<uint32_t>q.width):
-        q.s[c] = rows.base[row]
+        q.s[c] = rows.initial_prediction[row]
     if reserve(q, s.terms) != OK:
         return NO_MEMORY
     score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)

@@ -74,7 +74,7 @@ cdef struct DrawnStep:            # what a step was drawn to take
 cdef struct Step:             # an example, or a pair (a, b) as the example a - b
     Scratch terms[2]          # of a, of b
     bint pair
-    double base               # initial prediction
+    double initial_prediction
     double target             # the label in the terms of the loss, see target_of
 
 
@@ -116,17 +116,20 @@ cdef inline double neg_gradient(int loss, double p, double y) noexcept nogil:
     return y - sigmoid(p)
 
 
-cdef inline int read_terms(const Data *data, size_t position, Scratch *s, double *base, double *label) noexcept nogil:
+cdef inline int read_terms(
+    const Data *data, size_t position, Scratch *s, double *initial, double *label
+) noexcept nogil:
     """Read terms, initial prediction and label of the row at a position of the index."""
     cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.pair_index.batch[position]
     cdef size_t row = data.pair_index.row[position]
     cdef Rows rows
-    rows.label, rows.importance, rows.base = <const float *>at[0], <const float *>at[1], <const float *>at[2]
+    rows.label, rows.importance = <const float *>at[0], <const float *>at[1]
+    rows.initial_prediction = <const float *>at[2]
     rows.flags, rows.row_namespace = <const uint8_t *>at[3], <const uint32_t *>at[4]
     rows.namespace_char, rows.namespace_hash = <const uint8_t *>at[5], <const uint32_t *>at[6]
     rows.namespace_start, rows.hash, rows.value = <const uint32_t *>at[7], <const uint32_t *>at[8], <const float *>at[9]
     rows.size = row + 1
-    base[0], label[0] = rows.base[row], rows.label[row]
+    initial[0], label[0] = rows.initial_prediction[row], rows.label[row]
     return expand(&rows, row, &data.plan, s)
 
 
@@ -174,15 +177,15 @@ cdef inline void prefetch_row_data(const Data *data, const DrawnStep *drawn, int
 
 cdef inline int read_step(const Model *m, const Data *data, const DrawnStep *drawn, Step *step) noexcept nogil:
     """Read the terms of a step. In a pair the constant cancels, so its value is set to 0."""
-    cdef double base, label, other
-    cdef int status = read_terms(data, drawn.position[0], &step.terms[0], &step.base, &label)
+    cdef double initial, label, other
+    cdef int status = read_terms(data, drawn.position[0], &step.terms[0], &step.initial_prediction, &label)
     step.pair = drawn.pair
     if status != OK or not drawn.pair:
         step.target = target_of(m, label)
         return status
-    status = read_terms(data, drawn.position[1], &step.terms[1], &base, &other)
+    status = read_terms(data, drawn.position[1], &step.terms[1], &initial, &other)
     if status == OK:
-        step.base -= base
+        step.initial_prediction -= initial
         step.target = target_of_pair(m, label, other)
         if data.plan.constant:
             step.terms[0].value[step.terms[0].linear - 1] = 0
@@ -288,7 +291,7 @@ cdef inline void count(Model *m, bint pair, double loss) noexcept nogil:
 
 cdef inline int take_step(Model *m, Step *step, uint64_t i) noexcept nogil:
     """Take step i: shrink the weights and add a multiple of the step's terms."""
-    cdef double p = step.base + m.state[SCALE] * (
+    cdef double p = step.initial_prediction + m.state[SCALE] * (
         dot(m, &step.terms[0]) - (dot(m, &step.terms[1]) if step.pair else 0))
     cdef double neg_grad = neg_gradient(m.loss, p, step.target), rate = rate_of(m, i), square
     count(m, step.pair, loss_of(m.loss, p, step.target))

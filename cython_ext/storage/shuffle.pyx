@@ -10,8 +10,8 @@ from text.line_loop cimport open_builder
 from base.status cimport FULL, OK
 
 # Columns of the address table, in order.
-COLUMNS = ("label", "importance", "base", "flags", "row_namespace", "namespace_char", "namespace_hash", "namespace_start",
-           "feature_hash", "value")
+COLUMNS = ("label", "importance", "initial_prediction", "flags", "row_namespace", "namespace_char", "namespace_hash",
+           "namespace_start", "feature_hash", "value")
 
 
 cdef inline bint copy_row(const uint64_t *address, size_t row, BatchBuilder *out) noexcept nogil:
@@ -24,7 +24,7 @@ cdef inline bint copy_row(const uint64_t *address, size_t row, BatchBuilder *out
         return False
     out.label[out.rows] = (<const float *>address[0])[row]
     out.importance[out.rows] = (<const float *>address[1])[row]
-    out.base[out.rows] = (<const float *>address[2])[row]
+    out.initial_prediction[out.rows] = (<const float *>address[2])[row]
     out.flags[out.rows] = (<const uint8_t *>address[3])[row] & ~TAGGED      # tags are not copied
     out.line[out.rows] = 0
     out.tag_start[out.rows] = out.tag_end[out.rows] = 0

@@ -9,7 +9,7 @@ cdef struct BatchBuilder:
     # one entry per row
     float *label               # NaN = unlabelled
     float *importance
-    float *base                # initial prediction
+    float *initial_prediction
     uint8_t *flags             # BLANK | TAGGED | SAVE
     uint32_t *line             # line number within the block
     uint32_t *tag_start        # byte offsets into the block

@@ -119,7 +119,7 @@ cdef inline int read_roles(TableReader *table, BatchBuilder *out, const char **a
         return status
     if out.importance[row] < 0:
         return BAD_IMPORTANCE
-    status = read_role(table, BASE, 0, out.base + row, at)
+    status = read_role(table, BASE, 0, out.initial_prediction + row, at)
     return read_span(table, out, at) if status == OK else status
 
 

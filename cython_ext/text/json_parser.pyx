@@ -88,7 +88,7 @@ cdef inline int read_roles(ObjectReader *objects, size_t count, BatchBuilder *ou
         member = objects.members + i
         if member.place >= 0 and member.place < IGNORED:
             role[member.place] = member
-    out.label[row], out.importance[row], out.base[row] = NAN, 1, 0
+    out.label[row], out.importance[row], out.initial_prediction[row] = NAN, 1, 0
     if role[LABEL] != NULL and not objects.reader.named_labels:
         at[0] = role[LABEL].value.start
         if read_role(role[LABEL], NAN, out.label + row) != OK:
@@ -100,7 +100,7 @@ cdef inline int read_roles(ObjectReader *objects, size_t count, BatchBuilder *ou
             return BAD_IMPORTANCE
     if role[BASE] != NULL and status == OK:
         at[0] = role[BASE].value.start
-        status = read_role(role[BASE], 0, out.base + row)
+        status = read_role(role[BASE], 0, out.initial_prediction + row)
     return read_span(objects, role[LABEL], role[TAG], out, at) if status == OK else status
 
 

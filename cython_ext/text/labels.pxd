@@ -72,7 +72,7 @@ cdef inline int read_simple_label(const LabelWords *words, const float *powers, 
     cdef int i
     out.label[row] = NAN
     out.importance[row] = 1
-    out.base[row] = 0
+    out.initial_prediction[row] = 0
     if words.count == 0:
         return OK
     error_at[0] = words.start[0]
@@ -80,7 +80,7 @@ cdef inline int read_simple_label(const LabelWords *words, const float *powers, 
         return BAD_LABEL_WORDS
     fields[0] = out.label + row
     fields[1] = out.importance + row
-    fields[2] = out.base + row
+    fields[2] = out.initial_prediction + row
     for i in range(words.count):
         code = read_word(words.start[i], words.end[i], powers, skip_malformed, fields[i])
         if code != OK and status == OK:

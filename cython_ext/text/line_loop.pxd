@@ -19,7 +19,7 @@ cdef inline void fill_blank(BatchBuilder *out) noexcept nogil:
     """Fill row ``out.rows`` for a blank line."""
     out.label[out.rows] = NAN
     out.importance[out.rows] = 1
-    out.base[out.rows] = 0
+    out.initial_prediction[out.rows] = 0
     out.flags[out.rows] = BLANK
     out.tag_start[out.rows] = out.tag_end[out.rows] = 0
 
@@ -80,7 +80,7 @@ cdef inline BatchBuilder open_builder(workspace):
 
 cdef inline BatchBuilder opened_builder(workspace):
     cdef BatchBuilder out
-    cdef float[::1] label = workspace.label, importance = workspace.importance, base = workspace.base
+    cdef float[::1] label = workspace.label, importance = workspace.importance, initial = workspace.initial_prediction
     cdef float[::1] value = workspace.value
     cdef uint8_t[::1] flags = workspace.flags, namespace_char = workspace.namespace_char, bad_code = workspace.bad_code
     cdef uint32_t[::1] line = workspace.line, tag_start = workspace.tag_start, tag_end = workspace.tag_end
@@ -95,7 +95,7 @@ cdef inline BatchBuilder opened_builder(workspace):
     out.max_features = hash.shape[0]
     out.max_bad = bad_line.shape[0]
     out.rows = out.segments = out.features = out.bad = out.lines = 0
-    out.label, out.importance, out.base, out.flags = &label[0], &importance[0], &base[0], &flags[0]
+    out.label, out.importance, out.initial_prediction, out.flags = &label[0], &importance[0], &initial[0], &flags[0]
     out.line, out.tag_start, out.tag_end, out.row_namespace = &line[0], &tag_start[0], &tag_end[0], &row_namespace[0]
     out.namespace_char, out.namespace_hash, out.namespace_start = &namespace_char[0], &namespace_hash[0], &namespace_start[0]
     out.hash, out.value = &hash[0], &value[0]

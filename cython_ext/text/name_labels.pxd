@@ -16,7 +16,7 @@ cdef inline int read_name_label(const LabelWords *words, const Reader *reader, B
     """
     cdef size_t row = out.rows
     cdef int status
-    out.label[row], out.importance[row], out.base[row] = 1 if words.count else NAN, 1, 0
+    out.label[row], out.importance[row], out.initial_prediction[row] = 1 if words.count else NAN, 1, 0
     if words.count < 2 or reader.label_lists:
         return OK
     error_at[0] = words.start[1]

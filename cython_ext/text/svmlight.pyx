@@ -35,7 +35,7 @@ cdef inline const char *read_label(const Reader *reader, const char *p, const ch
     cdef const char *stop = word_end(p, end)
     cdef size_t row = out.rows
     out.importance[row] = 1
-    out.base[row] = 0
+    out.initial_prediction[row] = 0
     if reader.named_labels:
         out.label[row] = 1
         status[0] = BAD_LABEL_NUMBER if memchr(p, 58, <size_t>(stop - p)) != NULL else OK

@@ -68,13 +68,13 @@ def assert_agrees(text, format, columns=COLUMNS, kind="csv"):
     labels = [np.nan if row.label is None else 1 if format.words else row.label for row in given_rows]
     assert np.array_equal(found.label, np.array(labels, np.float32), equal_nan=True)
     assert found.importance.tolist() == [np.float32(row.importance) for row in given_rows]
-    assert found.base.tolist() == [np.float32(row.base) for row in given_rows]
+    assert found.initial_prediction.tolist() == [np.float32(row.base) for row in given_rows]
     assert found.flags.tolist() == [BLANK * row.blank | TAGGED * bool(row.tag) for row in given_rows]
     for number, row in enumerate(given_rows):
         span = [row.label] if format.words and row.label else []
         span += ["'" * bool(span) + row.tag] if row.tag else []
         assert found.tag(number).decode("utf-8", "surrogateescape") == " ".join(span)
-    for name in ("label", "importance", "base", "flags", "line", "tag_start", "tag_end"):
+    for name in ("label", "importance", "initial_prediction", "flags", "line", "tag_start", "tag_end"):
         setattr(batch, name, getattr(found, name))
     batch.text, text_of = found.text, batch.text
     found_names, batch_names = found.names, batch.names

@@ -125,7 +125,7 @@ def test_columns_beside_the_features(monkeypatch):
         for _ in range(2):
             found = list(form)
             assert [batch.first_line for batch in found] == [0, 2]
-            for name in ("label", "importance", "base", "flags", "value", "feature_hash"):
+            for name in ("label", "importance", "initial_prediction", "flags", "value", "feature_hash"):
                 together = np.concatenate([getattr(batch, name) for batch in found])
                 assert np.array_equal(together, getattr(expected, name), equal_nan=together.dtype == np.float32)
             assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"a", b"", b"c"]

@@ -113,7 +113,7 @@ def test_roles_and_namespaces():
     found, issues = parse(text, TextFormat(names=True), columns)
     assert not issues
     assert np.array_equal(found.label, np.array([1, np.nan, np.nan, -1], np.float32), equal_nan=True)
-    assert (found.importance.tolist(), found.base.tolist()) == ([2.5, 1, 1, 1], [0.25, 0, 0, 0])
+    assert (found.importance.tolist(), found.initial_prediction.tolist()) == ([2.5, 1, 1, 1], [0.25, 0, 0, 0])
     assert found.flags.tolist() == [TAGGED, TAGGED, BLANK, 0]
     assert [found.tag(number) for number in range(4)] == ["ré".encode(), b"7", b"", b""]
     rows = [
@@ -123,7 +123,7 @@ def test_roles_and_namespaces():
         {"user": {"age": 1}, "more": {"z": 2}},
     ]
     (expected,) = table_batches(rows, text_format=TextFormat(names=True))
-    for name in ("label", "importance", "base", "flags", "line", "tag_start", "tag_end"):
+    for name in ("label", "importance", "initial_prediction", "flags", "line", "tag_start", "tag_end"):
         setattr(expected, name, getattr(found, name))
     found.names, expected.names, expected.text = None, None, found.text
     assert_same(found, expected)

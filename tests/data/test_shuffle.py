@@ -52,7 +52,7 @@ def rows_of(batch: Batch):
             cut = slice(batch.namespace_start[j], batch.namespace_start[j + 1])
             features = list(zip(batch.feature_hash[cut].tolist(), batch.value[cut].tolist(), strict=True))
             segments.append((int(batch.namespace_char[j]), int(batch.namespace_hash[j]), features))
-        numbers = (float(batch.importance[i]), float(batch.base[i]), int(batch.flags[i]))
+        numbers = (float(batch.importance[i]), float(batch.initial_prediction[i]), int(batch.flags[i]))
         made.append((repr(float(batch.label[i])), *numbers, segments))
     return made
 

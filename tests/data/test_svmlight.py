@@ -51,7 +51,7 @@ def row_of(batch, i):
         )
         for j in range(batch.row_namespace[i], batch.row_namespace[i + 1])
     ]
-    numbers = bits(batch.label[i]), bits(batch.importance[i]), bits(batch.base[i])
+    numbers = bits(batch.label[i]), bits(batch.importance[i]), bits(batch.initial_prediction[i])
     return (*numbers, int(batch.flags[i]), batch.tag(i), segments)
 
 

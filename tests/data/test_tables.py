@@ -122,7 +122,7 @@ def test_importance_base_and_labels():
         np.eye(3), [1, None, 2], weight=[1, 0.5, 0], base=np.array([0, 1, 2]), tags=["a", None, 5], text_format=PLAIN
     )
     assert np.array_equal(batch.label, np.float32([1, np.nan, 2]), equal_nan=True)
-    assert batch.importance.tolist() == [1, 0.5, 0] and batch.base.tolist() == [0, 1, 2]
+    assert batch.importance.tolist() == [1, 0.5, 0] and batch.initial_prediction.tolist() == [0, 1, 2]
     assert [batch.tag(row) for row in range(3)] == [b"a", b"", b"5"]
 
 

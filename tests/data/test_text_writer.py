@@ -110,7 +110,7 @@ def changed(text, **columns):
     ("batch", "reason"),
     [
         (changed(b"|a x", importance=2), "row 0: text has no importance and no base without a label"),
-        (changed(b"|a x", base=0.5), "row 0: text has no importance and no base without a label"),
+        (changed(b"|a x", initial_prediction=0.5), "row 0: text has no importance and no base without a label"),
         (changed(b"1 'saved| x", row_namespace=0), "row 0: the tag of a line without features begins with 'save'"),
         (parse(b"1 |a :3", TextFormat(names=True)), "only features that have a name of their own"),
         (changed(b"1 |a x", value=np.inf), "no infinite numbers"),

@@ -66,7 +66,7 @@ def row_of(batch, row):
                 bits(batch.value[part]),
             )
         )
-    head = bits([batch.label[row], batch.importance[row], batch.base[row]])
+    head = bits([batch.label[row], batch.importance[row], batch.initial_prediction[row]])
     return head, int(batch.flags[row]), batch.tag(row), segments
 
 
@@ -202,7 +202,7 @@ def test_strict_lines_have_hexadecimal_numbers_wherever_there_are_numbers(label,
     text = f"{words} 'tag|a x:{value.hex()} y:{value.hex().upper()}\n|b:{value.hex()} x\n".encode()
     batch, remarks = parse(text, TextFormat())
     assert remarks == []
-    assert bits([batch.label[0], batch.importance[0], batch.base[0]]) == bits([label, importance, base])
+    assert bits([batch.label[0], batch.importance[0], batch.initial_prediction[0]]) == bits([label, importance, base])
     assert bits(batch.value) == bits([value] * 3)
 
 

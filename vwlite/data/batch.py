@@ -83,7 +83,7 @@ class Batch:
 
     label: np.ndarray = column(np.float32, ROWS)  # NaN where unlabelled
     importance: np.ndarray = column(np.float32, ROWS)
-    base: np.ndarray = column(np.float32, ROWS)  # initial prediction
+    initial_prediction: np.ndarray = column(np.float32, ROWS)
     flags: np.ndarray = column(np.uint8, ROWS)  # BLANK | TAGGED | SAVE | SHARED | INNER
     line: np.ndarray = column(np.uint32, ROWS)  # line number within the block, from 0
     tag_start: np.ndarray = column(np.uint32, ROWS, TEXT_OFFSETS)

@@ -20,7 +20,7 @@ WORDS, BYTES, OFFSETS = unpack, unpack_bytes, unpack_offsets  # codecs; of offse
 STORED = (
     (COLUMNS["label"], WORDS),
     (COLUMNS["importance"], WORDS),
-    (COLUMNS["base"], WORDS),
+    (COLUMNS["initial_prediction"], WORDS),
     (Column("shape", np.uint32, ROWS), WORDS),
     (Column("part_start", np.uint32, "shapes", STARTS), OFFSETS),
     (Column("part_hash", np.uint32, "parts"), WORDS),

@@ -111,7 +111,7 @@ class TableInputs(MemoryInputs):
 
 def fresh(batch: Batch) -> Batch:
     """A copy of what learners and policies write to; the features are the same arrays."""
-    changed = {name: getattr(batch, name).copy() for name in ("label", "importance", "base", "flags")}
+    changed = {name: getattr(batch, name).copy() for name in ("label", "importance", "initial_prediction", "flags")}
     return replace(batch, **changed)
 
 

@@ -72,7 +72,7 @@ class RowColumns:
         return {
             "label": label,
             "importance": cut(self.importance, begin, end, rows, 1),
-            "base": cut(self.base, begin, end, rows, 0),
+            "initial_prediction": cut(self.base, begin, end, rows, 0),
             "flags": tagged,
             "tag_start": starts[:-1].astype(np.uint32),
             "tag_end": starts[1:].astype(np.uint32),

@@ -57,7 +57,8 @@ class TextWriter:
 
     def heads(self, batch: Batch) -> list[bytes]:
         """What stands before each row's first bar."""
-        labels, weights, bases = (self.texts(column) for column in (batch.label, batch.importance, batch.base))
+        columns = (batch.label, batch.importance, batch.initial_prediction)
+        labels, weights, bases = (self.texts(column) for column in columns)
         some_weights, some_bases = any(one != "1" for one in weights), any(one != "0" for one in bases)
         empty = np.diff(batch.row_namespace.astype(np.int64)) == 0
         if (some_weights and self.format.lists) or (some_bases and self.format.words):

@@ -102,7 +102,7 @@ def sums_of_row(
     crossed = learner.crossed_terms(batch, plan, row)
     if crossed is None:
         return [Sum(one.name, one.value, one.value, [], 0, 0.0) for one in wanted]
-    base, (batch, row) = float(batch.base[row]), with_shared(batch, row)
+    base, (batch, row) = float(batch.initial_prediction[row]), with_shared(batch, row)
     names = term_names(batch, plan, row)
     values = np.frombuffer(terms_of_row(batch, plan, row)[1], np.float32).astype(float)
     slots = first_slots(batch, plan, row, learner.layout[0])
