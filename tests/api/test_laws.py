@@ -30,7 +30,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "lrq": (["--lrq ua2"], [-1, 1]),
     "dyadic": (["--dotproduct ua --rank 2 --decay_learning_rate 1"], [-1, 1]),
 }
-OF_GROUPS = {"ldf"}  # whose data are text only
+OF_GROUPS = {"ldf": ["--csoaa_ldf m", "--csoaa_ldf mc", "--wap_ldf m"]}  # whose data are text only
 CASES = [(options, labels) for asked, labels in LEARNERS.values() for options in asked]
 ids = [options or "defaults" for options, _ in CASES]
 VALUES = st.one_of(st.just(0.0), st.integers(-3, 3).map(float), st.floats(0.0625, 2, width=32))
@@ -72,10 +72,51 @@ def text_of(spaces, y, weight):
     return file.getvalue()
 
 
+@st.composite
+def groups(draw):
+    """Texts of a group of lines each: a line for every class, with its cost."""
+    features = st.lists(st.sampled_from(["x", "y", "z:2", "w:-0.5"]), min_size=1, max_size=3).map(" ".join)
+    costs = st.sampled_from([0, 0.5, 1, 2])
+    lines = st.lists(st.tuples(costs, features), min_size=2, max_size=4)
+    shared = draw(st.booleans())
+    made = []
+    for group in draw(st.lists(lines, min_size=1, max_size=8)):
+        text = "shared |s q\n" * shared
+        text += "".join(f"{number}:{cost} |a {named}\n" for number, (cost, named) in enumerate(group, 1))
+        made.append(f"{text}\n")
+    return [one.encode() for one in made]
+
+
+@pytest.mark.parametrize("options", OF_GROUPS["ldf"])
+def test_groups_of_lines_have_the_bytes_of_the_command(options, run_here, tmp_path):
+    @ANY
+    @given(groups())
+    def holds(texts):
+        (tmp_path / "d").write_bytes(text := b"".join(texts))
+        run_here("train", "d", "-f", "m", "--quiet", *options.split())
+        expected = (tmp_path / "m").read_bytes()
+        (tmp_path / "m").unlink()
+        for data in (text, text.splitlines(), iter(text.splitlines())):
+            model = Model(options)
+            model.learn(data)
+            assert model.dumps() == expected
+        parts, pickled = Model(options), Model(options)
+        for one in texts:
+            parts.learn(one)
+            pickled = pickle.loads(pickle.dumps(pickled))
+            pickled.learn(one)
+            pickled.predict(one)
+        assert pickled.dumps() == parts.dumps()
+        assert parts.counters == model.counters and arrays_of(parts) == arrays_of(model)
+
+    holds()
+
+
 def test_every_learner_is_here():
-    assert LEARNERS.keys() | OF_GROUPS == CLASSES.keys()
+    assert LEARNERS.keys() | OF_GROUPS.keys() == CLASSES.keys()
     for name, (asked, _) in LEARNERS.items():
         assert {Model(options).learner.partition("+")[0] for options in asked} == {name}
+    assert {Model(options).learner for asked in OF_GROUPS.values() for options in asked} == OF_GROUPS.keys()
 
 
 @pytest.mark.parametrize(("options", "labels"), CASES, ids=ids)
