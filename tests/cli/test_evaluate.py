@@ -143,6 +143,54 @@ def test_rankings_within_queries(vwlite, write):
     assert "no example has a tag" in vwlite("evaluate", "-i", "model", "data.vw", "--qid", "tag", status=65).stderr
 
 
+QUERIES = "2 'a |x r s\n0 'a |x s\n1 'b |x r\n0 'b |x t\n0 'c |x t\n1 'c |x s\n"
+
+
+def test_intervals_and_another_model(vwlite, write):
+    write("queries", QUERIES)
+    vwlite("train", "queries", "-f", "one")
+    vwlite("train", "queries", "-f", "other", "--ignore", "x")
+    asked = ("evaluate", "-i", "one", "queries", "--metric", "mrr,gauc,ndcg@2", "--qid", "tag", "--quiet")
+    done = json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)
+    assert (done["queries"], done["mrr"], done["gauc"]) == (3, 1, 1)
+    assert [row["metric"] for row in done["intervals"]] == ["mrr", "gauc", "ndcg@2"]
+    assert all(row["low"] == row["high"] == 1 for row in done["intervals"])
+    mrr, gauc, _ = done["against"]
+    assert (mrr["against"], gauc["against"]) == (0.75, 0.5)  # all predictions are equal
+    assert (mrr["difference"], gauc["difference"]) == (0.25, 0.5)
+    assert done == json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)
+    assert "gauc      0.5         0.5" in vwlite(*asked, "--against", "other").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--metric mse --bootstrap 10", "--bootstrap is for metrics of rankings"),
+        ("--gain linear", "--gain is for metrics of rankings"),
+        ("--discount log2", "--discount is for metrics of rankings"),
+        ("--metric mse --against one", "--against is for metrics of rankings"),
+        ("--metric mse --qid tag", "--qid is for the metrics map, ndcg"),
+        ("--metric map --qid tag --against classes", "--against does not go with a model of classes"),
+        ("--metric p@0", "p@0"),
+        ("--metric map --qid tag --gain cubic", "'cubic' is not one of exp2, linear"),
+    ],
+)
+def test_options_of_rankings_that_do_not_fit(options, said, vwlite, write):
+    write("queries", QUERIES)
+    write("two", "1 |x r\n2 |x s\n")
+    vwlite("train", "queries", "-f", "one")
+    vwlite("train", "two", "--oaa", "2", "-f", "classes")
+    done = vwlite("evaluate", "-i", "one", "queries", *options.split(), status=2)
+    assert said in done.stderr
+
+
+def test_another_model_needs_data_that_can_be_read_twice(vwlite, write):
+    write("queries", QUERIES)
+    vwlite("train", "queries", "-f", "one")
+    done = vwlite("evaluate", "-i", "one", "--metric", "map", "--against", "one", stdin=QUERIES, status=2)
+    assert "standard input" in done.stderr
+
+
 def test_sides_of_two_classes(vwlite, write):
     answers = [float(line) > 0.5 for line in predicted(vwlite)]
     turned = [(positive ^ (n % 5 == 0), weight) for n, (positive, weight) in enumerate(labels())]

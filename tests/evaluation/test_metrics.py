@@ -170,6 +170,16 @@ def test_tied_predictions_are_shared_out_between_bins():
     assert [row["mean_prediction"] for row in rows] == pytest.approx([0.25] * 10)
 
 
+def test_ece_is_the_mean_distance_in_the_bins():
+    assert measure([1, 0, 0, 0], [0.25] * 4, metrics=["ece"])["ece"] == pytest.approx(0)
+    report = measure([1, 0], [0.75, 0.5], metrics=["ece"])
+    assert report["ece"] == pytest.approx((0.25 + 0.5) / 2)
+    assert measure([1, 0], [0.75, 0.5], [4, 1], metrics=["ece"])["ece"] == pytest.approx((4 * 0.25 + 0.5) / 5)
+    numbers = measure([5, 7], [4, 9], task="regression", metrics=["ece", "calibration_bins"])
+    assert numbers["ece"] == pytest.approx((1 + 2) / 2)
+    assert sum(row["observed_rate"] * row["weight"] for row in numbers["calibration_bins"]) == pytest.approx(12)
+
+
 # Degenerate inputs
 
 

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import rankings
 from oracle.crr import average_precision, ndcg
 
 from vwlite.errors import UsageError
+from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.ranking_metrics import Ranking, choose, is_ranking
 
 
-def ranking(queries, labels, predictions, importance=None):
+def ranking(queries, labels, predictions, importance=None, **config):
     importance = np.ones(len(labels)) if importance is None else importance
     kinds = zip((queries, labels, predictions, importance), (np.uint64, *[np.float32] * 3), strict=True)
-    return Ranking(*(np.array(column, kind) for column, kind in kinds))
+    return Ranking(*(np.array(column, kind) for column, kind in kinds), RankingConfig(**config))
 
 
 def test_map_by_hand():
@@ -81,6 +83,67 @@ def test_ties_count_with_the_mean_over_all_orders(rows):
         assert one.measure(f"ndcg@{k}") == pytest.approx(np.mean([ndcg([labels[i] for i in o], k) for o in orders]))
 
 
+grades = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2)), min_size=1, max_size=6)
+
+
+@given(grades, st.integers(0, 3))
+def test_other_metrics_are_their_definitions_with_ties_in_every_order(rows, largest):
+    labels, predictions = zip(*rows, strict=True)
+    one = ranking([0] * len(rows) + [1], [*labels, largest], [*predictions, 0])
+    ordered = list(rankings.orders(labels, predictions))
+
+    def mean(metric, *more):
+        return pytest.approx(np.mean([metric(order, *more) for order in ordered]), abs=1e-12)
+
+    assert one.values("mrr")[0] == mean(rankings.reciprocal_rank)
+    for k in (1, 2, 3, 10):
+        assert one.values(f"p@{k}")[0] == mean(rankings.precision, k)
+        assert one.values(f"recall@{k}")[0] == mean(rankings.recall, k)
+        assert one.values(f"err@{k}")[0] == mean(rankings.expected_reciprocal_rank, k, max(*labels, largest))
+    areas = [rankings.auc(order) for order in ordered]
+    if areas[0] is None:
+        assert math.isnan(one.values("gauc")[0])
+    else:
+        assert one.values("gauc")[0] == pytest.approx(np.mean(areas))
+    assert math.isnan(one.values("gauc")[1])  # of one row
+
+
+@pytest.mark.parametrize("gain", ["exp2", "linear"])
+@pytest.mark.parametrize("discount", ["letor", "log2"])
+def test_gains_and_discounts_of_ndcg(gain, discount):
+    @given(grades)
+    def holds(rows):
+        labels, predictions = zip(*rows, strict=True)
+        one = ranking([0] * len(rows), labels, predictions, gain=gain, discount=discount)
+        kind = gain == "linear", discount == "log2"
+        expected = np.mean([rankings.ndcg(order, *kind) for order in rankings.orders(labels, predictions)])
+        assert one.measure(f"ndcg@{len(rows)}") == pytest.approx(expected)
+
+    holds()
+
+
+def test_ndcg_is_scikit_learns_with_its_gain_and_discount():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(1)
+    labels, predictions = rng.integers(0, 5, (20, 30)), rng.integers(0, 9, (20, 30)).astype(np.float32)
+    many = ranking(np.repeat(range(20), 30), labels.ravel(), predictions.ravel(), gain="linear", discount="log2")
+    for k in (1, 5, 30):
+        assert many.measure(f"ndcg@{k}") == pytest.approx(sklearn.ndcg_score(labels, predictions, k=k), rel=1e-9)
+
+
+def test_gauc_weighs_queries_by_their_examples():
+    two = ranking([1, 1, 2, 2, 2], [1, 0, 1, 0, 0], [2, 1, 1, 2, 0], [2, 4, 1, 1, 1])
+    assert two.measure("gauc") == pytest.approx((6 * 1 + 3 * 0.5) / 9)
+    assert math.isnan(ranking([1, 2], [1, 0], [1, 1]).measure("gauc"))
+
+
+def test_a_tie_of_many_rows_takes_no_square_of_its_size():
+    rows = 200_000
+    one = ranking([0] * rows, [3, *[0] * (rows - 1)], [1] * rows)
+    assert one.measure("err@10") == pytest.approx(7 / 8 * sum(1 / place for place in range(1, 11)) / rows)
+    assert one.measure("mrr") == pytest.approx(np.mean(1 / np.arange(1, rows + 1)))
+
+
 def test_average_precision_is_scikit_learns_without_ties():
     sklearn = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(0)
@@ -90,8 +153,8 @@ def test_average_precision_is_scikit_learns_without_ties():
 
 
 def test_names():
-    assert all(map(is_ranking, ("map", "ndcg", "ndcg@5")))
-    assert not any(map(is_ranking, ("ndcg@0", "ndcg@", "auc", "mapp")))
+    assert all(map(is_ranking, ("map", "ndcg", "ndcg@5", "mrr", "gauc", "p@1", "recall@2", "err@10")))
+    assert not any(map(is_ranking, ("ndcg@0", "ndcg@", "auc", "mapp", "p", "recall", "err", "mrr@3", "p@0", "p@-1")))
     assert choose(["mse", "map", "ndcg@3"], "tag") == (["map", "ndcg@3"], ["mse"])
     assert choose(None, None) == ([], None)
     assert choose(None, "tag") == (["map", "ndcg", "ndcg@10"], None)

@@ -23,6 +23,7 @@ from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import HoldoutConfig
 from vwlite.data.memory import no_batches
 from vwlite.errors import ModelError
+from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
 from vwlite.features.config import FeatureConfig
@@ -163,24 +164,24 @@ class Model:
         kind: str | None = None,
         threads: int | None = None,
         bad_lines: float | None = None,
+        **ranking: Any,
     ) -> dict[str, Any]:
         """Metrics of the predictions for labelled rows of ``data``, which is as ``learn`` takes it.
 
-        By name, as ``vwlite evaluate`` has them: all that fit the model, or those of ``metrics``, a list or names with
-        commas. ``qid``: what tells queries apart (tag, or a namespace), for metrics of rankings.
-
-        Raises UsageError for metrics that do not fit, DataError without labelled examples, and as ``predict``.
+        By name, as the command has them: all that fit the model, or those of ``metrics``, a list or names with commas.
+        ``qid``: what tells queries apart (tag, or a namespace) in metrics of rankings; ``ranking``: gain, discount,
+        bootstrap of these. Raises UsageError for metrics that do not fit, DataError without labels, and as ``predict``.
         """
         with self._lock:
             current, config = self._current(), self._for_test(threads, kind)
-            shown = self._learner.config.shows_probabilities_of_classes
-            tester = self._learner.tester(**shown)
+            tester = self._learner.tester(**self._learner.config.shows_probabilities_of_classes)
             columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
             return measure(
                 *(replace(config, learner=tester.config), replace(current, learner=tester)),
                 bad_lines_config(self._typed, bad_lines),
                 asked=metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics),
                 qid=qid,
+                ranking=RankingConfig(**ranking),
                 display=memory_run.Log(),
                 open_inputs=inputs_of(data, columns),
             )

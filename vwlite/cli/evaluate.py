@@ -8,6 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.metric_table import sections
 from vwlite.features.config import QueryConfig
 
@@ -26,6 +27,8 @@ class WithMetrics(Command):
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
 @click.option("--metric", "metrics", metavar="A,B,...", help="Only these, named below. [default: all that apply]")
 @options.options_in(QueryConfig)
+@options.options_in(RankingConfig)
+@options.file(Reads("model"), "--against", help="Compare with this model, query by query.")
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.data_options
 @options.memory_option
@@ -38,12 +41,15 @@ def command(**arguments: Any) -> int:
     vwlite evaluate -i model test.vw
     vwlite evaluate -i model test.vw --metric auc,log_loss --json -
     vwlite evaluate -i model test.vw --metric mse,map,ndcg,ndcg@10 --qid tag
+    vwlite evaluate -i model test.vw --metric mrr,gauc,p@5 --qid tag --bootstrap 1000 --against other
 
     Importance weights count; examples without a label do not. Metrics of order go by the sums that predictions are made
     of, before they are clipped and linked, whatever the loss. A metric without a value, such as the AUC where all
-    labels are equal, is n.a. in the table and null in JSON. map, ndcg and ndcg@K rank the examples of each query as
-    LETOR does: labels above 0 are relevant, the gain is 2^label - 1, equal predictions count with the mean over their
-    orders, and a query weighs the mean importance of its examples. Capitals do not matter in a metric's name.
+    labels are equal, is n.a. in the table and null in JSON. Metrics of rankings rank the examples of each query as
+    LETOR does: labels above 0 are relevant, equal predictions count with the mean over their orders, and a query weighs
+    the mean importance of its examples. --bootstrap draws queries with replacement. --against tells how far this model
+    is above another one: the mean difference over queries, its 95% interval, and p of a randomisation test. Capitals do
+    not matter in a metric's name.
     """
     from vwlite.cli.runs.evaluate import run
 

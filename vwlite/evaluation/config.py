@@ -1,8 +1,25 @@
-"""Options of the search for options: plain data, so that ``--help`` shows them without what searches."""
+"""Options of measuring and of the search for options: plain data, so that ``--help`` does without what computes."""
 
 from __future__ import annotations
 
 from vwlite.options import Config, config, option
+
+
+@config
+class RankingConfig(Config):
+    """How rankings are measured. ``bootstrap`` 0: no intervals."""
+
+    gain: str = option("exp2", "Gain in NDCG: 2^label - 1 (exp2) or label (linear).", choices=("exp2", "linear"))
+    discount: str = option(
+        "letor",
+        "Discount in NDCG: 1 / max(1, log2 j) at position j (letor), or 1 / log2(1 + j) as scikit-learn and trec_eval"
+        " have it (log2).",
+        choices=("letor", "log2"),
+    )
+    bootstrap: int = option(
+        0, "Draw the queries anew N times: a 95% interval for each metric of rankings.", low=0, metavar="N",
+        shown="none",
+    )
 
 
 @config

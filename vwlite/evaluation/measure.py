@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import metrics, ranking_metrics
 from vwlite.evaluation.class_metrics import ClassOutcomes
+from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.evaluate import evaluate
-from vwlite.evaluation.metric_table import ORDER, chosen, names_of
+from vwlite.evaluation.metric_table import ORDER, QUERIES, chosen, names_of
+from vwlite.evaluation.resampling import SIGNS, interval, paired
 from vwlite.features.config import QueryConfig
 from vwlite.features.query_ids import Queries
+from vwlite.options import options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored
+
+
+class Opened(NamedTuple):
+    """A model to be measured, and how data are read for it."""
+
+    config: RunConfig
+    model: Restored
+
 
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
 NO_LABELS = "there is no labelled example to measure the model on"
@@ -29,24 +43,30 @@ def measure(
     *,
     asked: str | None = None,
     qid: str | None = None,
+    ranking: RankingConfig | None = None,
+    against: Opened | None = None,
     quiet: bool = False,
     display: Display | None = None,
     open_inputs: Callable[..., Inputs] = Inputs,
 ) -> dict[str, Any]:
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
-    ``qid``: what tells queries apart, for metrics of rankings. The model only tests; one of classes shows its
-    probabilities where it has any. Raises UsageError for metrics that do not fit, DataError without labelled examples.
+    ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
+    model, which is measured on the same data and compared query by query. The model only tests; one of classes shows
+    its probabilities where it has any. Raises UsageError for metrics that do not fit, DataError without labelled
+    examples.
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
     if not model.learner.simple_labels:
-        if qid:
-            raise UsageError("--qid does not go with a model of classes")
+        if qid or against:
+            raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of classes")
         return measure_classes(config, model, bad_lines, asked, how)
     loss = config.learner.loss
     names = chosen(asked)
     ranked, others = ranking_metrics.choose(names, qid)
-    rankings = ranking_metrics.Rankings(Queries(QueryConfig(qid), config.features)) if ranked else None
+    ranking = ranking or RankingConfig()
+    check_ranked(ranked, ranking, against)
+    rankings = rankings_of(config, qid, ranking) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
     counters, outcomes = evaluate(config, model, bad_lines, collector=rankings, grades=graded, **how)
     if not len(outcomes):
@@ -67,10 +87,58 @@ def measure(
         graded=bool(ranked),
     )
     if rankings:
-        report.update(rankings.evaluate(ranked))
+        found = rankings.ranking()
+        report["queries"] = len(found.query)
+        report.update((name, found.measure(name)) for name in ranked)
+        if ranking.bootstrap:
+            report["intervals"] = intervals(found, ranked, ranking.bootstrap)
+        if against:
+            others = rankings_of(against.config, qid, ranking)
+            how.update(quiet=True, collector=others, grades=graded)
+            evaluate(against.config, against.model, replace(bad_lines, keep=None), **how)
+            report["against"] = compared(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
     return report
+
+
+def rankings_of(config: RunConfig, qid: str | None, ranking: RankingConfig) -> ranking_metrics.Rankings:
+    return ranking_metrics.Rankings(Queries(QueryConfig(qid), config.features), ranking)
+
+
+def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | None) -> None:
+    """Raises UsageError for options of rankings without a metric of rankings, and another model of classes."""
+    declared = options_of(RankingConfig).values()
+    needless = [one.display_name for one in declared if getattr(ranking, one.name) != one.default]
+    needless += ["--against"] if against else []
+    if needless and not ranked:
+        raise UsageError(f"{needless[0]} is for metrics of rankings: {', '.join(names_of(QUERIES))}")
+    if against and not against.model.learner.simple_labels:
+        raise UsageError("--against does not go with a model of classes")
+
+
+def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> list[dict[str, Any]]:
+    """The ends of 95% intervals over queries."""
+    rows = []
+    for name in names:
+        values, weights = found.values(name), found.weights(name)
+        counted = ~np.isnan(values)
+        low, high = interval(values[counted], weights[counted], rounds)
+        rows.append({"metric": name, "low": low, "high": high})
+    return rows
+
+
+def compared(
+    found: ranking_metrics.Ranking, other: ranking_metrics.Ranking, names: list[str], rounds: int
+) -> list[dict[str, Any]]:
+    """Metrics of the other model, and how far the first is above it. Raises DataError for models of other queries."""
+    if not (np.array_equal(found.query, other.query) and np.array_equal(found.size, other.size)):
+        raise DataError("--against: the two models read other examples or other queries from the same data")
+    rows = []
+    for name in names:
+        test = paired(found.values(name), other.values(name), found.weights(name), rounds)
+        rows.append({"metric": name, "against": other.measure(name), **test._asdict()})
+    return rows
 
 
 def measure_classes(

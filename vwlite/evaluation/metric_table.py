@@ -37,6 +37,7 @@ class Metric(NamedTuple):
     about: str
     asked: bool = False  # it is reported only where it is named
     larger: bool | None = None  # whether more is better; None: it says nothing of that
+    unasked: str = ""  # reported unasked only where a model has the metrics of this kind; "": of its own
 
 
 EVERY_CLASS = (CLASSES, NAMES, SEQUENCES)
@@ -81,13 +82,24 @@ TABLE = (
     Metric("mean_label", (NUMBERS,), "mean label (the base rate when labels are 0 and 1)"),
     Metric("mean_prediction", (NUMBERS,), "mean prediction"),
     Metric("calibration", (PROBABILITIES,), "mean prediction / base rate; above 1 predicts too much"),
-    Metric("calibration_bins", (PROBABILITIES,), "mean prediction and observed rate in 10 bins of equal weight"),
+    Metric(
+        "calibration_bins",
+        (NUMBERS,),
+        "mean prediction and mean label (of probabilities: the observed rate) in 10 bins of equal weight",
+        unasked=PROBABILITIES,
+    ),
+    Metric("ece", (NUMBERS,), "expected calibration error: mean distance of the two in these bins", True, larger=False),
     Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
     Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
     Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),
     Metric("map", (QUERIES,), "mean average precision of queries; labels above 0 are relevant", larger=True),
-    Metric("ndcg", (QUERIES,), "NDCG of queries, mean over all positions; the gain is 2^label - 1", larger=True),
+    Metric("ndcg", (QUERIES,), "NDCG of queries, mean over all positions", larger=True),
     Metric("ndcg@K", (QUERIES,), "NDCG at position K", larger=True),
+    Metric("mrr", (QUERIES,), "mean reciprocal rank: 1 / position of the first relevant example", larger=True),
+    Metric("p@K", (QUERIES,), "precision at K: relevant examples among the first K, divided by K", larger=True),
+    Metric("recall@K", (QUERIES,), "share of the relevant examples that are among the first K", larger=True),
+    Metric("err@K", (QUERIES,), "expected reciprocal rank of the first K, grades up to the largest label", larger=True),
+    Metric("gauc", (QUERIES,), "auc of each query with both kinds, weighted by its examples", larger=True),
 )
 BY_NAME = {metric.name: metric for metric in TABLE}
 

@@ -78,6 +78,28 @@ class Sample:
         pairs = ((said, self.positive), (said, ~self.positive), (~said, self.positive), (~said, ~self.positive))
         return tuple(float(weight[one & other].sum()) for one, other in pairs)
 
+    @cached_property
+    def bins(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of predictions, of labels and of weight in bins of equal weight, from low to high predictions; float64.
+
+        Tied rows, or one heavy row, across a bin's edge are shared out by weight, so that nothing depends on the order
+        of the rows.
+        """
+        order = np.argsort(self.prediction, kind="stable")
+        value, weight = self.prediction[order].astype(np.float64), self.weight[order].astype(np.float64)
+        if not len(value):
+            return value, value, value
+        first = np.flatnonzero(np.diff(value, prepend=np.nan) != 0)
+        labels = np.add.reduceat(self.label[order] * weight, first)
+        weight = np.add.reduceat(weight, first)
+        reached = np.concatenate(([0.0], np.cumsum(weight)))
+        edges = np.linspace(0.0, reached[-1], BINS + 1)
+
+        def per_bin(mass: np.ndarray) -> np.ndarray:
+            return np.diff(np.interp(edges, reached, np.concatenate(([0.0], np.cumsum(mass)))))
+
+        return per_bin(value[first] * weight), per_bin(labels), np.diff(edges)
+
     def mean(self, values: np.ndarray) -> float:
         """Weighted mean, NaN of no rows. NumPy's pairwise sum keeps the error near one rounding."""
         return _ratio(np.sum(values * self.weight, dtype=np.float64), self.total)
@@ -206,23 +228,18 @@ def calibration(sample: Sample) -> float:
 
 @computes
 def calibration_bins(sample: Sample) -> list[dict[str, float]]:
-    """From low to high predictions. Tied rows, or one heavy row, across a bin's edge are shared out
-    by weight, so that the table does not depend on the order of the rows."""
-    prediction, positive, negative = sample.ties(sample.prediction)
-    weight = positive + negative
-    if not len(weight):
-        return []
-    reached = np.concatenate(([0.0], np.cumsum(weight)))
-    edges = np.linspace(0.0, reached[-1], BINS + 1)
-
-    def per_bin(mass: np.ndarray) -> np.ndarray:
-        return np.diff(np.interp(edges, reached, np.concatenate(([0.0], np.cumsum(mass)))))
-
-    columns = (per_bin(prediction * weight), per_bin(positive), np.diff(edges))
     return [
         {"mean_prediction": p / w, "observed_rate": y / w, "weight": w}
-        for p, y, w in zip(*(column.tolist() for column in columns), strict=True)
+        for p, y, w in zip(*(column.tolist() for column in sample.bins), strict=True)
     ]
+
+
+@computes
+def ece(sample: Sample) -> float:
+    """Sum over the bins of |mean prediction - mean label|, each by its weight (Naeini, Cooper, Hauskrecht, AAAI 2015),
+    but with bins of equal weight."""
+    predicted, observed, weight = sample.bins
+    return _ratio(np.sum(np.abs(predicted - observed)), np.sum(weight))
 
 
 class Outcomes:
@@ -309,7 +326,9 @@ def _levels_of(label: np.ndarray, graded: bool) -> tuple[str, str]:
 
 def _choose(names: Iterable[str] | None, unasked: str, asked: str, loss: float | None) -> list[str]:
     if names is None:
-        offered = (name for name in names_of(*LADDER[: LADDER.index(unasked) + 1]) if not BY_NAME[name].asked)
+        has = LADDER[: LADDER.index(unasked) + 1]
+        rows = (BY_NAME[name] for name in names_of(*has))
+        offered = (row.name for row in rows if not row.asked and row.unasked in ("", *has))
         return [name for name in offered if name != "loss" or loss is not None]
     chosen = list(names)
     for name in chosen:

@@ -1,30 +1,31 @@
-"""Metrics of rankings, per query, as the LETOR 4.0 evaluation defines them.
+"""Metrics of rankings, per query: MAP and NDCG as LETOR 4.0 defines them, and others.
 
 A row is relevant when its label is above 0; its gain is ``2^label - 1``, the discount of position j is 1 for the first
-two and ``log2(j)`` beyond. A query without a relevant row counts as 0. Where a query has fewer than k rows, NDCG@k is
-that of all of them. Rows with equal predictions count with their mean over all orders, so that the order of the input
-does not matter (LETOR takes them in that order). A query weighs the mean importance of its rows; rows without
-importance are left out.
+two and ``log2(j)`` beyond, unless ``RankingConfig`` says otherwise. A query without a relevant row counts as 0, and has
+no AUC. Where a query has fewer than k rows, NDCG@k is that of all of them. Rows with equal predictions count with their
+mean over all orders, so that the order of the input does not matter (LETOR takes them in that order). A query weighs
+the mean importance of its rows, in ``gauc`` their sum; rows without importance are left out.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
-from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.config import RankingConfig
+from vwlite.evaluation.metric_table import QUERIES, names_of
 from vwlite.features.query_ids import Queries
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 
 ALL = ("map", "ndcg", "ndcg@10")
-NAME = re.compile(r"map|ndcg|ndcg@([1-9][0-9]{0,8})")
+NAME = re.compile(r"map|mrr|gauc|ndcg|(ndcg|p|recall|err)@[1-9][0-9]{0,8}")
 
 
 def is_ranking(name: str) -> bool:
@@ -35,8 +36,8 @@ def is_ranking(name: str) -> bool:
 class Rankings(Listener):
     """Labelled rows with their queries, collected batch by batch: 20 bytes per row."""
 
-    def __init__(self, queries: Queries) -> None:
-        self.queries = queries
+    def __init__(self, queries: Queries, config: RankingConfig) -> None:
+        self.queries, self.config = queries, config
         self._columns = array("Q"), array("f"), array("f"), array("f")
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -46,21 +47,28 @@ class Rankings(Listener):
         for column, values in zip(self._columns, columns, strict=True):
             column.frombytes(np.ascontiguousarray(values[begin:end][labelled]).view(np.uint8))
 
-    def evaluate(self, names: Iterable[str]) -> dict[str, Any]:
-        """The number of queries and the metrics named. Raises DataError when there is no row."""
+    def ranking(self) -> Ranking:
+        """Of all rows. Raises DataError when there is none."""
         kinds = (np.uint64, np.float32, np.float32, np.float32)
         columns = [np.array(column, kind) for column, kind in zip(self._columns, kinds, strict=True)]
         if not len(columns[0]):
             raise DataError("there is no labelled example to rank")
         self.queries.check()
-        ranking = Ranking(*columns)
-        return {"queries": len(ranking.start), **{name: ranking.measure(name) for name in names}}
+        return Ranking(*columns, self.config)
 
 
 class Ranking:
     """Rows sorted by query, best prediction first. Columns: uint64, float32, float32, float32, all (n,)."""
 
-    def __init__(self, query: np.ndarray, label: np.ndarray, prediction: np.ndarray, importance: np.ndarray) -> None:
+    def __init__(
+        self,
+        query: np.ndarray,
+        label: np.ndarray,
+        prediction: np.ndarray,
+        importance: np.ndarray,
+        config: RankingConfig | None = None,
+    ) -> None:
+        config = config or RankingConfig()
         order = np.lexsort((-prediction, query))
         query, prediction = query[order], prediction[order]
         self.label = label[order].astype(np.float64)
@@ -74,12 +82,32 @@ class Ranking:
         self.tie_start = np.flatnonzero(tie)
         self.tie_size = np.diff(np.append(self.tie_start, len(query)))
         self.relevant = (self.label > 0).astype(np.float64)
-        self.gain = np.exp2(np.maximum(self.label, 0)) - 1
+        self.hits = np.add.reduceat(self.relevant, self.start)
+        self.query = query[self.start]
+        grade = np.maximum(self.label, 0)
+        self.gain = grade if config.gain == "linear" else np.exp2(grade) - 1
+        beyond = np.log2(self.position + (config.discount == "log2"))
+        self.discount = 1 / np.maximum(beyond, 1)
 
     def measure(self, name: str) -> float:
-        """``map``, ``ndcg`` (mean over all positions) or ``ndcg@k``."""
-        values = self.average_precision if name == "map" else self.ndcg(name)
-        return float(np.average(values, weights=self.weight))
+        """The mean of ``values``; NaN where no query has a value."""
+        values, weights = self.values(name), self.weights(name)
+        counted = ~np.isnan(values)
+        return float(np.average(values[counted], weights=weights[counted])) if counted.any() else math.nan
+
+    def weights(self, name: str) -> np.ndarray:
+        """What each query weighs, float64[queries]."""
+        return self.weight * self.size if name == "gauc" else self.weight
+
+    def values(self, name: str) -> np.ndarray:
+        """Of each query, float64[queries]: ``map``, ``mrr``, ``gauc``, ``ndcg`` (mean over all positions), ``ndcg@k``,
+        ``p@k``, ``recall@k`` or ``err@k``; NaN where a query has no value."""
+        kind, _, at = name.partition("@")
+        if not at:
+            whole = {"map": self.average_precision, "mrr": self.reciprocal_rank, "gauc": self.auc}
+            return whole.get(kind, self.mean_ndcg)()
+        cut = {"ndcg": self.ndcg, "p": self.precision, "recall": self.recall, "err": self.expected_reciprocal_rank}
+        return cut[kind](int(at))
 
     def over_ties(self, values: np.ndarray) -> np.ndarray:
         """The mean of its tie for every row."""
@@ -91,29 +119,71 @@ class Ranking:
         return reached - (reached - values)[self.start][self.number]
 
     @cached_property
-    def discount(self) -> np.ndarray:
-        return 1 / np.maximum(np.log2(self.position), 1)
-
-    @cached_property
     def ndcg_at(self) -> np.ndarray:
         """NDCG at every position."""
         best = self.gain[np.lexsort((-self.gain, self.number))]
         ideal = self.within_query(best * self.discount)
         reached = self.within_query(self.over_ties(self.gain) * self.discount)
-        return np.divide(reached, ideal, out=np.zeros(len(reached)), where=np.repeat(self.any_relevant, self.size))
+        return np.divide(reached, ideal, out=np.zeros(len(reached)), where=np.repeat(self.hits > 0, self.size))
+
+    def mean_ndcg(self) -> np.ndarray:
+        return np.add.reduceat(self.ndcg_at, self.start) / self.size
+
+    def ndcg(self, k: int) -> np.ndarray:
+        return self.ndcg_at[self.last(k)]
+
+    def last(self, k: int) -> np.ndarray:
+        """The row at position k of each query, or its last one."""
+        return self.start + np.minimum(k, self.size) - 1
+
+    def precision(self, k: int) -> np.ndarray:
+        """Relevant rows among the first k, divided by k, also where a query has fewer rows (as trec_eval)."""
+        return self.found[self.last(k)] / k
+
+    def recall(self, k: int) -> np.ndarray:
+        return self.found[self.last(k)] / np.maximum(self.hits, 1)
 
     @cached_property
-    def any_relevant(self) -> np.ndarray:
-        return np.add.reduceat(self.relevant, self.start) > 0
+    def found(self) -> np.ndarray:
+        """Relevant rows up to every position."""
+        return self.within_query(self.over_ties(self.relevant))
 
-    def ndcg(self, name: str) -> np.ndarray:
-        """Per query; with ``@k`` at position k, or the last."""
-        if name == "ndcg":
-            return np.add.reduceat(self.ndcg_at, self.start) / self.size
-        cut = np.minimum(int(name.partition("@")[2]), self.size)
-        return self.ndcg_at[self.start + cut - 1]
+    def auc(self) -> np.ndarray:
+        """The share of pairs of a relevant row and another that are in order, ties as half."""
+        other = 1 - self.relevant
+        tied = np.repeat(np.add.reduceat(other, self.tie_start), self.tie_size)
+        above = np.repeat((self.within_query(other) - other)[self.tie_start], self.tie_size)
+        others = self.size - self.hits
+        ordered = np.add.reduceat(self.relevant * (others[self.number] - above - tied / 2), self.start)
+        pairs = self.hits * others
+        return np.divide(ordered, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0)
 
-    @cached_property
+    def reciprocal_rank(self) -> np.ndarray:
+        """1 / position of the first relevant row, which is in the first tie that has one."""
+        hits = np.add.reduceat(self.relevant, self.tie_start)
+        ties = np.flatnonzero(hits)
+        query, first = np.unique(self.number[self.tie_start[ties]], return_index=True)
+        found = np.zeros(len(self.start))
+        for number, tie in zip(query, ties[first], strict=True):
+            position = self.position[self.tie_start[tie]]
+            found[number] = mean_reciprocal(position, int(self.tie_size[tie]), int(hits[tie]))
+        return found
+
+    def expected_reciprocal_rank(self, k: int) -> np.ndarray:
+        """Sum of the chances that the reader stops at a position, divided by it, over the first k (Chapelle, Metzler,
+        Zhang, Grinspan, CIKM 2009, algorithm 1); a row stops him with probability (2^label - 1) / 2^(largest label)."""
+        grade = np.maximum(self.label, 0)
+        going_on = 1 - (np.exp2(grade) - 1) / np.exp2(grade.max())
+        logs = np.log(going_on)
+        reached = np.exp(self.within_query(logs) - logs)[self.tie_start]
+        stopped = 1 - going_on
+        for tie in np.flatnonzero((self.tie_size > 1) & (self.position[self.tie_start] <= k)):
+            begin, size = self.tie_start[tie], self.tie_size[tie]
+            wanted = min(size, k - self.position[begin] + 1)
+            stopped[begin : begin + wanted] = stop_chances(going_on[begin : begin + size], wanted)
+        chances = np.repeat(reached, self.tie_size) * stopped
+        return np.add.reduceat(np.where(self.position <= k, chances / self.position, 0), self.start)
+
     def average_precision(self) -> np.ndarray:
         """Per query: the mean precision at the relevant rows, ties in every order (McSherry and Najork, 2008).
 
@@ -127,7 +197,28 @@ class Ranking:
         before, hits = np.repeat(before, self.tie_size), np.repeat(hits, self.tie_size)
         above = before + 1 + inside * (hits - 1) / np.maximum(size - 1, 1)
         total = np.add.reduceat(hits / size * above / self.position, self.start)
-        return total / np.maximum(np.add.reduceat(self.relevant, self.start), 1)
+        return total / np.maximum(self.hits, 1)
+
+
+def mean_reciprocal(position: int, size: int, hits: int) -> float:
+    """The mean of 1 / position of the first of ``hits`` relevant rows in a tie of ``size`` from ``position`` on."""
+    before = np.arange(size - hits + 1)
+    none = np.concatenate(([1.0], np.cumprod((size - hits - before[:-1]) / (size - before[:-1]))))
+    return float(np.sum(none * hits / (size - before) / (position + before)))
+
+
+def stop_chances(going_on: np.ndarray, wanted: int) -> np.ndarray:
+    """The chance, at each of the first positions of a tie, of going on before it and not at it.
+
+    It is the mean over all orders of the tie. The mean product of i of the m values is e_i / binomial(m, i), with e_i
+    the elementary symmetric polynomial.
+    """
+    means = np.zeros(wanted + 1)
+    means[0], i = 1, np.arange(1, wanted + 1)
+    for count, value in enumerate(going_on, 1):
+        of = i[:count]
+        means[1 : count + 1] = ((count - of) * means[1 : count + 1] + of * value * means[: len(of)]) / count
+    return means[:-1] - means[1:]
 
 
 def choose(names: list[str] | None, by: str | None) -> tuple[list[str], list[str] | None]:
@@ -139,7 +230,7 @@ def choose(names: list[str] | None, by: str | None) -> tuple[list[str], list[str
         return (list(ALL) if by else []), None
     ranked = [name for name in names if is_ranking(name)]
     if by and not ranked:
-        raise UsageError("--qid is for the metrics map, ndcg and ndcg@K")
+        raise UsageError(f"--qid is for the metrics {', '.join(names_of(QUERIES))}")
     return ranked, [name for name in names if name not in ranked]
 
 

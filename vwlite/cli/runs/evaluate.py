@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from vwlite.api.run_configs import bad_lines_config
+from vwlite.api.run_configs import bad_lines_config, chosen
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import module_for
-from vwlite.evaluation.measure import measure
+from vwlite.errors import UsageError
+from vwlite.evaluation.config import RankingConfig
+from vwlite.evaluation.measure import Opened, measure
 from vwlite.evaluation.metric_report import as_table, finite
 
 
@@ -18,8 +20,18 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model(arguments, to_measure(arguments["initial"]))
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
-    report = measure(config, model, bad_lines_config(arguments), **asked, **shown)
+    ranking = {"ranking": RankingConfig(**chosen(RankingConfig, arguments)), "against": opened(arguments)}
+    report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     return tell(report, arguments["json_path"])
+
+
+def opened(arguments: dict[str, Any]) -> Opened | None:
+    """The model to compare with. Raises UsageError for standard input, which cannot be read twice."""
+    if (path := arguments["against"]) is None:
+        return None
+    if "-" in (arguments["files"] or ("-",)):
+        raise UsageError("--against reads the data twice, which standard input does not allow: give a file")
+    return Opened(*build.open_model({**arguments, "initial": path}, to_measure(path)))
 
 
 def tell(report: dict[str, Any], path: str | None) -> int:

@@ -10,7 +10,8 @@ from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
 MODULES = {"l1": "tagging", "aso": "classes"}  # by learner
-WITHOUT = ("confidence", "raw", "jsonl", "qid", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
+OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
+WITHOUT = ("confidence", "raw", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
 
 
 def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:
@@ -26,6 +27,6 @@ def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:
 
 def refuse(*more: str) -> None:
     """Raises UsageError for the first typed option that such models cannot take, or that is among ``more``."""
-    for name in (*WITHOUT, *more):
+    for name in (*WITHOUT, *OF_RANKINGS, *more):
         if name in build.typed():
             raise UsageError(f"{build.spelled(name)} does not go with a model of named labels")
