@@ -12,12 +12,12 @@ from vwlite.cli.manual import markdown, pages
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PARTS = {  # in the site's order; every page of docs/ stands in one
     "Tasks": ["choosing", "training", "predicting", "evaluating", "checking", "explaining", "inspecting", "tuning",
-              "classes", "groups", "dyadic", "crr", "l1", "aso", "nightly-job", "scaling", "serving"],
+              "reports", "classes", "groups", "dyadic", "crr", "l1", "aso", "nightly-job", "scaling", "serving"],
     "Reference": ["formats", "features", "losses", "formulas", "exit-codes", "shell", "coming-from-vw"],
     "Python": ["python", "scikit-learn"],
     "About": ["guarantees", "speed", "development"],
 }
-COPIED = ["README.md", "CHANGELOG.md", "examples/misuse/table.md"]
+COPIED = ["README.md", "CHANGELOG.md", "examples/misuse/table.md", "docs/run-1.schema.json"]
 CONTENTS = """\
 ```{{toctree}}
 :caption: {caption}

@@ -245,7 +245,7 @@ def test_importing_takes_neither_numpy_nor_click():
 )  # fmt: skip
 def test_metrics_are_those_of_the_command(options, text, command, run_cli, tmp_path):
     command(options, text)
-    expected = json.loads(run_cli("evaluate", "-i", "model", "data.vw", "--json", "-").stdout)
+    expected = json.loads(run_cli("evaluate", "-i", "model", "data.vw", "--json", "-").stdout)["result"]
     model = Model(options)
     model.learn(text)
     before = model.dumps()

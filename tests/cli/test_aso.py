@@ -45,7 +45,7 @@ def test_two_commands_and_the_others_take_the_model(vwlite, header):
     scores = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
     assert scores["accuracy"] > 0.95 and scores["accuracy"] == scores["micro_f1"]
     chosen = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--metric", "Accuracy", "--json", "-").stdout)
-    assert chosen == {"accuracy": scores["accuracy"]}
+    assert chosen["result"] == {"accuracy": scores["accuracy"]}
     predicted = vwlite("predict", "-i", "model", "test.vw", "-r", "raw").lines
     assert len(predicted) == 60 and predicted[0].split()[0] in TOPICS and predicted[0].endswith(" d0")
     assert "ball" in vwlite("inspect", "model", "--top", "10").stdout

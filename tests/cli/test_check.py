@@ -12,7 +12,7 @@ def report(vwlite, write):
     write("data.vw", DATA)
 
     def run(*arguments, **more):
-        return json.loads(vwlite("check", *arguments, "--json", "-", **more).stdout)
+        return json.loads(vwlite("check", *arguments, "--json", "-", **more).stdout)["result"]
 
     return run
 

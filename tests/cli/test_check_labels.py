@@ -28,7 +28,7 @@ def test_the_same_names_keep_their_meaning_for_commands_that_learn(run_here, wri
 @pytest.fixture
 def report(vwlite):
     def run(text, *arguments, **more):
-        return json.loads(vwlite("check", *arguments, "--json", "-", stdin=text, **more).stdout)
+        return json.loads(vwlite("check", *arguments, "--json", "-", stdin=text, **more).stdout)["result"]
 
     return run
 

@@ -297,7 +297,7 @@ def test_the_report_of_a_resumed_run_is_the_whole_run_s(run_here, files, stop):
     run_here("train", "data.vw", "-f", "model", *options, "half.json", *SMALL, status=143)
     stop(None)
     run_here("train", "data.vw", "-f", "model", *options, "half.json", "--resume")
-    whole, half = (json.loads((files / f"{name}.json").read_text()) for name in ("whole", "half"))
+    whole, half = (json.loads((files / f"{name}.json").read_text())["result"] for name in ("whole", "half"))
     assert half == whole and half["bad_lines"] == 1
     assert (files / "bad").read_text() == "x1 |broken\n"
 

@@ -58,7 +58,7 @@ def test_scores_and_probabilities(vwlite, write):
     line = vwlite("predict", "-i", "p", "d").lines[2]
     assert line.endswith(" b1")
     assert sum(float(pair.split(":")[1]) for pair in line.split()[:3]) == pytest.approx(1, abs=1e-5)
-    report = json.loads(vwlite("evaluate", "-i", "p", "d", "--json", "-").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "p", "d", "--json", "-").stdout)["result"]
     assert report["accuracy"] == report["macro_f1"] == 1 and 0 < report["log_loss"] < 1
     assert (report["examples"], report["weight"]) == (24, 32)
 
@@ -66,14 +66,14 @@ def test_scores_and_probabilities(vwlite, write):
 def test_measures_of_costs_and_sets(vwlite, write):
     write("c", COSTS), write("s", SETS)
     vwlite("train", "c", "-f", "cm", "--quiet", "--csoaa", "3", "--passes", "4", "--holdout_off")
-    report = json.loads(vwlite("evaluate", "-i", "cm", "c", "--json", "-").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "cm", "c", "--json", "-").stdout)["result"]
     assert report == {"examples": 18, "weight": 18, "loss": 0}
     vwlite("train", "s", "-f", "sm", "--quiet", "--multilabel_oaa", "3", "--passes", "4", "--holdout_off")
     assert vwlite("predict", "-i", "sm", "s").lines[:3] == ["0,1", "2 t", "0"]
-    report = json.loads(vwlite("evaluate", "-i", "sm", "s", "--json", "-").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "sm", "s", "--json", "-").stdout)["result"]
     assert (report["loss"], report["hamming_loss"], report["accuracy"], report["examples"]) == (0, 0, 1, 24)
     chosen = vwlite("evaluate", "-i", "sm", "s", "--metric", "accuracy", "--json", "-").stdout
-    assert json.loads(chosen) == {"accuracy": 1}
+    assert json.loads(chosen)["result"] == {"accuracy": 1}
     refused = vwlite("evaluate", "-i", "sm", "s", "--metric", "auc", status=2).stderr
     assert "a model of this kind has examples, weight, loss, accuracy, macro_f1, hamming_loss" in refused
 

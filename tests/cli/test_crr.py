@@ -44,7 +44,7 @@ def test_it_ranks_what_can_be_ranked(vwlite):
     metrics = "mse,auc,map,ndcg,ndcg@10"
     done = vwlite("evaluate", "-i", "m2", "data.vw", "--metric", metrics, "--qid", "tag", "--json", "-")
     found = json.loads(done.stdout)
-    assert list(found) == ["examples", "weight", "mse", "auc", "queries", "map", "ndcg", "ndcg@10"]
+    assert list(found["result"]) == ["examples", "weight", "mse", "auc", "queries", "map", "ndcg", "ndcg@10"]
     assert found["map"] > 0.95 and found["auc"] > 0.9
 
 

@@ -20,7 +20,7 @@ def model(vwlite, write):
 
 
 def report(vwlite, *options):
-    return json.loads(vwlite("evaluate", "-i", "model", *options, "--json", "-").stdout)
+    return json.loads(vwlite("evaluate", "-i", "model", *options, "--json", "-").stdout)["result"]
 
 
 def test_metrics_are_those_of_the_predictions(vwlite):

@@ -150,7 +150,7 @@ def test_json_goes_to_a_file_and_replaces_its_own(vwlite, write, tmp_path):
 def test_an_empty_file_has_no_explanations(vwlite, write):
     vwlite("train", write("d", NUMBERS), "-f", "m", "--quiet")
     assert vwlite("explain", "-i", "m", write("e", "")).stdout == ""
-    assert json.loads(vwlite("explain", "-i", "m", "e", "--json", "-").stdout) == {"examples": []}
+    assert json.loads(vwlite("explain", "-i", "m", "e", "--json", "-").stdout)["examples"] == []
 
 
 def test_all_good_lines_are_explained_and_the_status_tells_of_others(vwlite, write):

@@ -18,7 +18,7 @@ def model(vwlite, write):
 
 
 def test_facts(vwlite, weights):
-    found = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)
+    found = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)["result"]
     top = found.pop("top")
     assert found == {
         "path": "plain",

@@ -145,7 +145,7 @@ def test_the_log_loss_of_classes_needs_no_option_of_training(vwlite, write):
     reports = []
     for more in ((), ("--probabilities",)):
         vwlite("train", "d", "-f", "m", "--quiet", "--oaa", "3", *LOGISTIC.split(), *more)
-        reports.append(json.loads(vwlite("evaluate", "-i", "m", "d", "--json", "-").stdout))
+        reports.append(json.loads(vwlite("evaluate", "-i", "m", "d", "--json", "-").stdout)["result"])
     assert reports[0] == reports[1] and 0 < reports[0]["log_loss"] < 2
 
 

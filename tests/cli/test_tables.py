@@ -101,8 +101,8 @@ def test_the_first_look_is_told(vwlite):
 
 
 def test_check_tells_the_same_as_of_text(vwlite):
-    table = json.loads(vwlite("check", "data.csv", *AS_TABLE, "--json", "-").stdout)
-    text = json.loads(vwlite("check", "data.vw", "--json", "-").stdout)
+    table = json.loads(vwlite("check", "data.csv", *AS_TABLE, "--json", "-").stdout)["result"]
+    text = json.loads(vwlite("check", "data.vw", "--json", "-").stdout)["result"]
     assert table.pop("lines") == text.pop("lines") + 1
     assert table == text
     done = vwlite("check", "data.csv", "--format", "csv", "--columns", "label=color weight=age", "--json", "-")
@@ -223,8 +223,8 @@ def test_lines_of_json_give_the_model_of_their_text(vwlite, write, tmp_path):
     assert vwlite("predict", "-i", "json", stdin=JSONL) == answers
     audit = vwlite("predict", "-i", "text", "data.vw", "--audit").stdout
     assert vwlite("predict", "-i", "json", "data.jsonl", "--audit").stdout == audit
-    table = json.loads(vwlite("check", "data.jsonl", *as_json, "--json", "-").stdout)
-    assert table == json.loads(vwlite("check", "data.vw", "--json", "-").stdout)
+    table = json.loads(vwlite("check", "data.jsonl", *as_json, "--json", "-").stdout)["result"]
+    assert table == json.loads(vwlite("check", "data.vw", "--json", "-").stdout)["result"]
 
 
 def test_malformed_lines_of_json(vwlite, write):

@@ -24,7 +24,7 @@ def data(write):
 
 def test_json_counts_and_losses(vwlite, tmp_path):
     vwlite("train", "data.vw", "--json", "run.json")
-    report = json.loads((tmp_path / "run.json").read_text())
+    report = json.loads((tmp_path / "run.json").read_text())["result"]
     assert report == {
         "examples": 3,
         "passes": 1,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from vwlite.cli.run_record import note_files
 from vwlite.escapes import laid_out
-from vwlite.training.display import Display
+from vwlite.training.display import Display, FileRead
+
+if TYPE_CHECKING:
+    from vwlite.data.block_parser import Parsed
 
 
 def tell(line: str) -> None:
@@ -92,6 +97,9 @@ class Console(Display):
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
+    def files(self, read: list[FileRead]) -> None:
+        note_files(read)
+
     def close(self) -> None:
         """Remove the bar."""
         if self.bar is not None:
@@ -106,3 +114,29 @@ class Bar(Console):
         super().__init__(quiet=True)
         self.wanted = False if quiet or (to_stdout and on_a_terminal(sys.stdout)) else None
         self.delay = 1.0
+
+
+class Reading:
+    """While it is open, a bar over text that is read outside of a run's loop, and counts of each file."""
+
+    def __init__(self, quiet: bool, paths: Sequence[str], to_stdout: bool = False) -> None:
+        self.bar, self.paths = Bar(quiet, to_stdout), paths
+        self.counts: dict[str, tuple[int, int]] = {}
+
+    def __enter__(self) -> Reading:
+        from vwlite.data.dataset import text_size  # which other commands need not
+
+        self.bar.start(text_size(self.paths) if self.bar.wanted is None and on_a_terminal(sys.stderr) else None)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        note_files(FileRead(path, lines, bad) for path, (lines, bad) in self.counts.items())
+        self.bar.close()
+
+    def say(self, line: str) -> None:
+        self.bar.message(line)
+
+    def part(self, part: Parsed) -> None:
+        lines, bad = self.counts.get(part.block.path, (0, 0))
+        self.counts[part.block.path] = lines + part.lines, bad + len(part.issues)
+        self.bar.advance(part.block.size)

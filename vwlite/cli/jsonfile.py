@@ -3,8 +3,10 @@
 import json
 import re
 import sys
+from collections.abc import Mapping
 from typing import Any
 
+from vwlite.cli.run_record import head
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import atomic_output
 
@@ -12,9 +14,18 @@ OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "t
 NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}  # the report of a run whose inputs were all known
 
 
-def write_json(path: str, data: Any) -> None:
-    """Write ``data`` to a file or, where ``path`` is ``-``, to standard output. Raises OutputError."""
-    text = json.dumps(data, indent=2) + "\n"
+def write_json(
+    path: str,
+    report: dict[str, Any],
+    options: Mapping[str, Any] | None = None,
+    history: list[dict[str, Any]] | None = None,
+) -> None:
+    """Write a run's report to a file or, where ``path`` is ``-``, to standard output. Raises OutputError.
+
+    ``options`` and ``history`` as ``vwlite.cli.run_record.head`` has them. The report stands under ``result``, and at
+    the top too, where it stood before there was a schema; there its names win.
+    """
+    text = json.dumps({**head(options, history), **report, "result": report}, indent=2) + "\n"
     if path == "-":
         sys.stdout.write(text)
         return

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from vwlite.api import option_values
+from vwlite.cli import run_record
 from vwlite.cli.absent import what_instead
 from vwlite.cli.files import Reads, guard
 from vwlite.cli.settings import settings
@@ -113,6 +114,7 @@ class Command(click.Command):
         return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        run_record.begin(ctx, args)
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as error:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -126,15 +126,7 @@ class Inputs:
 
     def size(self) -> int | None:
         """Bytes of text to be read; None when that is unknown, for pipes and compressed files."""
-        total = 0
-        for path in self.config.paths:
-            if path == "-" or not os.path.isfile(path):
-                return None
-            with open_input(path) as stream:
-                if isinstance(stream, Decompressed):
-                    return None
-            total += os.path.getsize(path)
-        return total
+        return text_size(self.config.paths)
 
     def texts(self) -> Iterator[Parsed]:
         """The text's batches, while they are also written to the cache."""
@@ -244,6 +236,19 @@ def head(part: Parsed, rows: int) -> Parsed:
     lines = int(part.batch.line[rows - 1]) + 1
     issues = [issue for issue in part.issues if issue.row < rows]
     return replace(part, batch=part.batch.head(rows), lines=lines, issues=issues, packed=None)
+
+
+def text_size(paths: Iterable[str]) -> int | None:
+    """Bytes of text in these files; None when that is unknown, for pipes and compressed files. Raises InputMissing."""
+    total = 0
+    for path in paths:
+        if path == "-" or not os.path.isfile(path):
+            return None
+        with open_input(path) as stream:
+            if isinstance(stream, Decompressed):
+                return None
+        total += os.path.getsize(path)
+    return total
 
 
 def temporary_file(purpose: str) -> BinaryIO:

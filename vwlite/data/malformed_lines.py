@@ -35,7 +35,7 @@ class BadLines:
     malformed line. ``max_ratio`` is the largest share of malformed lines allowed; it is checked from the thousandth
     line on and at the end. With ``fail_fast`` the first malformed line ends the run. With ``to_the_end`` too large a
     share only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels
-    are not checked.
+    are not checked. ``watch`` is shown every part before it is examined.
     """
 
     def __init__(
@@ -47,8 +47,9 @@ class BadLines:
         fail_fast: bool = False,
         to_the_end: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
+        watch: Callable[[Parsed], None] | None = None,
     ) -> None:
-        self.labels, self.class_weights = labels, class_weights
+        self.labels, self.class_weights, self.watch = labels, class_weights, watch
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
@@ -72,6 +73,8 @@ class BadLines:
 
     def examine(self, part: Parsed) -> Batch:
         """The part's batch, its labels checked. Raises DataError."""
+        if self.watch:
+            self.watch(part)
         for issue in part.issues:
             self.add(part, issue)
             self.watch_ratio(self.lines + issue.line + 1)

@@ -1,5 +1,16 @@
 """What a run shows of itself, for whoever runs it to override."""
 
+from typing import NamedTuple
+
+
+class FileRead(NamedTuple):
+    """What was read of an input; None where it was not counted. ``digest``: of the whole text, decompressed."""
+
+    path: str
+    lines: int | None = None
+    bad: int | None = None
+    digest: str | None = None
+
 
 class Display:
     """Where the lines of a run go; this one shows nothing."""
@@ -23,6 +34,9 @@ class Display:
 
     def advance_rows(self, number: int, rows: int, total: int | None) -> None:
         """So many more rows of pass ``number`` came from elsewhere than text, of ``total``, if that is known."""
+
+    def files(self, read: list[FileRead]) -> None:
+        """What was read of each input, when the last of it was."""
 
     def audit(self, data: bytes) -> None:
         """Lines of an audit."""

@@ -12,12 +12,13 @@ from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.dataset import Inputs
 from vwlite.data.holdout import Holdout
+from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.features import feature_plan
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum import Curriculum
-from vwlite.training.display import Display
+from vwlite.training.display import Display, FileRead
 
 
 class MalformedLinePolicy(Protocol):
@@ -66,9 +67,17 @@ class FileBatches:
         self.recalled = False  # what a cache knows of the text it was made from
         self.rows = 0  # read as text
         self.lines: dict[str, int] = {}  # of each file, read as text
+        self.bad: dict[str, int] = {}  # malformed ones among them
 
     def close(self) -> None:
+        self.display.files(self.files_read())
         self.inputs.close()
+
+    def files_read(self) -> list[FileRead]:
+        contents = self.contents
+        digests = {path: found["digest"] for path, found in contents.items() if found["whole"]}
+        names = map(display_name, self.config.input.paths)
+        return [FileRead(name, self.lines.get(name), self.bad.get(name), digests.get(name)) for name in names]
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
@@ -116,11 +125,12 @@ class FileBatches:
         cache, paths = self.inputs.cache, self.config.input.paths
         self.policy.recall(cache.lines, cache.bad)
         if len(paths) == 1:
-            self.count_lines(paths[0], cache.lines)
+            self.count_lines(paths[0], cache.lines, cache.bad)
         self.recalled = True
 
-    def count_lines(self, path: str, lines: int) -> None:
+    def count_lines(self, path: str, lines: int, bad: int) -> None:
         self.lines[path] = self.lines.get(path, 0) + lines
+        self.bad[path] = self.bad.get(path, 0) + bad
 
     def make_cache(self) -> None:
         for batch in self.texts():
@@ -147,7 +157,7 @@ class FileBatches:
         """The batches of the text, while the cache, if any, is made."""
         for part in self.inputs.texts():
             self.rows += len(part.batch)
-            self.count_lines(part.block.path, part.lines)
+            self.count_lines(part.block.path, part.lines, len(part.issues))
             yield self.policy.examine(part)
             self.display.advance(part.block.size)
 

@@ -11,6 +11,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
+from vwlite.training.history import History
 from vwlite.training.listener import Listener, Run
 
 Constant = tuple[float, float | None]  # the best constant prediction and its loss
@@ -115,6 +116,7 @@ class ProgressTable(Counting):
         self.display, self.holdout = display, config.holdout.active(config.passes)
         self.shown = not (output.quiet or learner.own_rows or output.audit_regressor)
         self.earlier_passes = self.pass_number = earlier_passes
+        self.history = History(counters)
 
     def begin_pass(self, number: int) -> None:
         self.pass_number = self.earlier_passes + number
@@ -124,7 +126,11 @@ class ProgressTable(Counting):
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
             self.display.line(progress.row(self.counters, label, prediction, int(results.features[row]), held))
+        self.history.add(self.pass_number)
         self.counters.dumped(holdout=held)
+
+    def pass_read(self, number: int) -> None:
+        self.history.end_pass(self.pass_number)
 
 
 class Summary(Listener):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
@@ -39,6 +39,8 @@ class TrainResult:
     lines: int
     bad_lines: int  # malformed ones among them
     broken: bool  # the reader of predictions went away
+    config: RunConfig  # with what the model brought
+    history: list[dict[str, Any]]  # entries of ``vwlite.training.history.History``
 
 
 def train(
@@ -93,6 +95,7 @@ class Training:
         if ledger:
             ledger.watch(self.source)
         self.holdout = self.source.holdout.active
+        self.table = ProgressTable(config, self.learner, self.counters, display)
         self.stopping = EarlyStopping(config.holdout, self.holdout, self.counters, self.writer)
 
     def run(self, guard: Guard) -> TrainResult:
@@ -120,6 +123,7 @@ class Training:
         return TrainResult(
             *(self.parts, trainer.passes_done, self.stopping.stopped, self.holdout),
             *(self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions)),
+            *(config, self.table.history.entries),
         )
 
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
@@ -131,7 +135,7 @@ class Training:
             Header(config, self.source, display),
             self.names,
             *self.audit,
-            ProgressTable(config, learner, counters, display),
+            self.table,
             *predictions,
             MalformedLineCheck(self.policy),
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),

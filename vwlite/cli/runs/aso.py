@@ -1,9 +1,10 @@
 """What ``vwlite aso learn``, ``train``, ``apply`` and ``inspect`` do."""
 
+from contextlib import ExitStack
 from typing import Any
 
 from vwlite.api import configs
-from vwlite.cli.console import say
+from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data import block_parser
 from vwlite.data.malformed_lines import BadLines
@@ -75,24 +76,27 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
 
 def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = False) -> Corpus:
     """``predicting``: every line is to have an answer, with its tag."""
-    policy = policy_for(arguments, to_the_end=predicting)
-    corpus = Corpus(policy, tags=predicting)
-    with policy.keeping(arguments["bad_lines"]):
-        return corpus.read(paths)
+    with Reading(arguments["quiet"], paths) as reading:
+        policy = policy_for(arguments, to_the_end=predicting, reading=reading)
+        corpus = Corpus(policy, tags=predicting)
+        with policy.keeping(arguments["bad_lines"]):
+            return corpus.read(paths)
 
 
-def policy_for(arguments: dict[str, Any], to_the_end: bool) -> BadLines:
+def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) -> BadLines:
     tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"], "to_the_end": to_the_end}
-    return BadLines(None, None if arguments["quiet"] else say, **tolerance)
+    return BadLines(None, None if arguments["quiet"] else reading.say, watch=reading.part, **tolerance)
 
 
 def run_apply(arguments: dict[str, Any]) -> int:
     theta, _ = model_file.load_theta(arguments["theta"])
     config = ApplyConfig(**configs.chosen(ApplyConfig, arguments))
-    policy = policy_for(arguments, to_the_end=True)
-    threads = arguments["threads"] or configs.available_cores()
-    with policy.keeping(arguments["bad_lines"]), PredictionWriter(arguments["out"]) as writer:
-        parts = block_parser.read(paths_of(arguments), text_format(), threads=threads)
+    threads, paths = arguments["threads"] or configs.available_cores(), paths_of(arguments)
+    with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as closing:
+        policy = policy_for(arguments, True, reading)
+        closing.enter_context(policy.keeping(arguments["bad_lines"]))
+        writer = closing.enter_context(PredictionWriter(arguments["out"]))
+        parts = block_parser.read(paths, text_format(), threads=threads)
         for text in applied(theta, parts, policy, config):
             writer.write_bytes(text)
             if writer.broken:

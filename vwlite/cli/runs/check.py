@@ -8,7 +8,7 @@ from typing import Any
 from vwlite.api import configs
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
-from vwlite.cli.console import say
+from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
@@ -48,8 +48,10 @@ def run(arguments: dict[str, Any]) -> int:
     reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config)]()
     inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
-    policy = BadLines(reader, tell, max_ratio=tolerance.max_ratio, fail_fast=tolerance.strict, to_the_end=True)
-    read(inputs, census, traps, policy, tolerance)
+    with Reading(arguments["quiet"], inputs.config.paths) as reading:
+        how = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": reading.part}
+        policy = BadLines(reader, tell and reading.say, to_the_end=True, **how)
+        read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     report["learn_with"] = None if asked else reader.advice() or None
     report["warnings"] = traps.sentences(report)

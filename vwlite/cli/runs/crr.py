@@ -6,7 +6,7 @@ from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
-from vwlite.cli.console import say, tell
+from vwlite.cli.console import Reading, tell
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -39,13 +39,15 @@ def run(arguments: dict[str, Any]) -> int:
     plan = Plan(features)
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None
-    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"]}
-    policy = BadLines(labels, None if arguments["quiet"] else say, **tolerance)
+    reading = Reading(arguments["quiet"], input.paths)
+    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"], "watch": reading.part}
+    policy = BadLines(labels, None if arguments["quiet"] else reading.say, **tolerance)
     text = text_format(features, skip_malformed=True, names=arguments["names"])
     inputs = Inputs(input, text, several_passes=not config.pair_buffer)
     data = TrainingSet(labels, Queries(config.queries, features), plan, inputs.config, names)
     try:
-        read(data, inputs, policy, arguments["bad_lines"], config)
+        with reading:
+            read(data, inputs, policy, arguments["bad_lines"], config)
         progress = (lambda line: None) if arguments["quiet"] else tell
         learner, facts = train(config, features, data, plan, progress)
     finally:

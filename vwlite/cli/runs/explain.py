@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
+from vwlite.cli.run_record import head
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -99,7 +100,7 @@ def json_writer(file: TextIO) -> Iterator[Show]:
 
     file.write('{\n  "examples": [')
     yield show
-    file.write("\n  ]\n}\n")
+    file.write("\n  ],\n" + json.dumps(head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

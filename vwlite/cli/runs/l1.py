@@ -8,8 +8,9 @@ from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
-from vwlite.cli.console import say, tell
+from vwlite.cli.console import Reading, tell
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.run_record import effective
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.memory_limit import GIB
@@ -28,15 +29,16 @@ def run(arguments: dict[str, Any]) -> int:
     with ExitStack() as held:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
-        done = fit(job(arguments, typed), (lambda line: None) if arguments["quiet"] else tell)
+        reading = held.enter_context(Reading(arguments["quiet"], input_config(arguments).paths))
+        done = fit(job(arguments, typed, reading), (lambda line: None) if arguments["quiet"] else tell)
         if arguments["model"]:
             done.save(arguments["model"])
     if arguments["json_path"]:
-        write_json(arguments["json_path"], report(done))
+        write_json(arguments["json_path"], report(done), options_of(done.job, arguments))
     return 0
 
 
-def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
+def job(arguments: dict[str, Any], typed: dict[str, Any], reading: Reading) -> TrainJob:
     initial = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config = configured(typed, initial)
     input = input_config({**arguments, "shuffle": None})
@@ -52,9 +54,17 @@ def job(arguments: dict[str, Any], typed: dict[str, Any]) -> TrainJob:
         patience=held.early_terminate,
         names=arguments["names"],
         initial=initial,
-        say=None if arguments["quiet"] else say,
+        say=None if arguments["quiet"] else reading.say,
+        watch=reading.part,
         memory=arguments["memory"] * GIB,
     )
+
+
+def options_of(made: TrainJob, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Those in effect."""
+    held = HeldOutConfig(**configs.chosen(HeldOutConfig, arguments))
+    options = effective(made.config, made.features, made.input, held)
+    return {**options, "learning_rate": made.config.initial_learning_rate}
 
 
 def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) -> L1Config:

@@ -7,6 +7,7 @@ from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import NOTHING_NEW, write_json
+from vwlite.cli.run_record import effective
 from vwlite.cli.signals import Interrupts
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
@@ -31,8 +32,18 @@ def run(arguments: dict[str, Any]) -> int:
         interrupts=Interrupts,
     )
     if arguments["json_path"]:
-        write_json(arguments["json_path"], run_report(done) if done else NOTHING_NEW)
+        write_run(arguments["json_path"], done)
     return 141 if done and done.broken else 0
+
+
+def write_run(path: str, done: TrainResult | None) -> None:
+    if done is None:
+        write_json(path, NOTHING_NEW)
+        return
+    config, learner = done.config, done.config.learner
+    parts = (learner, learner.loss, config.features, config.input, config.holdout, config.curriculum, config)
+    options = {**effective(*parts), "learning_rate": learner.initial_learning_rate}
+    write_json(path, run_report(done), options, done.history)
 
 
 def run_report(done: TrainResult) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.data.batch import Batch
+from vwlite.data.block_parser import Parsed
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelVocabulary
@@ -42,6 +43,7 @@ class TrainJob:
     names: bool
     initial: model_file.LoadedModel | None
     say: Callable[[str], None] | None
+    watch: Callable[[Parsed], None] | None = None  # of ``BadLines``
     memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
 
 
@@ -81,7 +83,7 @@ class Texts:
         negative = initial.past.negative_label if initial else None
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "fail_fast": job.bad_lines.strict}
-        self.policy = BadLines(self.labels, job.say, **tolerance)
+        self.policy = BadLines(self.labels, job.say, watch=job.watch, **tolerance)
         self.input = job.input  # as it was read
         self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
