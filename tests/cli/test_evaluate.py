@@ -151,14 +151,15 @@ def test_intervals_and_another_model(vwlite, write):
     vwlite("train", "queries", "-f", "one")
     vwlite("train", "queries", "-f", "other", "--ignore", "x")
     asked = ("evaluate", "-i", "one", "queries", "--metric", "mrr,gauc,ndcg@2", "--qid", "tag", "--quiet")
-    done = json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)
+    done = json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)["result"]
     assert (done["queries"], done["mrr"], done["gauc"]) == (3, 1, 1)
     assert [row["metric"] for row in done["intervals"]] == ["mrr", "gauc", "ndcg@2"]
     assert all(row["low"] == row["high"] == 1 for row in done["intervals"])
     mrr, gauc, _ = done["against"]
     assert (mrr["against"], gauc["against"]) == (0.75, 0.5)  # all predictions are equal
     assert (mrr["difference"], gauc["difference"]) == (0.25, 0.5)
-    assert done == json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)
+    again = vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout
+    assert done == json.loads(again)["result"]
     assert "gauc      0.5         0.5" in vwlite(*asked, "--against", "other").stdout
 
 
