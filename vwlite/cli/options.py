@@ -143,6 +143,7 @@ data_options = family(
     ),
     options_in(InputConfig, "Input"),
 )
+test_options = options_in(InputConfig, "Input")
 cache_options = family(
     "Cache",
     declared(CACHE_BESIDE),

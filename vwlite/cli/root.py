@@ -30,6 +30,7 @@ COMMANDS = {
     "explain": "Show why examples got their scores.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
+    "report": "Draw runs, from their JSON.",
     "tune": "Search for the best options.",
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",

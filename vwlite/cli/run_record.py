@@ -67,8 +67,8 @@ def given(context: click.Context, defaults: bool) -> dict[str, Any]:
         unset = context.get_parameter_source(name) == click.core.ParameterSource.DEFAULT
         if name in NOT_OPTIONS or getattr(param, "hidden", False) or (unset and not defaults):
             continue
-        value = context.params.get(name)
-        found[name] = param.declared.default if value is None and hasattr(param, "declared") else value
+        value, declared = context.params.get(name), getattr(param, "declared", None)
+        found[name] = declared.default if value is None and declared and declared.shown is None else value
     return found
 
 

@@ -21,6 +21,7 @@ from vwlite.features.config import QueryConfig
 from vwlite.features.query_ids import Queries
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig
+from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored
 
@@ -61,7 +62,6 @@ def measure(
         if qid or against:
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of classes")
         return measure_classes(config, model, bad_lines, asked, how)
-    loss = config.learner.loss
     names = chosen(asked)
     ranked, others = ranking_metrics.choose(names, qid)
     ranking = ranking or RankingConfig()
@@ -71,21 +71,8 @@ def measure(
     counters, outcomes = evaluate(config, model, bad_lines, collector=rankings, grades=graded, **how)
     if not len(outcomes):
         raise DataError(NO_LABELS)
-    weight = counters.labeled_weight
-    signs = getattr(config.learner, "binary", False)  # in place of probabilities
-    shares = loss.name == "logistic" and config.learner.link == "logistic" and not (signs or graded)
-    labels, *columns = outcomes.columns()
-    if shares:  # on the scale of the predictions
-        labels = (labels - loss.logistic_min) / (loss.logistic_max - loss.logistic_min)
-    binary = loss.loss.two_classes and not graded and metrics.are_binary(labels)
-    report = metrics.evaluate(
-        *(labels, *columns),
-        task="binary" if binary else "regression",
-        output="probability" if shares else "score",
-        loss=counters.sum_loss / weight if weight else None,
-        metrics=others,
-        graded=bool(ranked),
-    )
+    columns, kind = comparable(config, outcomes, graded)
+    report = metrics.evaluate(*columns, **kind, loss=average(counters), metrics=others, graded=bool(ranked))
     if rankings:
         found = rankings.ranking()
         report["queries"] = len(found.query)
@@ -100,6 +87,30 @@ def measure(
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
     return report
+
+
+def comparable(
+    config: RunConfig, outcomes: metrics.Outcomes, graded: bool = False
+) -> tuple[tuple[np.ndarray, ...], dict[str, str]]:
+    """The columns of ``outcomes``, labels on the scale of the predictions, and what ``metrics.evaluate`` is to take
+    them for.
+
+    ``graded``: labels are any numbers, whatever the loss is made for.
+    """
+    loss = config.learner.loss
+    signs = getattr(config.learner, "binary", False)  # in place of probabilities
+    shares = loss.name == "logistic" and config.learner.link == "logistic" and not (signs or graded)
+    labels, *columns = outcomes.columns()
+    if shares:
+        labels = (labels - loss.logistic_min) / (loss.logistic_max - loss.logistic_min)
+    binary = loss.loss.two_classes and not graded and metrics.are_binary(labels)
+    kind = {"task": "binary" if binary else "regression", "output": "probability" if shares else "score"}
+    return (labels, *columns), kind
+
+
+def average(counters: Counters) -> float | None:
+    weight = counters.labeled_weight
+    return counters.sum_loss / weight if weight else None
 
 
 def rankings_of(config: RunConfig, qid: str | None, ranking: RankingConfig) -> ranking_metrics.Rankings:

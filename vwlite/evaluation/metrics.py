@@ -293,22 +293,51 @@ def evaluate(
     predictions that are not finite, ``UsageError`` for predictions that are not probabilities
     and for metrics unknown or inapplicable.
     """
+    kind = _kind_of(task, output)
+    columns = _counted(labels, predictions, weights, scores)
+    unasked, asked = _levels_of(columns[0], graded) if kind == NUMBERS else (kind, kind)
+    chosen = _choose(metrics, unasked, asked, loss)
+    sample = _sample(columns, kind, loss)
+    report: dict[str, Any] = {"examples": len(sample.label), "weight": sample.total}
+    report.update((name, COMPUTED[name](sample)) for name in chosen)
+    return report
+
+
+def sample(
+    labels: np.ndarray,
+    predictions: np.ndarray,
+    weights: np.ndarray,
+    scores: np.ndarray | None = None,
+    task: str = "binary",
+    *,
+    output: str = "probability",
+) -> Sample:
+    """The rows that ``evaluate`` measures of the same columns; raises what it raises for them."""
+    return _sample(_counted(labels, predictions, weights, scores), _kind_of(task, output), None)
+
+
+def _kind_of(task: str, output: str) -> str:
     if task not in ("binary", "regression") or output not in ("probability", "score"):
         raise ValueError(f"no such task or output: {task}, {output}")
+    return {"probability": PROBABILITIES, "score": SIDES}[output] if task == "binary" else NUMBERS
+
+
+def _counted(
+    labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray, scores: np.ndarray | None
+) -> list[np.ndarray]:
+    """The four columns of the rows of positive weight, float32[n]."""
     columns = labels, predictions, weights, predictions if scores is None else scores
     counted = np.asarray(weights, np.float32) > 0
-    label, prediction, weight, score = (np.asarray(column, np.float32)[counted] for column in columns)
-    kind = {"probability": PROBABILITIES, "score": SIDES}[output] if task == "binary" else NUMBERS
-    unasked, asked = _levels_of(label, graded) if kind == NUMBERS else (kind, kind)
-    chosen = _choose(metrics, unasked, asked, loss)
+    return [np.asarray(column, np.float32)[counted] for column in columns]
+
+
+def _sample(columns: list[np.ndarray], kind: str, loss: float | None) -> Sample:
+    label, prediction, weight, score = columns
     _check(label, prediction, score, kind)
     threshold = 0.5 if kind == PROBABILITIES or (kind == NUMBERS and (label == 0).any()) else 0.0
     if kind == PROBABILITIES:
         label = (label > 0).astype(np.float32)
-    sample = Sample(label, prediction, weight, score, threshold, math.nan if loss is None else float(loss))
-    report: dict[str, Any] = {"examples": len(label), "weight": sample.total}
-    report.update((name, COMPUTED[name](sample)) for name in chosen)
-    return report
+    return Sample(label, prediction, weight, score, threshold, math.nan if loss is None else float(loss))
 
 
 def are_binary(label: np.ndarray) -> bool:

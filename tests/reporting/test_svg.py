@@ -1,0 +1,108 @@
+"""Axes, charts and curves of dots."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vwlite.reporting import braille, svg
+from vwlite.reporting.axes import Axis, axis, short
+from vwlite.reporting.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart
+
+NUMBERS = st.floats(-1e12, 1e12)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "logarithmic", "whole", "ticks"),
+    [
+        (0, 1, False, False, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (0.53, 0.72, False, False, [0.55, 0.6, 0.65, 0.7]),
+        (1, 3, False, True, [1, 2, 3]),
+        (1, 2000, True, False, [1, 10, 100, 1000]),
+        (20, 300, True, False, [20, 50, 100, 200]),
+        (1, 1e12, True, False, [1, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12]),
+    ],
+)
+def test_ticks(low, high, logarithmic, whole, ticks):
+    assert Axis("", low, high, logarithmic, whole).ticks() == pytest.approx(ticks)
+
+
+@given(st.lists(NUMBERS), st.booleans())
+def test_any_values_have_an_axis(values, logarithmic):
+    found = axis("", values, logarithmic)
+    shown = [value for value in values if value > 0 or not logarithmic]
+    assert found.low < found.high and all(-1e-9 <= found.place(value) <= 1 + 1e-9 for value in shown)
+    assert len(found.ticks()) <= 14
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (1e-17, "0"), (0.25, "0.25"), (1500, "1.5k"), (-2e6, "-2M"), (3e9, "3G")]
+)
+def test_short_numbers(value, text):
+    assert short(value) == text
+
+
+def parts(text, tag):
+    return list(ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}" + tag))
+
+
+def test_points_are_where_they_belong():
+    chart = Chart("title", Axis("x", 0, 10), Axis("y", 0, 1))
+    chart.line([(0, 0), (5, 0.5), (float("nan"), 1), (10, 1)], "red", "a line")
+    (line,) = parts(chart.text(), "polyline")
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    wanted = [(LEFT, bottom), ((LEFT + right) / 2, (TOP + bottom) / 2), (right, TOP)]
+    found = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
+    assert found == [pytest.approx(point) for point in wanted]
+
+
+def test_bars_stand_on_the_axis():
+    chart = Chart("title", Axis("x", 0, 2), Axis("y", 0, 1))
+    chart.bars([0, 1, 2], [0.5, 1], "blue")
+    bars = [shape for shape in parts(chart.text(), "rect") if shape.get("fill") == "blue"]
+    bottoms = [float(bar.get("y")) + float(bar.get("height")) for bar in bars]
+    assert bottoms == [HEIGHT - BOTTOM] * 2
+    assert float(bars[0].get("height")) * 2 == pytest.approx(float(bars[1].get("height")))
+
+
+def test_a_legend_takes_as_many_lines_as_it_needs():
+    heights = []
+    for count in (0, 1, 12):
+        chart = Chart("title", Axis("x", 0, 1), Axis("y", 0, 1))
+        for place in range(count):
+            chart.line([(0, 0), (1, 1)], "red", f"a run with a long name {place}")
+        text = chart.text()
+        heights.append(int(re.search(r'height="(\d+)"', text)[1]))
+        for label in parts(text, "text"):
+            width = svg.CHARACTER * len(label.text)
+            assert float(label.get("y")) < heights[-1]
+            assert label.get("text-anchor") != "start" or float(label.get("x")) + width <= WIDTH
+    assert heights[0] < heights[1] < heights[2]
+
+
+@given(st.text(), st.text(max_size=20))
+def test_any_text_is_xml(title, name):
+    chart = Chart(title, Axis(name, 0, 1), Axis("<&>\"'", 0, 1))
+    chart.line([(0.5, 0.5)], "red", name)
+    assert len(parts(chart.text(), "circle")) == 1
+    assert parts(svg.rows(title, [(name, 1.0), ("b", -2.0), ("c", 0.0)]), "rect")
+
+
+def test_long_names_are_cut_in_the_middle():
+    assert svg.shortened("abcdefghij", 10) == "abcdefghij"
+    assert svg.shortened("abcdefghijk", 7) == "abc…ijk"
+
+
+def test_a_curve_of_dots():
+    lines = braille.curve([(0, 0), (1, 1)], Axis("x", 0, 1), Axis("y", 0, 1))
+    assert len(lines) == braille.HEIGHT + 2
+    drawn = [line.partition("┤")[2] for line in lines[: braille.HEIGHT]]
+    assert {len(line) for line in drawn} == {braille.WIDTH}
+    dots = [(2 * x + column, 4 * y + row) for y, line in enumerate(drawn) for x, character in enumerate(line)
+            for column in (0, 1) for row in range(4) if ord(character) & braille.DOTS[column][row]]
+    assert len(dots) == 2 * braille.WIDTH
+    slope = (4 * braille.HEIGHT - 1) / (2 * braille.WIDTH - 1)
+    assert all(abs(4 * braille.HEIGHT - 1 - slope * x - y) <= 0.5 + slope for x, y in dots)
+    assert [line.partition("┤")[0].strip() for line in lines[:12]] == ["1", *[""] * 5, "0.4574", *[""] * 4, "0"]

@@ -1,0 +1,73 @@
+"""What ``vwlite report`` does."""
+
+import sys
+from typing import Any
+
+from vwlite.api.run_configs import bad_lines_config
+from vwlite.cli import build
+from vwlite.cli.console import Bar
+from vwlite.cli.runs.named import module_for
+from vwlite.errors import DataError, UsageError
+from vwlite.escapes import escaped
+from vwlite.reporting import braille, charts
+from vwlite.reporting.page import page
+from vwlite.reporting.runs import Run, read_runs
+from vwlite.reporting.tested import Tested, tested
+from vwlite.storage.atomic_file import atomic_output
+
+
+def run(arguments: dict[str, Any]) -> int:
+    out, tests, initial = (arguments[name] for name in ("out", "tests", "initial"))
+    if not arguments["runs"]:
+        raise UsageError("report needs RUN.json, which 'vwlite train --json RUN.json' and others write")
+    if not out and not arguments["text"]:
+        raise UsageError("report needs -o FILE, --text or both")
+    if bool(tests) != bool(initial):
+        raise UsageError("--test goes with -i MODEL, and -i with --test")
+    if tests and not out:
+        raise UsageError("--test and -i are for the page: -o FILE writes it")
+    runs = read_runs(arguments["runs"])
+    if arguments["text"]:
+        sys.stdout.write(as_text(runs))
+    if out:
+        text = page(runs, measured(arguments) if tests else None, (initial, *tests))
+        write(out, text.encode("utf-8", "replace"))
+    return 0
+
+
+def measured(arguments: dict[str, Any]) -> Tested:
+    if module_for(arguments["initial"], arguments["memory"]):
+        raise UsageError("report --test does not go with a model of named labels: 'vwlite evaluate --json' measures it")
+    config, model = build.open_model({**arguments, "files": arguments["tests"]})
+    display = Bar(arguments["quiet"], to_stdout=False)
+    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display)
+
+
+def write(path: str, page: bytes) -> None:
+    if path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(page)
+        return
+    with atomic_output(path) as file:
+        file.write(page)
+
+
+def as_text(runs: list[Run]) -> str:
+    """A curve for each run that has one. Raises DataError where none has."""
+    parts = []
+    for run in runs:
+        for name, across in (("loss", "examples"), ("objective", "pass")):
+            if points := run.curve(name, across):
+                lines = braille.curve(points, *axes(run, name, across))
+                parts.append("\n".join([escaped(f"{run.name}: {name}"), *lines]))
+                break
+    if not parts:
+        raise DataError("no run tells how its training went on: 'vwlite train --json' and 'vwlite l1 --json' do")
+    return "\n\n".join(parts) + "\n"
+
+
+def axes(run: Run, name: str, across: str) -> tuple[charts.Axis, charts.Axis]:
+    if across == "examples":
+        return charts.loss_axes([run], [name])
+    points = run.curve(name, across)
+    return charts.axis(across, [x for x, _ in points], whole=True), charts.axis(name, [y for _, y in points])

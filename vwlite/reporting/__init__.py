@@ -1,0 +1,1 @@
+"""Runs as pictures: pages for browsers, and curves for terminals."""

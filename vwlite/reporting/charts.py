@@ -1,0 +1,139 @@
+"""The charts of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from vwlite.reporting import curves
+from vwlite.reporting.axes import Axis, axis
+from vwlite.reporting.runs import Run, number
+from vwlite.reporting.svg import COLOURS, Chart, Point
+from vwlite.reporting.tested import Tested
+
+SHARE = {"low": 0.0, "high": 1.0}
+STEADY = 0.01  # share of the examples after which losses say how far an axis goes
+DASHED = {"stroke_dasharray": "7 4"}
+DIAGONAL = {"stroke_dasharray": "3 3", "stroke_width": "1"}
+GREY = "#888888"
+
+
+def colour(place: int) -> str:
+    return COLOURS[place % len(COLOURS)]
+
+
+def of_runs(runs: Sequence[Run]) -> list[str]:
+    """How the trainings went on, those that tell of it; empty where none does."""
+    charts = []
+    if any(run.curve("loss") for run in runs):
+        charts.append(learning(runs, "Average loss so far", ("loss", "holdout") if len(runs) == 1 else ("loss",)))
+        charts.append(learning(runs, "Loss since the row before", ("since_last",)))
+    for name, title in (("holdout", "Held-out loss at the end of each pass"), ("objective", "Objective by pass")):
+        found = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
+        if any(len(points) > 1 for points in found):
+            charts.append(overlaid(runs, found, title, "pass", {"holdout": "loss"}.get(name, name)))
+    bins = [calibration_of(run.result) for run in runs]
+    if any(bins):
+        charts.append(calibrated(list(zip((run.name for run in runs), bins, strict=True))))
+    return charts
+
+
+def learning(runs: Sequence[Run], title: str, names: Sequence[str]) -> str:
+    """Losses by examples; those of examples held out, in the pass so far, are dashed."""
+    chart = Chart(title, *loss_axes(runs, names))
+    for place, run in enumerate(runs):
+        for name in names:
+            held = name == "holdout"
+            if points := run.curve(name):
+                chart.line(points, colour(place), run.name + " held out" * held, **(DASHED if held else {}))
+    return chart.text()
+
+
+def loss_axes(runs: Sequence[Run], names: Sequence[str]) -> tuple[Axis, Axis]:
+    """What the first few examples cost, which may be very much, does not count for the axis of losses."""
+    points = [point for run in runs for name in names for point in run.curve(name)]
+    last = max((x for x, _ in points), default=1.0)
+    steady = [y for x, y in points if x >= STEADY * last]
+    return axis("examples", (x for x, _ in points), logarithmic=True), widened("loss", steady)
+
+
+def widened(label: str, values: Sequence[float]) -> Axis:
+    found = axis(label, values)
+    margin = (found.high - found.low) / 20
+    return Axis(label, found.low - margin, found.high + margin)
+
+
+def overlaid(runs: Sequence[Run], curves: Sequence[list[Point]], title: str, x: str, y: str) -> str:
+    points = [point for one in curves for point in one]
+    chart = Chart(title, axis(x, [across for across, _ in points], whole=True), widened(y, [up for _, up in points]))
+    for place, (run, one) in enumerate(zip(runs, curves, strict=True)):
+        if one:
+            chart.line(one, colour(place), run.name)
+    return chart.text()
+
+
+def calibration_of(result: dict[str, Any]) -> list[Point]:
+    """The points of a report's bins, where it has any."""
+    bins = result.get("calibration_bins")
+    entries = [one for one in bins if isinstance(one, dict)] if isinstance(bins, list) else []
+    pairs = [(number(one.get("mean_prediction")), number(one.get("observed_rate"))) for one in entries]
+    return [(x, y) for x, y in pairs if x is not None and y is not None]
+
+
+def calibrated(named: Sequence[tuple[str, list[Point]]]) -> str:
+    """Observed means by mean predictions of bins of equal weight; the diagonal is right."""
+    values = [value for _, points in named for point in points for value in point]
+    whole = widened("", values)
+    chart = Chart(
+        "Calibration", Axis("mean prediction", whole.low, whole.high), Axis("mean label", whole.low, whole.high)
+    )
+    chart.line([(whole.low, whole.low), (whole.high, whole.high)], GREY, **DIAGONAL)
+    for place, (name, points) in enumerate(named):
+        if points:
+            chart.line(points, colour(place), name)
+            chart.dots([chart.at(point) for point in points], colour(place))
+    return chart.text()
+
+
+def of_test(tested: Tested) -> list[str]:
+    """ROC, precision and recall, calibration and predictions by label, as far as the model and the labels have them."""
+    sample, charts = tested.sample, []
+    if sample is None:
+        return []
+    if tested.two_sides:
+        charts.append(roc(tested))
+        charts.append(precision_recall(tested))
+    predicted, observed, weight = sample.bins
+    points = [(p / w, y / w) for p, y, w in zip(predicted, observed, weight, strict=True) if w > 0]
+    if points:
+        charts.append(calibrated([("ten bins of equal weight", points)]))
+    if tested.two_sides:
+        charts.append(by_label(tested))
+    return charts
+
+
+def roc(tested: Tested) -> str:
+    chart = Chart("ROC", Axis("false positive rate", **SHARE), Axis("true positive rate", **SHARE))
+    chart.line([(0, 0), (1, 1)], GREY, "chance", **DIAGONAL)
+    chart.line(curves.roc(tested.sample), COLOURS[0], f"AUC {tested.figures['auc']:.4f}")
+    return chart.text()
+
+
+def precision_recall(tested: Tested) -> str:
+    sample = tested.sample
+    rate = sample.mean(sample.positive)
+    chart = Chart("Precision and recall", Axis("recall", **SHARE), Axis("precision", **SHARE))
+    chart.line([(0, rate), (1, rate)], GREY, f"chance {rate:.4f}", **DIAGONAL)
+    points = curves.precision_recall(sample)
+    chart.line(points, COLOURS[0], f"average precision {tested.figures['pr_auc']:.4f}")
+    return chart.text()
+
+
+def by_label(tested: Tested) -> str:
+    found = curves.histogram(tested.sample)
+    heights = [*found.positive, *found.negative]
+    x = Axis("predicted probability" if tested.shares else "prediction", found.edges[0], found.edges[-1])
+    chart = Chart("Predictions by label", x, Axis("share of the label's examples", 0.0, max(heights) * 1.05))
+    chart.bars(found.edges, found.negative, COLOURS[1], "negative")
+    chart.bars(found.edges, found.positive, COLOURS[0], "positive")
+    return chart.text()

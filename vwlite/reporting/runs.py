@@ -1,0 +1,124 @@
+"""What ``--json`` of the commands wrote, read again."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.errors import DataError, InputMissing
+from vwlite.escapes import escaped
+
+SCHEMA = 1
+LARGEST = 1 << 28  # bytes of a report
+KINDS = {"command": list, "options": dict, "data": list, "history": list}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A report of schema 1. ``figures``: the numbers and texts of its result."""
+
+    path: str
+    name: str  # short, and another than those of the other runs
+    command: tuple[str, ...]
+    options: dict[str, Any]
+    data: list[dict[str, Any]]
+    history: list[dict[str, Any]]
+    result: dict[str, Any]
+    about: dict[str, Any]  # version, start, time and memory
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        return {name: value for name, value in self.result.items() if not isinstance(value, list | dict)}
+
+    def curve(self, name: str, across: str = "examples") -> list[tuple[float, float]]:
+        """One of the history's figures, where it is a number."""
+        pairs = ((number(entry.get(across)), number(entry.get(name))) for entry in self.history)
+        return [(x, y) for x, y in pairs if x is not None and y is not None]
+
+    def by_pass(self, name: str) -> list[tuple[float, float]]:
+        """Its last number in each pass."""
+        return sorted(dict(self.curve(name, "pass")).items())
+
+
+def read_runs(paths: tuple[str, ...]) -> list[Run]:
+    """Raises DataError for files that are no reports, InputMissing."""
+    names = short_names(paths)
+    return [read_run(path, name) for path, name in zip(paths, names, strict=True)]
+
+
+def read_run(path: str, name: str) -> Run:
+    found = parsed(path)
+    if not isinstance(found, dict) or "schema" not in found or "vwlite" not in found:
+        raise DataError(f"{path} is no report of a run: 'vwlite train --json FILE' writes one")
+    if found["schema"] != SCHEMA:
+        raise DataError(f"{path} is a report of schema {shown(found['schema'])}; this vwlite knows {SCHEMA}")
+    parts = {part: found.get(part) for part in KINDS}
+    result = found.get("result", {key: found[key] for key in ("examples",) if key in found})
+    sound = all(isinstance(parts[part], kind) for part, kind in KINDS.items()) and isinstance(result, dict)
+    if not sound or not all(isinstance(entry, dict) for entry in (*parts["data"], *parts["history"])):
+        raise DataError(f"{path} is a damaged report of a run")
+    about = {key: found.get(key) for key in ("vwlite", "started", "seconds", "cpu_seconds", "peak_mib")}
+    command = tuple(map(str, parts.pop("command")))
+    return Run(path, name, command, parts["options"], parts["data"], parts["history"], result, about)
+
+
+def parsed(path: str) -> Any:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise InputMissing(f"cannot open {path}: {error.strerror}") from error
+    if len(data) > LARGEST:
+        raise DataError(f"{path} is too large for a report of a run")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is no JSON: {escaped(str(error))}") from error
+
+
+def short_names(paths: tuple[str, ...]) -> list[str]:
+    """The files' names without folders and ``.json`` where these tell them apart, or else the whole paths."""
+    names = [os.path.basename(path).removesuffix(".json") or path for path in paths]
+    if len({*names}) == len(names):
+        return names
+    return [path if paths.count(path) == 1 else f"{path} ({place})" for place, path in enumerate(paths, 1)]
+
+
+def number(value: Any) -> float | None:
+    """None for anything else, and for what is not finite or too large."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def shown(value: Any) -> str:
+    """A value of a report in a table."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def differing(runs: list[Run]) -> list[tuple[str, list[str]]]:
+    """The options of which runs have several values, and the value of each run, empty for none.
+
+    What a learner does not have is as what is off; what a command does not have is no difference to those that do.
+    """
+    rows = []
+    for name in {name: None for run in runs for name in run.options}:
+        commands = {run.command[1:2] for run in runs if name in run.options}
+        values = [run.options.get(name) for run in runs if name in run.options or run.command[1:2] in commands]
+        if len({shown(value) if value else "" for value in values}) > 1:
+            rows.append((name, [shown(run.options[name]) if name in run.options else "" for run in runs]))
+    return rows

@@ -1,0 +1,144 @@
+"""Charts as SVG elements: axes, lines, bars, a legend below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import count
+from xml.etree import ElementTree
+
+from vwlite.reporting.axes import Axis, short
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#4d4d4d")  # of Okabe and Ito
+WIDTH, HEIGHT = 560, 330
+LEFT, RIGHT, TOP, BOTTOM = 62, 16, 30, 46
+CHARACTER = 6.3  # width of one, more or less
+LEGEND = 18  # height of a line
+NUMBERS = count(1)  # of clips, whose names must differ within a page
+
+Point = tuple[float, float]
+
+
+class Chart:
+    """Draw, then ask for ``text``. What lies outside of the axes is cut off."""
+
+    def __init__(self, title: str, x: Axis, y: Axis, height: int = HEIGHT) -> None:
+        self.x, self.y, self.height = x, y, height
+        self.root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
+        element(self.root, "title", text=title)
+        label(self.root, (LEFT + WIDTH - RIGHT) / 2, 18, title, "middle", **{"class": "title"})
+        self.clip = f"clip{next(NUMBERS)}"
+        area = {"x": LEFT, "y": TOP, "width": WIDTH - LEFT - RIGHT, "height": height - TOP - BOTTOM}
+        element(element(self.root, "clipPath", id=self.clip), "rect", **area)
+        self.draw_axes()
+        self.marks = element(self.root, "g", **{"clip-path": f"url(#{self.clip})"})
+        self.legend: list[tuple[str, dict[str, str]]] = []
+
+    def at(self, point: Point) -> Point:
+        across, up = self.x.place(point[0]), self.y.place(point[1])
+        return LEFT + across * (WIDTH - LEFT - RIGHT), self.height - BOTTOM - up * (self.height - TOP - BOTTOM)
+
+    def draw_axes(self) -> None:
+        bottom, right = self.height - BOTTOM, WIDTH - RIGHT
+        for value in self.x.ticks():
+            at = self.at((value, self.y.low))[0]
+            element(self.root, "line", x1=at, y1=TOP, x2=at, y2=bottom, **{"class": "grid"})
+            label(self.root, at, bottom + 16, short(value), "middle")
+        for value in self.y.ticks():
+            at = self.at((self.x.low, value))[1]
+            element(self.root, "line", x1=LEFT, y1=at, x2=right, y2=at, **{"class": "grid"})
+            label(self.root, LEFT - 6, at + 4, short(value), "end")
+        element(self.root, "path", d=f"M{LEFT} {TOP}V{bottom}H{right}", **{"class": "axis"})
+        label(self.root, (LEFT + right) / 2, self.height - 10, self.x.label, "middle")
+        middle = (TOP + bottom) / 2
+        label(self.root, 14, middle, self.y.label, "middle", transform=f"rotate(-90 14 {middle:g})")
+
+    def line(self, points: Iterable[Point], colour: str, name: str = "", **style: str) -> None:
+        """``style``: attributes of SVG; ``name`` stands in the legend."""
+        placed = [self.at(point) for point in points if all(map(math.isfinite, point))]
+        how = {"stroke": colour, "stroke-width": "1.8", **{key.replace("_", "-"): text for key, text in style.items()}}
+        if len(placed) == 1:  # no line has but one point
+            self.dots(placed, how["stroke"])
+        text = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+        element(self.marks, "polyline", points=text, fill="none", **how)
+        if name:
+            self.legend.append((name, how))
+
+    def dots(self, placed: Sequence[Point], colour: str) -> None:
+        for x, y in placed:
+            element(self.marks, "circle", cx=x, cy=y, r=3, fill=colour)
+
+    def bars(self, edges: Sequence[float], heights: Sequence[float], colour: str, name: str = "") -> None:
+        """From the bottom, between two ``edges`` each."""
+        how = {"fill": colour, "fill-opacity": "0.45", "stroke": colour, "stroke-width": "0.8"}
+        for low, high, up in zip(edges, edges[1:], heights, strict=False):
+            (left, top), (right, bottom) = self.at((low, up)), self.at((high, self.y.low))
+            element(self.marks, "rect", x=left, y=top, width=right - left, height=bottom - top, **how)
+        if name:
+            self.legend.append((name, how))
+
+    def text(self) -> str:
+        height = self.height + self.draw_legend()
+        self.root.attrib.update({"viewBox": f"0 0 {WIDTH} {height}", "width": str(WIDTH), "height": str(height)})
+        return ElementTree.tostring(self.root, encoding="unicode")
+
+    def draw_legend(self) -> int:
+        """Below the chart; its height."""
+        across, down = LEFT, self.height + 8
+        for name, how in self.legend:
+            shown = shortened(name, 60)
+            needed = 30 + CHARACTER * len(shown) + 14
+            if across > LEFT and across + needed > WIDTH:
+                across, down = LEFT, down + LEGEND
+            if "fill" in how:
+                element(self.root, "rect", x=across, y=down - 6, width=22, height=10, **how)
+            else:
+                element(self.root, "line", x1=across, y1=down, x2=across + 22, y2=down, **how)
+            label(self.root, across + 28, down + 4, shown, "start")
+            across += needed
+        return down + LEGEND - self.height if self.legend else 0
+
+
+def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> str:
+    """Bars to the right of 0, or to the left, one below the other with their names."""
+    names, largest = 180, max((abs(value) for _, value in values), default=0.0) or 1.0
+    middle, half = (names + WIDTH - 10) / 2, (WIDTH - 10 - names) / 2 - 58
+    total = TOP + height * len(values) + 10
+    shape = {"viewBox": f"0 0 {WIDTH} {total}", "width": WIDTH, "height": total}
+    root = element(None, "svg", xmlns="http://www.w3.org/2000/svg", role="img", **shape)
+    element(root, "title", text=title)
+    label(root, WIDTH / 2, 18, title, "middle", **{"class": "title"})
+    element(root, "line", x1=middle, y1=TOP, x2=middle, y2=total - 6, **{"class": "axis"})
+    for place, (name, value) in enumerate(values):
+        top, width = TOP + height * place, half * abs(value) / largest
+        left = middle if value >= 0 else middle - width
+        colour = COLOURS[0] if value >= 0 else COLOURS[1]
+        element(root, "rect", x=left, y=top + 3, width=width, height=height - 6, fill=colour)
+        whole = label(root, names - 6, top + height - 6, shortened(name, 27), "end")
+        element(whole, "title", text=name)
+        outside = middle + width + 5 if value >= 0 else middle - width - 5
+        label(root, outside, top + height - 6, f"{value:.4g}", "start" if value >= 0 else "end")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def element(parent: ElementTree.Element | None, tag: str, text: str = "", **attributes: object) -> ElementTree.Element:
+    plain = {key: f"{value:.1f}" if isinstance(value, float) else str(value) for key, value in attributes.items()}
+    made = ElementTree.Element(tag, plain) if parent is None else ElementTree.SubElement(parent, tag, plain)
+    made.text = printable(text) or None
+    return made
+
+
+def label(
+    parent: ElementTree.Element, x: float, y: float, text: str, anchor: str, **attributes: object
+) -> ElementTree.Element:
+    return element(parent, "text", text, x=x, y=y, **{"text-anchor": anchor, **attributes})
+
+
+def shortened(text: str, most: int) -> str:
+    """The begin and the end of a long text."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
+
+
+def printable(text: str) -> str:
+    """Without what XML does not take: most control characters, and halves of characters."""
+    return "".join(one if one in "\t\n" or (one >= " " and not "\ud800" <= one <= "\udfff") else "�" for one in text)
