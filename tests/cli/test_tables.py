@@ -243,3 +243,23 @@ def test_malformed_lines_of_json(vwlite, write):
 def test_tables_are_not_learned_in_shards(vwlite):
     done = vwlite("train", "data.csv", *AS_TABLE, "--shard", "1/2", "-f", "m", status=2)
     assert "--format csv does not go with shards" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_files_of_arrow_give_the_model_of_the_same_csv(kind, vwlite, tmp_path):
+    csv = pytest.importorskip("pyarrow.csv", reason="pip install 'vwlite[arrow]'")
+    from pyarrow import feather, parquet
+
+    {"parquet": parquet.write_table, "arrow": feather.write_feather}[kind](csv.read_csv("data.csv"), f"data.{kind}")
+    read = ("--format", kind, "--columns", "label=click tag=id user=age,color:text words=text:words")
+    for options in ((), ("--passes", "3", "--holdout_off", "-c"), ("--names",)):
+        vwlite("train", f"data.{kind}", *read, "-f", "one", *LEARN, *options)
+        vwlite("train", "data.csv", *AS_TABLE, "-f", "other", *LEARN, *options)
+        assert content(tmp_path / "one")[1] == content(tmp_path / "other")[1]
+    assert vwlite("predict", "-i", "one", f"data.{kind}") == vwlite("predict", "-i", "other", "data.csv")
+    assert "auc" in vwlite("evaluate", "-i", "one", f"data.{kind}").stdout
+    assert "60 (0 without label, 60 with tag)" in vwlite("check", f"data.{kind}", *read).stdout
+    (tmp_path / "copy").write_bytes((tmp_path / f"data.{kind}").read_bytes())
+    done = vwlite("train", "copy", "-i", "one", "-f", "one", "--skip-seen")
+    assert f"copy was learned before as data.{kind} (60 lines): skipped" in done.stderr
+    assert "is a file of" in vwlite("train", f"data.{kind}", "-f", "x", status=65).stderr

@@ -23,7 +23,7 @@ class InputConfig(Config):
     paths: tuple[str, ...] = ("-",)
     kind: str = option(
         "vw", "Format of the data.", section="Input", spelled=("--format",), key="kind",
-        choices=("vw", "svmlight", "csv", "tsv", "jsonl"), shown="vw, or the model's",
+        choices=("vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"), shown="vw, or the model's",
     )
     columns: str = option(
         "", "The columns of tables: roles and namespaces, as 'label=click user=age,city:text'.", section="Input",

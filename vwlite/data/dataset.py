@@ -17,7 +17,7 @@ from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import TABLES, looked_at
+from vwlite.data.table_formats import COLUMNAR, TABLES, looked_at
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.storage.weight_table import PageToucher
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from vwlite.data.shuffle import Rows
 
 ZIP = b"PK\3\4"  # the first bytes of a model
+BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 TEMPORARY = "of this run"  # in place of a path: a temporary cache, which has no name
 
 
@@ -73,9 +74,14 @@ class Inputs:
         config = self.config
         if not config.paths:
             raise UsageError(f"--format {config.kind} is read from files")
-        self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
         columns, source = read_columns(config.columns), display_name(config.paths[0])
-        found, kept = looked_at(config.kind, columns, source, self.begun.head)
+        if config.kind in COLUMNAR:
+            from vwlite.data import arrow_files
+
+            found, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
+        else:
+            self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
+            found, kept = looked_at(config.kind, columns, source, self.begun.head)
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.config = replace(config, columns=str(kept))
 
@@ -126,7 +132,7 @@ class Inputs:
 
     def size(self) -> int | None:
         """Bytes of text to be read; None when that is unknown, for pipes and compressed files."""
-        return text_size(self.config.paths)
+        return None if self.config.kind in COLUMNAR else text_size(self.config.paths)
 
     def texts(self) -> Iterator[Parsed]:
         """The text's batches, while they are also written to the cache."""
@@ -178,7 +184,9 @@ class Inputs:
         options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}
         options |= {"marks": self.digested, "begun": self.begun, "columns": config.columns}
         self.begun = None
-        with contextlib.closing(read(config.paths, self.format, config.kind, **options)) as parts:
+        of_text = config.kind not in COLUMNAR
+        source = read(config.paths, self.format, config.kind, **options) if of_text else self.records()
+        with contextlib.closing(source) as parts:
             for part in parts:
                 if part.block.offset == 0:
                     self.ended.update(self.marks)
@@ -191,6 +199,18 @@ class Inputs:
                 yield part
         if self.digested:
             self.ended.update(path for path in config.paths if path != "-")
+
+    def records(self) -> Iterator[Parsed]:
+        """The batches of files that are no text."""
+        from vwlite.data import arrow_files
+
+        config = self.config
+        for part in arrow_files.read(
+            config.paths, config.kind, read_columns(config.columns), self.format, self.digested
+        ):
+            if self.pages:
+                self.pages(part.batch.feature_hash)
+            yield part
 
     def cached(self) -> Iterator[Batch]:
         """The cache's batches, which the caller releases. Raises ModelError when the cache is damaged."""
@@ -227,6 +247,8 @@ def check_start(path: str, start: bytes) -> None:
     """Raises DataError for what is no text."""
     if start.startswith(ZIP):
         raise DataError(f"{path} is a model or another zip file, not data: are -i and the data swapped?")
+    if kind := next((kind for magic, kind in BINARY.items() if start.startswith(magic)), None):
+        raise DataError(f"{path} is a file of {kind}, not text: --format {kind} reads it")
     if codec := identify(start):
         raise DataError(f"{path}: there is {codec} data inside the compressed data: it was compressed twice")
 

@@ -42,7 +42,7 @@ class FrameBatches:
 
     def __iter__(self) -> Iterator[Batch]:
         """Raises DataError for numbers out of range and columns of another length, UsageError for other types."""
-        stream = opened(self.data)
+        stream = self.stream()
         for parameter, name in self.names.items():
             if name not in stream.schema.names:
                 raise UsageError(f"{parameter}: there is no column {name!r}")
@@ -57,6 +57,10 @@ class FrameBatches:
                 yield batch
                 begin += record.num_rows
         self.columns.check(begin)
+
+    def stream(self) -> Any:
+        """Record batches, with a ``schema``."""
+        return opened(self.data)
 
     def batch(self, record: Any, groups: list[Group], begin: int) -> Batch:
         end = begin + record.num_rows

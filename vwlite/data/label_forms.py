@@ -9,9 +9,11 @@ import numpy as np
 
 from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import text_of
+from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import SHARED_WORDS
-from vwlite.data.table_formats import head_parser
+from vwlite.data.table_formats import COLUMNAR, head_parser
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.numerals import DECIMAL
 
@@ -42,6 +44,16 @@ FORMS = {
     "groups of lines with costs": Form(words=True, lists=True, groups=True),
 }
 NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS = FORMS
+
+
+def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
+    """As ``form_of``, of inputs that have not been read."""
+    config = inputs.config
+    if config.kind not in COLUMNAR:
+        return form_of(inputs.head(HEAD), text, config)
+    from vwlite.data.arrow_files import names_labels
+
+    return NAMES if names_labels(config.paths[0], config.kind, read_columns(config.columns)) else NUMBERS
 
 
 def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:

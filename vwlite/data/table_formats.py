@@ -13,7 +13,8 @@ from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 
-TABLES = (*DELIMITERS, "jsonl")
+COLUMNAR = ("arrow", "parquet")  # files that are no text
+TABLES = (*DELIMITERS, "jsonl", *COLUMNAR)
 HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the types of columns
 
 

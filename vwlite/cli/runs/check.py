@@ -12,7 +12,7 @@ from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_forms import COSTS, FORMS, GROUPS, HEAD, LISTS, NAMES, NUMBERS, SEQUENCES, form_of
+from vwlite.data.label_forms import COSTS, FORMS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -45,7 +45,7 @@ def run(arguments: dict[str, Any]) -> int:
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
     asked = reader_of(arguments)
-    reader = asked or OF_FORMS[form_of(inputs.head(HEAD), text, inputs.config)]()
+    reader = asked or OF_FORMS[form_of_inputs(inputs, text)]()
     inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:

@@ -1,0 +1,146 @@
+"""Files of Arrow and Parquet: the batches of the same table as CSV, and what is refused."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pytest
+
+from vwlite.data import arrow_files
+from vwlite.data.class_labels import text_of
+from vwlite.data.columns import read_columns
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, ExtraMissing, UsageError
+
+pyarrow = pytest.importorskip("pyarrow", reason="pip install 'vwlite[arrow]'")
+csv = pytest.importorskip("pyarrow.csv")
+
+TABLE = pyarrow.table(
+    {
+        "y": [1, -1, 1],
+        "w": [1.0, 0.5, 2.0],
+        "id": ["a", "b", "c"],
+        "n": [1.5, None, 0.0],
+        "i": [3, 4, 5],
+        "t": ["x y", "z", None],
+        "b": ["one two", "two", "three  four"],
+        "d": [datetime.datetime(2026, 1, 2, 3), None, datetime.datetime(1999, 1, 1)],
+    }
+)
+SPEC = "label=y weight=w tag=id user=n,i:text text=b:words =t,d"
+
+
+def write(path, table, kind):
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, path, row_group_size=2)
+    elif kind == "arrow":
+        with pyarrow.OSFile(str(path), "wb") as out, pyarrow.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table, max_chunksize=2)
+    elif kind == "stream":
+        with pyarrow.OSFile(str(path), "wb") as out, pyarrow.ipc.new_stream(out, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        csv.write_csv(table, path)
+    return str(path)
+
+
+def batches(path, kind, columns=SPEC, format=None, **config):
+    kind = "arrow" if kind == "stream" else kind
+    inputs = Inputs(InputConfig((path,), kind=kind, columns=columns, **config), format or TextFormat())
+    return [part.batch for part in inputs.texts()]
+
+
+def whole(found, names):
+    return {name: np.concatenate([np.asarray(getattr(batch, name)) for batch in found]).tolist() for name in names}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+@pytest.mark.parametrize("names", [False, True])
+def test_they_are_read_as_the_same_table_in_csv(kind, names, tmp_path):
+    format = TextFormat(names=names)
+    (expected,) = batches(write(tmp_path / "csv", TABLE, "csv"), "csv", format=format)
+    found = batches(write(tmp_path / "file", TABLE, kind), kind, format=format)
+    assert whole(found, ("label", "importance", "value")) == whole([expected], ("label", "importance", "value"))
+    assert whole(found, ("feature_hash", "namespace_char")) == whole([expected], ("feature_hash", "namespace_char"))
+    assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"a", b"b", b"c"]
+    assert found[0].location(1).endswith(f"{tmp_path / 'file'}:2")
+
+
+def test_types_that_csv_does_not_have(tmp_path):
+    table = pyarrow.table(
+        {
+            "y": pyarrow.array(["up", "down"]).dictionary_encode(),
+            "yes": [True, False],
+            "price": [decimal.Decimal("1.25"), None],
+            "words": [["a", "b"], []],
+            "kind": pyarrow.array(["p", None]).dictionary_encode(),
+        }
+    )
+    path, format = write(tmp_path / "file", table, "parquet"), TextFormat(names=True).of_words()
+    (found,) = batches(path, "parquet", "label=y =yes,price,kind w=words", format)
+    assert found.value.tolist() == [1, 1.25, 1, 1, 1]
+    assert [text_of(found, row) for row in range(2)] == ["up", "down"]
+    assert arrow_files.names_labels(path, "parquet", read_columns("label=y"))
+    assert not arrow_files.names_labels(path, "parquet", read_columns("label=yes"))
+
+
+def test_columns_that_are_not_read_are_not_decoded(tmp_path):
+    table = pyarrow.table({"y": [1], "x": [2], "odd": [{"a": 1}]})
+    (found,) = batches(write(tmp_path / "f", table, "parquet"), "parquet", "label=y =x ignore=*")
+    assert found.value.tolist() == [2]
+
+
+def test_examples_ends_the_reading(tmp_path):
+    path = write(tmp_path / "f", TABLE, "parquet")
+    assert sum(map(len, batches(path, "parquet", examples=2))) == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("label=z", "has no column 'z'"),
+        ("label=y =t:number", "file: rows 0 to 2, column 't': Failed to parse string: 'z'"),
+        ("label=y =b:number", "file: rows 0 to 2, column 'b': Failed to parse string: 'three  four'"),
+        ("label=y =l:text", "column 'l' has lists"),
+        ("label=y =s", "file: rows 0 to 2, column 's': Unsupported cast from struct"),
+        ("label=n =i ignore=*", "file: row 2: label is inf"),
+    ],
+)
+def test_what_cannot_be_read(columns, said, tmp_path):
+    more = TABLE.append_column("l", [[["a"], [], []]]).append_column("s", [[{"q": 1}] * 3])
+    more = more.set_column(more.schema.get_field_index("n"), "n", [[1.0, 2.0, float("inf")]])
+    with pytest.raises(DataError, match=said):
+        batches(write(tmp_path / "file", more, "parquet"), "parquet", columns)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_what_is_no_such_file(kind, tmp_path):
+    path = write(tmp_path / "whole", TABLE, kind)
+    (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:300])
+    (tmp_path / "text").write_text("1 | a\n")
+    (tmp_path / "empty").write_bytes(b"")
+    for name in ("cut", "text", "empty"):
+        with pytest.raises(DataError, match=f"{name} cannot be read as {kind}"):
+            batches(str(tmp_path / name), kind, "")
+    with pytest.raises(UsageError, match="read from files, not from standard input"):
+        batches("-", kind, "")
+    with pytest.raises(DataError, match=f"is a file of {kind}, not text: --format {kind} reads it"):
+        batches(path, "vw", "")
+
+
+def test_a_second_file_of_other_columns_is_refused(tmp_path):
+    paths = write(tmp_path / "one", TABLE, "parquet"), write(tmp_path / "two", TABLE.drop_columns("n"), "parquet")
+    inputs = Inputs(InputConfig(paths, kind="parquet", columns=SPEC), TextFormat())
+    with pytest.raises(DataError, match="two has no column 'n'"):
+        list(inputs.texts())
+
+
+def test_without_pyarrow(monkeypatch, tmp_path):
+    path = write(tmp_path / "f", TABLE, "parquet")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ExtraMissing, match=r"pip install 'vwlite\[arrow\]'"):
+        batches(path, "parquet")

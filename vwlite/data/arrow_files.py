@@ -1,0 +1,221 @@
+"""Files of Arrow and Parquet (extra ``arrow``), read as the data frames they are, in record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from vwlite.data.block_parser import Parsed
+from vwlite.data.blocks import Block
+from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns
+from vwlite.data.digests import HEAD, Digest, Mark
+from vwlite.data.frame_batches import FrameBatches
+from vwlite.data.frames import is_text, pyarrow
+from vwlite.data.input_stream import display_name, open_input
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, UsageError
+
+ROWS = 1 << 14  # of a record batch
+PARAMETERS = {"label": "y", "weight": "weight", "base": "base", "tag": "tags"}  # of roles
+
+
+@contextmanager
+def opened(path: str, kind: str) -> Iterator[Any]:
+    """The file, with a ``schema`` and ``record_batches``. Raises DataError for one that is none of this kind."""
+    if path == "-":
+        raise UsageError(f"--format {kind} is read from files, not from standard input")
+    arrow = pyarrow()
+    try:
+        with arrow.memory_map(path) as source:
+            yield (Parquet if kind == "parquet" else Arrow)(source)
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{display_name(path)} cannot be read as {kind}: {reason}") from None
+    except OSError as error:
+        raise DataError(f"{display_name(path)} cannot be read as {kind}: {error}") from None
+
+
+class Parquet:
+    """A file of Parquet."""
+
+    def __init__(self, source: Any) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        self.file = ParquetFile(source)
+        self.schema = self.file.schema_arrow
+
+    def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Of these columns; the others are not decoded."""
+        return self.file.iter_batches(ROWS, columns=list(names))
+
+
+class Arrow:
+    """A file of Arrow, or of its stream."""
+
+    def __init__(self, source: Any) -> None:
+        ipc = pyarrow().ipc
+        try:
+            file = ipc.open_file(source)
+            self.found = map(file.get_batch, range(file.num_record_batches))
+        except pyarrow().ArrowInvalid:
+            source.seek(0)
+            file = self.found = ipc.open_stream(source)
+        self.schema = file.schema
+
+    def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
+        for record in self.found:
+            for begin in range(0, record.num_rows, ROWS):
+                yield record.slice(begin, ROWS).select(list(names))
+
+
+def looked_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:
+    """What the columns of a file are, by its schema, and what a model keeps of that. Raises DataError, ExtraMissing."""
+    with opened(path, kind) as file:
+        found = placed_in(file.schema, columns, display_name(path))
+    return found, found.kept(columns)
+
+
+def placed_in(schema: Any, columns: Columns, source: str) -> Columns:
+    placed = columns.placed(schema.names, source)
+    return placed.typed({field.name: type_of(field.type) for field in schema if field.name})
+
+
+def type_of(kind: Any) -> str:
+    """How a column is read where nothing was said."""
+    types = pyarrow().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if is_list(kind):
+        return WORDS
+    number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return NUMBER if any(is_one(kind) for is_one in number) else TEXT
+
+
+def is_list(kind: Any) -> bool:
+    return bool(pyarrow().types.is_list(kind) or pyarrow().types.is_large_list(kind))
+
+
+def names_labels(path: str, kind: str, columns: Columns) -> bool:
+    """Whether the labels of a file are texts. Raises DataError, ExtraMissing."""
+    label = columns.roles.get("label")
+    with opened(path, kind) as file:
+        if label is None or label.name not in file.schema.names:
+            return False
+        return is_text_or_codes(file.schema.field(label.name).type)
+
+
+def read(paths: Sequence[str], kind: str, columns: Columns, format: TextFormat, digested: bool) -> Iterator[Parsed]:
+    """The batches of all files, in order; ``columns``: with types. With ``digested`` the last of each file has a mark.
+
+    Raises DataError for a file whose columns are others, and for values that cannot be.
+    """
+    for path in paths:
+        with opened(path, kind) as file, closing(read_file(file, path, columns, format)) as parts:
+            last: Parsed | None = None
+            for part in parts:
+                if last:
+                    yield last
+                last = part
+        if last:
+            if digested:
+                last.block.mark = digest_of(path)
+            yield last
+
+
+def read_file(file: Any, path: str, columns: Columns, format: TextFormat) -> Iterator[Parsed]:
+    source = display_name(path)
+    try:
+        placed = placed_in(file.schema, columns, source)
+        spaces = {space: [one.name for one in some] for space, some in placed.spaces.items()}
+        given = dict.fromkeys(PARAMETERS.values()) | {PARAMETERS[role]: one.name for role, one in placed.roles.items()}
+        for batch in RecordBatches(Records(file, placed, format), given, spaces, format):
+            first, batch.path = batch.first_line, source
+            batch.line[:], batch.release = range(len(batch)), nothing_to_release
+            yield Parsed(batch, Block(bytearray(), 0, source, first), first, len(batch), [])
+    except UsageError as error:
+        raise DataError(f"{source}: {error}") from None
+    except DataError as error:
+        raise DataError(str(error) if str(error).startswith(source) else f"{source}: {error}") from None
+
+
+def nothing_to_release() -> None:
+    """Batches that are not made of a block share no arrays."""
+
+
+class Records:
+    """The columns of a file that are read, cast to what they are read as: record batches with a ``schema``."""
+
+    def __init__(self, file: Any, placed: Columns, format: TextFormat) -> None:
+        """``placed``: all columns that are read, with types. Raises DataError for types that they do not have."""
+        self.file, self.casts = file, casts_of(file.schema, placed, format)
+        fields = [file.schema.field(one.name) for one in placed.named]
+        self.schema = pyarrow().schema([one.with_type(self.casts.get(one.name, one.type)) for one in fields])
+
+    def __iter__(self) -> Iterator[Any]:
+        """Raises DataError for values that are not of the type."""
+        arrow, first = pyarrow(), 0
+        for record in self.file.record_batches(self.schema.names):
+            columns = [self.cast(record, field, first) for field in self.schema]
+            yield arrow.RecordBatch.from_arrays(columns, schema=self.schema)
+            first += record.num_rows
+
+    def cast(self, record: Any, field: Any, first: int) -> Any:
+        column = record.column(field.name)
+        if field.name not in self.casts:
+            return column
+        arrow = pyarrow()
+        try:
+            if not is_list(field.type):
+                return column.cast(field.type)
+            return arrow.compute.utf8_split_whitespace(column.cast("string")).cast(field.type)
+        except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
+            rows = f"rows {first} to {first + record.num_rows - 1}"
+            raise DataError(f"{rows}, column {field.name!r}: {str(error).partition(chr(10))[0]}") from None
+
+
+class RecordBatches(FrameBatches):
+    """The batches of ``Records``."""
+
+    def stream(self) -> Any:
+        return self.data
+
+
+def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, Any]:
+    """The Arrow types that columns are cast to, by name, where they are read as something else."""
+    arrow, found = pyarrow(), {}
+    for column in (one for some in placed.spaces.values() for one in some):
+        there = type_of(schema.field(column.name).type)
+        if column.type != there:
+            found[column.name] = wanted_type(column, there)
+        elif there == TEXT and not is_text_or_codes(schema.field(column.name).type):
+            found[column.name] = arrow.string()
+    for role, column in placed.roles.items():
+        text = is_text_or_codes(schema.field(column.name).type)
+        if role == "tag" or (role == "label" and format.words):
+            found[column.name] = arrow.string()
+        elif text:
+            found[column.name] = arrow.float64()
+    return found
+
+
+def wanted_type(column: Column, there: str) -> Any:
+    """Raises DataError for lists that are to be read as one value."""
+    if there == WORDS:
+        raise DataError(f"column {column.name!r} has lists, which are read as words, not as {column.type}")
+    arrow = pyarrow()
+    return {NUMBER: arrow.float64(), TEXT: arrow.string(), WORDS: arrow.list_(arrow.string())}[column.type]
+
+
+def is_text_or_codes(kind: Any) -> bool:
+    """Whether it is one of texts, or of a dictionary of texts."""
+    return is_text(kind.value_type if pyarrow().types.is_dictionary(kind) else kind)
+
+
+def digest_of(path: str) -> Mark:
+    """Of the file's bytes."""
+    digest, buffer = Digest(), bytearray(HEAD)
+    with open_input(path) as stream:
+        while size := stream.readinto(buffer):
+            digest.add(buffer, size)
+    return digest.mark()
