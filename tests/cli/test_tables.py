@@ -164,7 +164,7 @@ def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--columns", "label=click"), "--columns goes with tables (--format csv, tsv, jsonl), not with vw"),
+        (("--columns", "label=click"), "goes with tables (--format csv, tsv, jsonl, arrow, parquet), not with vw"),
         (("--format", "csv", "--columns", "click"), "--columns: expected items like label=click user=age,city:text, "),
         (("--format", "csv", "--affix", "+2u"), "--affix and --spelling read names in text"),
         (("--format", "csv", "--csoaa_ldf", "m"), "groups of lines are read from text only"),

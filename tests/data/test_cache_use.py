@@ -37,7 +37,8 @@ def test_bad_lines_are_read_from_the_text_again(run_here, data, tmp_path):
 def test_json_counts_them_either_way(run_here, data):
     command = ("train", data, "-c", "-f", "model", "--max-bad-ratio", 1, "--json", "-")
     first, second = (json.loads(run_here(*command).stdout) for _ in range(2))
-    assert first == second
+    counted = ("lines", "bad_lines", "examples", "weight", "average_loss", "history")
+    assert {name: first.get(name) for name in counted} == {name: second.get(name) for name in counted}
     assert first["bad_lines"] == 5 and first["lines"] == 105
 
 
