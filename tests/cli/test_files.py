@@ -20,6 +20,7 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "predict": {"initial": "other"},
     "evaluate": {"initial": "other"},
     "explain": {"initial": "other"},
+    "recommend": {"initial": "other", "of": "b"},
     "tune": {"files": "other", "tests": "other", "vary": "l 1|2"},
     "aso learn": {"model": "other"},
     "aso train": {"model": "other"},

@@ -14,6 +14,7 @@ SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "docs" / "run-1.schem
 DATA = "".join(f"{1 if row % 3 else -1} 't{row % 4} |u u{row % 5} |i i{row % 7} i{row % 3}\n" for row in range(40))
 NAMED = "".join(f"{('sea', 'sun')[row % 2]} |w w{row % 2} w{row % 5} w{row % 3}\n" for row in range(40))
 OWN = {"inspect": {"options"}, "l1": {"seconds", "history"}, "train --shard": {"seconds"}}  # of these names
+LISTS = {"explain": "examples", "recommend": "lists"}  # which come before everything else
 COMMANDS = {
     "train": "train data.vw -f m2 --quiet",
     "train --shard": "train data.vw --shard 1/2 -f delta --quiet",
@@ -22,6 +23,8 @@ COMMANDS = {
     "check": "check data.vw",
     "evaluate": "evaluate data.vw -i model",
     "explain": "explain data.vw -i model --examples 2",
+    "recommend": "recommend data.vw -i vectors --of i --examples 2",
+    "recommend --test": "recommend --test data.vw -i vectors --of i",
     "inspect": "inspect model",
     "tune": "tune data.vw --test data.vw --vary b_9|10 --trials 2 --quiet",
     "crr": "crr data.vw -f ranks --qid tag --steps 100 --quiet",
@@ -53,6 +56,7 @@ def files(vwlite, write):
     write("named.vw", NAMED)
     for name in ("model", "copy"):
         vwlite("train", "data.vw", "-f", name, "--quiet")
+    vwlite("train", "data.vw", "-f", "vectors", "--dotproduct", "ui", "--quiet")
     vwlite("aso", "learn", "named.vw", "-f", "theta", "--dim", "2", "--aux", "freq", "--quiet")
 
 
@@ -63,8 +67,8 @@ def test_the_json_of_a_command_is_of_the_schema(command, vwlite, files):
     run = json.loads(text[text.index("{\n") :])
     assert [*complaints(run, SCHEMA)] == []
     assert run["vwlite"] == __version__ and run["command"] == ["vwlite", *words]
-    if command == "explain":
-        assert len(run["examples"]) == 2
+    if command in LISTS:
+        assert len(run[LISTS[command]]) == 2
         return
     result = run["result"]
     assert {name: run[name] for name in result} == result

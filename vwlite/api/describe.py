@@ -53,6 +53,12 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
     return (int(batch.feature_hash[0]) << shift) & ((1 << learner.bits) - 1)
 
 
+def is_learned(learner: Learner, slot: int) -> bool:
+    """Whether training has changed what the learner has for a feature."""
+    tables = [table for one in getattr(learner, "latent", ()) for table in one]
+    return bool(learner.weights[slot].any() or any(table[slot].any() for table in tables))
+
+
 def factors_of(model: Restored, namespace: str) -> dict[str, np.ndarray]:
     """As ``latent_factors.arrays_of``. Raises UsageError."""
     names = model.names.names if model.names else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,9 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import Diverged
+from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.explain import Explainer, Term
+from vwlite.evaluation.recommend import Recommendation, Recommendations, recommend
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -244,6 +247,30 @@ def terms_of(
     explainer = TermLists(top)
     TestRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
     return explainer.found
+
+
+def lists_of(
+    config: RunConfig,
+    model: Restored,
+    how: RecommendConfig,
+    open_inputs: OpenInputs,
+    open_seen: OpenInputs | None,
+    bad_lines: BadLinesConfig,
+) -> list[list[Recommendation]]:
+    """What ``recommend`` lists for each row. Raises as that."""
+    found: list[list[Recommendation]] = []
+
+    def keep(one: Recommendations | None) -> None:
+        found.append(one.items if one else [])
+
+    names = model.names.names if model.names else {}
+    recommend(
+        *(config, model, names, how, nullcontext(keep), bad_lines),
+        display=Log(),
+        open_inputs=open_inputs,
+        open_seen=open_seen,
+    )
+    return found
 
 
 class TermLists(Explainer):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from vwlite.api import describe, memory_run
+from vwlite.api import memory_run
 from vwlite.api.configs import feature_changes, loss_changes
 from vwlite.api.data_source import inputs_of
+from vwlite.api.described import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
@@ -23,9 +24,10 @@ from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import HoldoutConfig
 from vwlite.data.memory import no_batches
 from vwlite.errors import ModelError
-from vwlite.evaluation.config import RankingConfig
+from vwlite.evaluation.config import RankingConfig, RecommendConfig
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
+from vwlite.evaluation.recommend import Recommendation
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import shown_kind
@@ -37,7 +39,7 @@ from vwlite.training.start import begin_learner, go_on
 Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.md
 
 
-class Model:
+class Model(Described):
     """An online learner and the weights that it has come to.
 
     Options are those of ``vwlite train``, by any of their spellings, with ``_`` for ``-``: in a string, as they are
@@ -215,6 +217,37 @@ class Model:
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
             return memory_run.terms_of(config, self._tester()[0], self._current(), inputs, limits, top)
 
+    def recommend(
+        self,
+        data: Data,
+        of: str,
+        *,
+        top: int = 10,
+        exclude: Data = None,
+        names: Any = None,
+        namespaces: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        threads: int | None = None,
+        bad_lines: float | None = None,
+    ) -> list[list[Recommendation]]:
+        """The ``top`` features of namespace ``of`` that each row of ``data`` has the highest raw predictions with.
+
+        Of a dyadic model, as ``vwlite recommend`` lists them: a list of ``Recommendation(name, score)`` for each row,
+        none for a malformed line. ``data`` and ``exclude``, examples whose features of the namespace are left out for
+        the same persons, are as ``predict`` takes data.
+
+        Raises UsageError where the model has no latent vectors of the namespace, or more than dot products of it, and
+        as ``predict``.
+        """
+        with self._lock:
+            columns = {"names": names, "namespaces": namespaces}
+            seen = None if exclude is None else inputs_of(exclude, columns)
+            current = replace(self._current(), learner=self._tester()[0])
+            return memory_run.lists_of(
+                *(self._for_test(threads, kind), current, RecommendConfig(of=of, top=top), inputs_of(data, columns)),
+                *(seen, bad_lines_config(self._typed, bad_lines)),
+            )
+
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
         """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
 
@@ -263,57 +296,6 @@ class Model:
         names = bool(model.header["names"])
         self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options that differ from their defaults, by the names that ``Model`` takes."""
-        return describe.options_of(self._config)
-
-    @property
-    def learner(self) -> str:
-        """The learner's name, as ``vwlite inspect`` shows it."""
-        return str(self._learner.name)
-
-    @property
-    def bits(self) -> int:
-        """The table has 2^bits slots."""
-        return self._learner.bits
-
-    @property
-    def counters(self) -> dict[str, Any]:
-        """What has been counted of all examples learned."""
-        with self._lock:
-            return dict(self._writer().kept_counts())
-
-    @property
-    def classes(self) -> list[int | str]:
-        """The classes, by number or name; empty for a model of numbers."""
-        return describe.classes_of(self._learner)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """float32[2^bits], the weight of every slot; a view that follows further learning and cannot be written."""
-        view = self._learner.weights[:, 0]
-        view.flags.writeable = False
-        return view
-
-    def slot(self, name: str, namespace: str = "") -> int:
-        """The slot of a feature in ``weights``; of a model of classes that of the first one."""
-        return describe.slot_of(self._learner, self._config.features, name, namespace)
-
-    def coefficients(self, names: Iterable[str], namespace: str = "") -> np.ndarray:
-        """float32[n], the weights of features by name."""
-        return self.weights[[self.slot(name, namespace) for name in names]]
-
-    def factors(self, namespace: str) -> dict[str, np.ndarray]:
-        """The latent vectors of a namespace that a dot product has, as ``vwlite inspect --factors`` writes them.
-
-        ``feature`` str[n], names where the model has the option ``names``, else slots; ``slot`` uint32[n]; ``updates``
-        and ``weight``, the linear one, float32[n]; ``vector`` float32[n, rank]: of all features that were learned. With
-        several dot products of the namespace each key ends with the product's number. Raises UsageError.
-        """
-        with self._lock:
-            return describe.factors_of(self._current(), namespace)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"data": self.dumps(), "typed": self._typed}

@@ -74,6 +74,17 @@ class Held(Reads):
         return None
 
 
+class People(Reads):
+    """A file, or a feature as ``namespace=name``."""
+
+    def __init__(self) -> None:
+        super().__init__("input")
+        self.metavar = "FILE|NS=NAME"
+
+    def path(self, value: str) -> str | None:
+        return None if "=" in value else super().path(value)
+
+
 def lenient(ctx: click.Context | None) -> bool:
     return getattr(ctx and ctx.command, "lenient", False)
 

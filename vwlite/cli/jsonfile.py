@@ -3,14 +3,16 @@
 import json
 import re
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 from vwlite.cli.run_record import head
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import atomic_output
 
-OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "top"})  # all but metrics have one
+# All reports but those of metrics have one of these.
+OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "top", "lists", "people"})
 NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}  # the report of a run whose inputs were all known
 
 
@@ -31,6 +33,21 @@ def write_json(
         return
     with atomic_output(path, "w") as file:
         file.write(text)
+
+
+@contextmanager
+def json_lines(file: TextIO, name: str) -> Iterator[Callable[[Any], None]]:
+    """A run's report that is one list of this ``name``; gives the function that writes an entry of it, a line each."""
+    written = 0
+
+    def write(entry: Any) -> None:
+        nonlocal written
+        file.write(f"{',' * bool(written)}\n    {json.dumps(entry)}")
+        written += 1
+
+    file.write(f'{{\n  "{name}": [')
+    yield write
+    file.write("\n  ],\n" + json.dumps(head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
 def check_own(path: str) -> None:

@@ -28,6 +28,7 @@ COMMANDS = {
     "predict": "Predict with a model.",
     "serve": "Predict over HTTP.",
     "explain": "Show why examples got their scores.",
+    "recommend": "List the items that a person would rate highest.",
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
     "report": "Draw runs, from their JSON.",

@@ -23,6 +23,23 @@ class RankingConfig(Config):
 
 
 @config
+class RecommendConfig(Config):
+    """``exclude``: files of examples that hold persons and items. ``relevant``: a label."""
+
+    of: str = option(
+        "", "The namespace whose features are recommended.", spelled=("--of", "--among"), metavar="NS", required=True
+    )
+    top: int = option(10, "So many for each example.", low=1, spelled=("--top", "-n"), metavar="N")
+    exclude: tuple[str, ...] = option(
+        (), "Leave out what a person has in these examples, such as the training data.", reads="data"
+    )
+    test: str | None = option(None, "Print how well these ratings are found instead.", reads="test data")
+    relevant: float = option(
+        1.0, "With --test: items of examples with a label of X or more are relevant.", needs=("test",), metavar="X"
+    )
+
+
+@config
 class TuneConfig(Config):
     """``vary``: spaces of values, as ``vwlite.evaluation.tuning.Dimension`` reads them. ``jobs`` 0: all cores."""
 

@@ -85,10 +85,14 @@ def default_options() -> dict[str, Any]:
 def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
     restored = restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={})
-    if not restored.header["names"]:
-        return Inspection(path, restored, {})
-    index = name_index_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, restored.features.bits)
-    return Inspection(path, restored, index.names)
+    return Inspection(path, restored, stored_names(path, restored))
+
+
+def stored_names(path: str, model: Restored) -> dict[int, str]:
+    """The names of features, by slot, in the file of an opened model; none where it has none."""
+    if not model.header["names"]:
+        return {}
+    return name_index_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, model.features.bits).names
 
 
 def require_names(inspection: Inspection) -> None:

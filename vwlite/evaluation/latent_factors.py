@@ -14,6 +14,7 @@ from vwlite.storage.atomic_file import atomic_output
 
 if TYPE_CHECKING:
     from vwlite.learners.dyadic import Dyadic
+    from vwlite.training.model_loader import Restored
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +34,22 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
 
     Raises UsageError when the model is not dyadic or no pair has the namespace.
     """
-    learner = inspection.restored.learner
-    if not learner.has_latent_vectors:
-        raise UsageError(f"{inspection.path} has no latent vectors: train with --dotproduct")
-    pairs = inspection.restored.features.dotproduct
+    model = inspection.restored
+    sides = sides_of(model, namespace, inspection.path)
+    pairs = model.features.dotproduct
+    return [side_factors(inspection, model.learner, pairs[number], number, side) for number, side in sides]
+
+
+def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[tuple[int, int]]:
+    """The pairs that the namespace belongs to and its side, 0 or 1, in each. Raises as ``factors_of``."""
+    if not model.learner.has_latent_vectors:
+        raise UsageError(f"{name} has no latent vectors: train with --dotproduct")
+    pairs = model.features.dotproduct
     found = [
-        side_factors(inspection, learner, pair, number, side)
+        (number, side)
         for number, pair in enumerate(pairs)
-        for side, name in enumerate(pair.split(",") if "," in pair else pair)
-        if name == namespace
+        for side, one in enumerate(pair.split(",") if "," in pair else pair)
+        if one == namespace
     ]
     if not found:
         raise UsageError(f"no pair has a namespace {namespace!r}; the model's pairs are {' '.join(pairs)}")

@@ -1,17 +1,16 @@
 """What ``vwlite explain`` does."""
 
-import json
 import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.run_record import head
+from vwlite.cli.jsonfile import json_lines
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -44,7 +43,8 @@ def output(path: str | None) -> Iterator[Show]:
         shows: list[Show] = [] if path == "-" else [text_writer()]
         if path:
             file = sys.stdout if path == "-" else closing.enter_context(atomic_output(path, "w"))
-            shows.append(closing.enter_context(json_writer(file)))
+            write = closing.enter_context(json_lines(file, "examples"))
+            shows.append(lambda explanation: write(as_json(explanation)))
 
         def show(explanation: Explanation) -> None:
             for one in shows:
@@ -86,21 +86,6 @@ def sum_lines(one: Sum) -> list[str]:
 
 def number_text(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
-
-
-@contextmanager
-def json_writer(file: TextIO) -> Iterator[Show]:
-    """One JSON object, in which each example is a line."""
-    written = 0
-
-    def show(explanation: Explanation) -> None:
-        nonlocal written
-        file.write(f"{',' * bool(written)}\n    {json.dumps(as_json(explanation))}")
-        written += 1
-
-    file.write('{\n  "examples": [')
-    yield show
-    file.write("\n  ],\n" + json.dumps(head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

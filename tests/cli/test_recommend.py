@@ -1,0 +1,221 @@
+"""``vwlite recommend``: beside sorting what ``predict`` says of all completions; metrics by hand; odd input."""
+
+import json
+import math
+import random
+
+import pytest
+
+from vwlite.features.hashing import hash_name
+
+PEOPLE, ITEMS = 6, 9
+MODELS = [
+    "--dotproduct ui --rank 3",
+    "--dotproduct user,item --rank 5",
+    "--dotproduct user,item --dotproduct time,item --rank 2 --dot-offset 0.3",
+    "--dotproduct item,user --loss_function quantile --rank 4",
+    "--dotproduct ui --no-dot-linear --rank 3",
+    "--dotproduct user,item --ignore_linear i --noconstant --redefine t:=x",
+    "--dotproduct user,item -q ut --rank 3",
+]
+
+
+def lines(count=150, seed=1):
+    draw = random.Random(seed)
+    for _ in range(count):
+        person, item = draw.randrange(PEOPLE), draw.randrange(ITEMS)
+        rating = 1 + (person * item + draw.randrange(2)) % 5
+        yield f"{rating} |user u{person} age:0.{person} |item i{item} |time t{person % 2} |info x"
+
+
+@pytest.fixture
+def ratings(write):
+    return write("ratings", "".join(f"{line}\n" for line in lines()))
+
+
+def blocks(person, item=None):
+    some = f"|user u{person} age:0.{person} |time t{person % 2} |info x"
+    return some if item is None else f"{some} |item {item}"
+
+
+def table(done):
+    return [(who, float(score), name) for who, score, name in (line.split("\t") for line in done.lines)]
+
+
+def of_model(options):
+    return "i" if "ui" in options else "item"
+
+
+@pytest.mark.parametrize("options", MODELS)
+def test_lists_are_the_sorted_predictions_of_all_completions(options, vwlite, write):
+
+    def keep(name, rows):  # the group i has all namespaces that begin with it
+        text = "".join(f"{row}\n" for row in rows)
+        return write(name, text.replace("|info", "|other") if "ui" in options else text)
+
+    keep("data", lines())
+    vwlite("train", "data", "-f", "m", "--names", "--quiet", "--passes", 3, "--holdout_off", *options.split())
+    names = [f"i{item}" for item in range(ITEMS)]
+    keep("all", (blocks(person, name) for person in range(PEOPLE) for name in names))
+    raw = [float(line) for line in vwlite("predict", "-i", "m", "all", "--raw").lines]
+    keep("people", (f"'p{person} {blocks(person)}" for person in range(PEOPLE)))
+    found = table(vwlite("recommend", "-i", "m", "--of", of_model(options), "people", "--top", 5))
+    for person in range(PEOPLE):
+        scores = dict(zip(names, raw[person * ITEMS : (person + 1) * ITEMS], strict=True))
+        listed = found[5 * person : 5 * person + 5]
+        assert {who for who, _, _ in listed} == {f"p{person}"}
+        assert [score for _, score, _ in listed] == pytest.approx(sorted(scores.values())[:-6:-1], rel=1e-5)
+        assert {name: score for _, score, name in listed} == pytest.approx(
+            {name: scores[name] for _, _, name in listed}, rel=1e-5
+        )
+
+
+@pytest.fixture
+def model(ratings, vwlite):
+    vwlite("train", ratings, "-f", "m", "--names", "--quiet", "--dotproduct", "user,item", "--rank", 3)
+    return "m"
+
+
+def test_items_of_the_line_do_not_matter_and_lines_are_told_by_place(model, vwlite, write):
+    with_item = vwlite("recommend", "-i", model, "--of", "item", write("a", f"3 {blocks(1, 'i2')}\n"), "-n", 2)
+    alone = vwlite("recommend", "-i", model, "--among", "item", write("b", f"{blocks(1)}\n"), "-n", 2)
+    assert with_item.stdout == alone.stdout.replace("b:1\t", "a:1\t")
+    assert [who for who, _, _ in table(with_item)] == ["a:1"] * 2
+    for same in (["-d", "b"], ["--for", "b"], ["-"]):
+        done = vwlite("recommend", "-i", model, "--of", "item", *same, "-n", 2, stdin=f"{blocks(1)}\n")
+        assert [row[1:] for row in table(done)] == [row[1:] for row in table(alone)]
+
+
+def test_a_line_of_items_alone_is_of_nobody(model, vwlite, write):
+    found = table(vwlite("recommend", "-i", model, "--of", "item", write("x", "|item i2\n\n|item i1\n"), "-n", 20))
+    assert len(found) == 2 * ITEMS and [row[1:] for row in found[:ITEMS]] == [row[1:] for row in found[ITEMS:]]
+
+
+def test_one_line_is_made_of_features_that_the_model_knows(model, vwlite, write):
+    done = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u1", "--for", "time=t1")
+    wanted = vwlite("recommend", "-i", model, "--of", "item", write("x", "'user=u1,time=t1 |user u1 |time t1\n"))
+    assert done.stdout == wanted.stdout != ""
+    said = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u99", status=2).stderr
+    assert "--for user=u99: the model has not met this feature" in said
+    assert "is no feature's name" in vwlite("recommend", "-i", model, "--of", "item", "--for", "user=", status=2).stderr
+
+
+def test_what_a_person_has_is_left_out(model, vwlite, write):
+    write("people", f"{blocks(1)}\n{blocks(2)}\n")
+    seen = [f"1 {blocks(1, f'i{item}')}\n" for item in (0, 3, 99)]
+    write("seen", "".join(seen) + "2 |item i5 |user age:9 u1\n| x\n")
+    left_out = ["--exclude", "seen"]
+    found = table(vwlite("recommend", "-i", model, "--of", "item", "people", *left_out, "-n", 20))
+    names = {who: {name for one, _, name in found if one == who} for who, _, _ in found}
+    every = {f"i{item}" for item in range(ITEMS)}
+    assert names == {"people:1": every - {"i0", "i3", "i5"}, "people:2": every}
+    write("more", f"|user u2 age |item {' '.join(f'i{item}' for item in range(ITEMS))}\n")
+    found = table(vwlite("recommend", "-i", model, "--of", "item", "people", *left_out, "--exclude", "more", "-n", 20))
+    assert {who for who, _, _ in found} == {"people:1"}
+
+
+def test_metrics_are_those_of_the_lists(model, vwlite, write):
+    draw = random.Random(3)
+    rows = [(person, item, draw.randrange(1, 6)) for person in range(PEOPLE) for item in draw.sample(range(12), 5)]
+    write("held", "".join(f"{rating} {blocks(person, f'i{item}')}\n" for person, item, rating in rows))
+    seen = [(person, person + 1) for person in range(PEOPLE)]
+    write("seen", "".join(f"{blocks(person, f'i{item}')}\n" for person, item in seen))
+    write("people", "".join(f"'{person} {blocks(person)}\n" for person in range(PEOPLE)))
+    asked = ["--of", "item", "--top", 4, "--exclude", "seen"]
+    lists = table(vwlite("recommend", "-i", model, "people", *asked))
+    measures = []
+    for person in range(PEOPLE):
+        relevant = {f"i{item}" for one, item, rating in rows if one == person and rating >= 3}
+        relevant -= {f"i{item}" for one, item in seen if one == person}
+        hits = [name in relevant for who, _, name in lists if who == str(person)]
+        best = sum(1 / math.log2(2 + place) for place in range(min(4, len(relevant))))
+        gain = sum(1 / math.log2(2 + place) for place, hit in enumerate(hits) if hit)
+        if relevant:
+            measures.append((sum(hits) / 4, sum(hits) / len(relevant), gain / best, float(any(hits)), len(relevant)))
+    done = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 3, "--json", "-", "--quiet")
+    means = [sum(column) / len(measures) for column in zip(*measures, strict=True)]
+    wanted = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
+    relevant = sum(row[-1] for row in measures)
+    assert json.loads(done.stdout)["result"] == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
+    text = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 3, "--json", "out")
+    assert text.lines[0].split() == ["people", str(len(measures))]
+    vwlite("recommend", "-i", model, "--test", "held", *asked, "--json", "out")  # over a report of its own
+    said = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 9, status=65).stderr
+    assert "nobody has a relevant item in the held-out data: see --relevant" in said
+
+
+def test_json_holds_the_lists(model, vwlite, write, tmp_path):
+    write("people", f"'a {blocks(1)}\n\n{blocks(2)}\n")
+    text = table(vwlite("recommend", "-i", model, "--of", "item", "people", "-n", 2, "--json", "out"))
+    lists = json.loads((tmp_path / "out").read_text())["lists"]
+    assert [(one["tag"], one["location"]) for one in lists] == [("a", "people:1"), ("", "people:3")]
+    shown = [(item["name"], item["score"]) for one in lists for item in one["items"]]
+    assert [name for name, _ in shown] == [name for _, _, name in text]
+    assert [score for _, score in shown] == pytest.approx([score for _, score, _ in text], rel=1e-5)
+    write("other", "mine")
+    vwlite("recommend", "-i", model, "--of", "item", "people", "--json", "other", status=2)
+    vwlite("recommend", "-i", model, "--of", "item", "people", "--json", "other", "--force")
+
+
+def test_slots_stand_for_names_that_are_unknown(ratings, vwlite, write):
+    vwlite("train", ratings, "-f", "m", "--quiet", "--dotproduct", "user,item", "-b", 10, "--hash", "all")
+    found = table(vwlite("recommend", "-i", "m", "--of", "item", write("x", f"{blocks(1)}\n"), "-n", 99))
+    space = hash_name(b"item", 0, True)
+    assert {name for _, _, name in found} == {str(hash_name(b"i%d" % i, space, True) % 1024) for i in range(ITEMS)}
+
+
+def test_equal_scores_are_sorted_by_name(vwlite, write):
+    write("d", "".join(f"1 |u u |i {name}\n" for name in ("b", "c", "a")) + "1 |u u |i a b c\n")
+    vwlite("train", "d", "-f", "m", "--quiet", "--names", "--dotproduct", "ui", "-l", "0", "--dot-init", "0")
+    found = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 2, stdin="|other z\n"))
+    whole = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 3, stdin="|other z\n"))
+    assert found == whole[:2] and [name for _, _, name in whole] == ["a", "b", "c"]
+
+
+def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp_path):
+    write("odd", f"{blocks(1)}\n|user u1:nan\n{blocks(2)}\n")
+    done = vwlite("recommend", "-i", model, "--of", "item", "odd", "-n", 1, status=65)
+    assert [who for who, _, _ in table(done)] == ["odd:1", "odd:3"] and "odd:2:" in done.stderr
+    options = ["--max-bad-ratio", "1", "--bad-lines", "kept", "--quiet", "--threads", "1", "--examples", "3"]
+    assert vwlite("recommend", "-i", model, "--of", "item", "odd", "-n", 1, *options).stdout == done.stdout
+    assert (tmp_path / "kept").read_text() == "|user u1:nan\n"
+    assert "odd:2:" in vwlite("recommend", "-i", model, "--of", "item", "odd", "--strict", status=65).stderr
+    said = vwlite("recommend", "-i", model, "--of", "item", "-", "--exclude", "odd", stdin="|user u1\n", status=65)
+    assert "odd:2:" in said.stderr and said.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "message"),
+    [
+        ("", "--of item", "the model has no latent vectors: train with --dotproduct"),
+        ("--lrq ui3", "--of item", "the model has no latent vectors"),
+        ("--dotproduct user,item", "--of i", "no pair has a namespace 'i'; the model's pairs are user,item"),
+        ("--dotproduct user,item --rank 0", "--of item", "recommend needs latent vectors"),
+        ("--dotproduct user,item -q it", "--of item", "interactions (-q) of the namespace 'item'"),
+        ("--dotproduct user,item -q ::", "--of item", "interactions (-q) of the namespace 'item'"),
+        ("--dotproduct user,item --interactions item,user", "--of item", "interactions (-q) of the namespace 'item'"),
+        ("--dotproduct item,item", "--of item", "--dotproduct item,item for the namespace 'item'"),
+        ("--dotproduct user,item --dotproduct ti", "--of item", "--dotproduct ti for the namespace 'item'"),
+        ("--dotproduct user,item", "--of item --top 0", "--top takes 1 or more, not 0"),
+        ("--dotproduct user,item", "", "--of"),
+        ("--dotproduct user,item", "--of item --relevant 2", "--relevant does nothing without --test"),
+        ("--dotproduct user,item", "--of item --for user=u1 x", "files and --for each say for whom"),
+        ("--dotproduct user,item", "--of item --for user=u1 --test x", "--for and --test each say for whom"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, asked, message, ratings, vwlite):
+    vwlite("train", ratings, "-f", "m", "--quiet", *options.split())
+    done = vwlite("recommend", "-i", "m", *asked.split(), status=2)
+    assert message in done.stderr and done.stdout == ""
+
+
+def test_models_of_named_labels_and_missing_files_are_refused(model, vwlite, write):
+    vwlite("l1", write("named", "one |a x\ntwo |a y\n" * 5), "--model", "multinomial", "-f", "named.m", "--quiet")
+    said = vwlite("recommend", "-i", "named.m", "--of", "a", "named", status=2).stderr
+    assert "recommend does not go with a model of named labels" in said
+    for words in (["none"], ["--test", "none"], ["--exclude", "none", "--for", "user=u1"], ["--for", "none"]):
+        vwlite("recommend", "-i", model, "--of", "item", *words, status=66)
+    vwlite("recommend", "-i", "none", "--of", "item", "none", status=66)
+    assert "more than --max-memory" in vwlite(
+        "recommend", "-i", model, "--of", "item", "--max-memory", "0.0001", status=2
+    ).stderr

@@ -1,0 +1,95 @@
+"""What ``vwlite recommend`` does."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from vwlite.api import describe
+from vwlite.api.configs import chosen
+from vwlite.api.data_source import inputs_of
+from vwlite.api.option_rules import check_effects
+from vwlite.api.run_configs import bad_lines_config
+from vwlite.cli import build
+from vwlite.cli.console import Bar
+from vwlite.cli.jsonfile import json_lines, write_json
+from vwlite.cli.runs.named import module_for
+from vwlite.data.dataset import Inputs
+from vwlite.errors import UsageError
+from vwlite.escapes import escaped
+from vwlite.evaluation.config import RecommendConfig
+from vwlite.evaluation.inspect_model import stored_names
+from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
+from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.model_loader import Restored
+
+Show = Callable[[Recommendations | None], None]
+
+
+def run(arguments: dict[str, Any]) -> int:
+    check_effects(build.typed(), build.declared())
+    if module_for(arguments["initial"], arguments["memory"]):
+        raise UsageError("recommend does not go with a model of named labels")
+    features = [value for value in arguments["people"] if "=" in value]
+    files = (*arguments["files"], *(value for value in arguments["people"] if "=" not in value))
+    others = [name for name, value in {"files": files, "--for": features, "--test": arguments["test"]}.items() if value]
+    if len(others) > 1:
+        raise UsageError(f"{others[0]} and {others[1]} each say for whom: give one of them")
+    test = (arguments["test"],) if arguments["test"] else ()
+    config, model = build.open_model({**arguments, "files": test or files})
+    how, bad_lines = RecommendConfig(**chosen(RecommendConfig, arguments)), bad_lines_config(arguments)
+    shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=not test)}
+    if test:
+        return tell(measure_lists(config, model, how, bad_lines, **shown), arguments["json_path"])
+    opened = inputs_of(line_of(features, model), {}) if features else Inputs
+    names = stored_names(arguments["initial"], model)
+    recommend(config, model, names, how, output(arguments["json_path"]), bad_lines, open_inputs=opened, **shown)
+    return 0
+
+
+def tell(report: dict[str, float], path: str | None) -> int:
+    if path != "-":
+        print(as_table(report))
+    if path:
+        write_json(path, finite(report))
+    return 0
+
+
+def line_of(features: list[str], model: Restored) -> str:
+    """One example with these features, ``namespace=name`` each. Raises UsageError for one that the model has not."""
+    blocks = []
+    for feature in features:
+        space, _, name = feature.partition("=")
+        slot = describe.slot_of(model.learner, model.features, name, space)
+        if not describe.is_learned(model.learner, slot):
+            raise UsageError(f"--for {feature}: the model has not met this feature")
+        blocks.append(f"|{space} {name}")
+    return f"'{','.join(features)} {' '.join(blocks)}\n"
+
+
+@contextmanager
+def output(path: str | None) -> Iterator[Show]:
+    """Text on standard output, unless ``path``, where JSON goes, is that; a file appears when it is complete."""
+    with ExitStack() as closing:
+        shows: list[Callable[[Recommendations], None]] = [] if path == "-" else [print_list]
+        if path:
+            file = sys.stdout if path == "-" else closing.enter_context(atomic_output(path, "w"))
+            write = closing.enter_context(json_lines(file, "lists"))
+            shows.append(lambda found: write(as_json(found)))
+
+        def show(found: Recommendations | None) -> None:
+            for one in shows if found else ():
+                one(found)
+
+        yield show
+
+
+def print_list(found: Recommendations) -> None:
+    who = escaped(found.tag or found.location)
+    for item in found.items:
+        print(f"{who}\t{item.score:.6g}\t{escaped(item.name)}")
+
+
+def as_json(found: Recommendations) -> dict[str, Any]:
+    return {**found._asdict(), "items": [item._asdict() for item in found.items]}

@@ -1,0 +1,83 @@
+"""The features of a namespace of a dyadic model, such as items, and what each adds to an example's prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from vwlite.data.batch import Batch
+from vwlite.errors import UsageError
+from vwlite.evaluation.latent_factors import sides_of
+from vwlite.evaluation.person_items import PersonItems
+from vwlite.features.feature_names import group_terms
+from vwlite.features.interactions import WILDCARD
+from vwlite.learners.pair_terms import has_length
+from vwlite.training.model_loader import Restored
+
+
+class Catalogue:
+    """The features of a namespace whose latent vectors were ever updated, in the order of their ``names``."""
+
+    def __init__(self, model: Restored, names: Mapping[int, str], namespace: str) -> None:
+        """Raises UsageError where the model has no latent vectors of the namespace, or its sums have other products."""
+        learner, plan = model.learner, model.plan
+        sides = sides_of(model, namespace)
+        self.learner, self.plan = learner, plan
+        self.group = plan.pairs[sides[0][0]][sides[0][1]]
+        letter = int(plan.redefine[namespace.encode("utf-8", "surrogateescape")[0]])
+        self.check(model, sides, letter, namespace)
+        learned = np.unique(np.concatenate([learner.factors(*side)[0] for side in sides]))
+        shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
+        order = sorted(range(len(shown)), key=shown.__getitem__)
+        self.names, self.slots = [shown[place] for place in order], learned[order]
+        self.linear = np.zeros(len(learned)) if plan.nonlinear[letter] else learner.weights[self.slots, 0].astype(float)
+        self.parts = [(pair, 1 - side, self.offset + learner.vectors(pair, side, self.slots)) for pair, side in sides]
+        self.partners = sorted({plan.pairs[pair][other] for pair, other, _ in self.parts})
+
+    @property
+    def offset(self) -> float:
+        return float(self.learner.config.dot_offset)
+
+    def check(self, model: Restored, sides: list[tuple[int, int]], letter: int, namespace: str) -> None:
+        alike = {self.group, letter}
+        if not self.learner.config.rank:
+            raise UsageError("recommend needs latent vectors: a model of --rank 0 has numbers in their place")
+        if any({*alike, WILDCARD} & set(letters) for letters in self.plan.typed):
+            raise UsageError(f"recommend does not go with interactions (-q) of the namespace {namespace!r}")
+        for pair, groups in enumerate(self.plan.pairs):
+            met = [side for side, group in enumerate(groups) if group in alike]
+            if len(met) > 1 or any((pair, side) not in sides for side in met):
+                typed = model.features.dotproduct[pair]
+                raise UsageError(f"recommend does not go with --dotproduct {typed} for the namespace {namespace!r}")
+
+    def scores(self, batch: Batch, rows: list[int], base: np.ndarray) -> np.ndarray:
+        """float32[rows, items] of examples without items, whose raw predictions are ``base``."""
+        total = base.astype(float)[:, None] + self.linear
+        for pair, side, vectors in self.parts:
+            total += np.stack([self.partner(batch, row, pair, side) for row in rows]) @ vectors.T
+        return total.astype(np.float32)
+
+    def partner(self, batch: Batch, row: int, pair: int, side: int) -> np.ndarray:
+        """float64[rank]: what an item's vector is multiplied by; 0 where the example has nothing on that side."""
+        terms = group_terms(batch, self.plan, row, self.plan.pairs[pair][side])
+        if not has_length(terms):
+            return np.zeros(self.learner.rank)
+        return terms.values.astype(float) @ self.learner.vectors(pair, side, terms.slots) + self.offset
+
+    def best(self, scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:
+        """int64[n]: the places of the ``top`` highest of float32[items] scores, of equal ones by name."""
+        scores = scores.copy()
+        scores[left_out] = -np.inf
+        least = np.partition(scores, len(scores) - top)[len(scores) - top] if top < len(scores) else -np.inf
+        chosen = np.flatnonzero((scores >= least) & (scores > -np.inf))
+        return chosen[np.argsort(-scores[chosen], kind="stable")[:top]]
+
+    def pairs(self) -> PersonItems:
+        """An empty list of pairs of persons and items of this catalogue; persons are what items are paired with."""
+        return PersonItems(self.plan, self.partners, self.group, self.slots)
+
+
+def own_name(name: str, namespace: str) -> str:
+    space, _, rest = name.partition("^")
+    return rest if rest and (space == namespace or (len(namespace) == 1 and space.startswith(namespace))) else name

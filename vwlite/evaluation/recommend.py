@@ -1,0 +1,292 @@
+"""Which features of a namespace fit an example best: the items that a dyadic model scores highest for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.config import BadLinesConfig
+from vwlite.data.dataset import Inputs
+from vwlite.errors import DataError, Diverged
+from vwlite.evaluation.catalogue import Catalogue
+from vwlite.evaluation.config import RecommendConfig
+from vwlite.evaluation.person_items import PersonItems, keys_of
+from vwlite.features.group_columns import without
+from vwlite.interrupts import obey
+from vwlite.learners.row_results import Results
+from vwlite.training.assembly import malformed_line_policy
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.file_batches import FileBatches
+from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.listener import Listener
+from vwlite.training.model_loader import Restored
+from vwlite.training.predict import not_finite
+from vwlite.training.trainer import BatchSource, Trainer
+
+SCORES_AT_ONCE = 4_000_000
+
+
+class Recommendation(NamedTuple):
+    name: str  # of the feature, without its namespace; its slot where names are unknown
+    score: float  # the raw prediction for the example with this feature added
+
+
+class Recommendations(NamedTuple):
+    """For one example: its place in the data, its tag, and what fits best, the highest score first."""
+
+    location: str
+    tag: str
+    items: list[Recommendation]
+
+
+class WithoutItems:
+    """The batches of a source, of which ``look`` is told, without their items."""
+
+    def __init__(self, source: BatchSource, catalogue: Catalogue, look: Callable[[Batch], None] | None = None) -> None:
+        self.source, self.catalogue, self.look = source, catalogue, look
+
+    def batches(self, number: int) -> Generator[Batch]:
+        with closing(self.source.batches(number)) as batches:
+            for batch in batches:
+                if self.look:
+                    self.look(batch)
+                yield without(batch, self.catalogue.plan, self.catalogue.group)
+
+
+class Recommender(Listener):
+    """Tells ``take`` of every example: batch, row (None: a malformed line) and the scores of all items, float32[items].
+
+    The batches are to be without items.
+    """
+
+    def __init__(self, catalogue: Catalogue, take: Callable[[Batch, int | None, np.ndarray], None]) -> None:
+        self.catalogue, self.take = catalogue, take
+        self.chunk = max(1, SCORES_AT_ONCE // max(1, len(catalogue.names)))
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        gaps = [gap for gap in batch.gaps if begin <= gap < end or gap == end == len(batch)]
+        rows = (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin).tolist()
+        nothing = np.zeros(0, np.float32)
+        for first in range(0, len(rows), self.chunk):
+            chosen = rows[first : first + self.chunk]
+            scores = self.catalogue.scores(batch, chosen, results.raw[chosen])
+            for row, line in zip(chosen, scores, strict=True):
+                while gaps and gaps[0] <= row:
+                    self.take(batch, None, nothing)
+                    gaps.pop(0)
+                self.take(batch, row, line)
+            obey()
+        for _ in gaps:
+            self.take(batch, None, nothing)
+
+
+class Chooser:
+    """Chooses the ``top`` items for an example, of those that ``seen`` does not have for its person."""
+
+    def __init__(self, catalogue: Catalogue, top: int, seen: PersonItems | None) -> None:
+        self.catalogue, self.top, self.seen = catalogue, top, seen
+        self.batch: Batch | None = None
+        self.keys = np.zeros(0, np.uint64)
+
+    def key(self, batch: Batch, row: int) -> int:
+        """What tells the row's person from others."""
+        if batch is not self.batch:
+            self.batch, self.keys = batch, keys_of(batch, self.catalogue.plan, self.catalogue.partners)
+        return int(self.keys[row])
+
+    def known(self, key: int) -> np.ndarray:
+        """The places of the items that the person has met."""
+        met = self.seen.of(key) if self.seen else np.zeros(0, np.int32)
+        return met[met >= 0]
+
+    def choose(self, batch: Batch, row: int, scores: np.ndarray) -> np.ndarray:
+        """The places of the items, the highest of ``scores`` first; none where a score is not finite."""
+        if not np.isfinite(scores).all():
+            return np.zeros(0, np.int64)
+        return self.catalogue.best(scores, self.known(self.key(batch, row)), self.top)
+
+
+class Lists(Chooser):
+    """Tells ``show`` what was chosen for each example, and None for a malformed line."""
+
+    def __init__(
+        self, catalogue: Catalogue, top: int, seen: PersonItems | None, show: Callable[[Recommendations | None], None]
+    ) -> None:
+        super().__init__(catalogue, top, seen)
+        self.show = show
+
+    def take(self, batch: Batch, row: int | None, scores: np.ndarray) -> None:
+        if row is None:
+            self.show(None)
+            return
+        places = self.choose(batch, row, scores).tolist()
+        items = [Recommendation(self.catalogue.names[place], float(scores[place])) for place in places]
+        self.show(Recommendations(batch.location(row), batch.tag(row).decode("utf-8", "surrogateescape"), items))
+
+
+class HeldOut(Chooser):
+    """Measures what is chosen for the persons of held-out examples by the items that these have.
+
+    Relevant are items of examples with a label of ``relevant`` or more that the person has not met before. A person
+    without any does not count; an item that the model has not learned can be found by nobody and counts.
+    """
+
+    def __init__(self, catalogue: Catalogue, top: int, seen: PersonItems | None, relevant: float) -> None:
+        super().__init__(catalogue, top, seen)
+        self.relevant, self.pairs = relevant, catalogue.pairs()
+        self.chosen: dict[int, np.ndarray] = {}  # of the first example of each person
+
+    def look(self, batch: Batch) -> None:
+        self.pairs.add(batch, batch.label >= self.relevant)
+
+    def take(self, batch: Batch, row: int | None, scores: np.ndarray) -> None:
+        if row is not None and (key := self.key(batch, row)) and key not in self.chosen:
+            self.chosen[key] = self.choose(batch, row, scores)
+
+    def report(self) -> dict[str, float]:
+        """Precision, recall, NDCG (gain 1, discount 1 / log2(1 + j) at position j) and share of persons with a hit.
+
+        Raises DataError where no person has a relevant item.
+        """
+        self.pairs.close()
+        rows = [self.measured(key, places) for key, places in self.chosen.items()]
+        found = np.array([row for row in rows if row is not None])
+        if not len(found):
+            raise DataError("nobody has a relevant item in the held-out data: see --relevant")
+        names = (f"{name}@{self.top}" for name in ("p", "recall", "ndcg", "hr"))
+        means = dict(zip(names, found[:, 1:].mean(axis=0).tolist(), strict=True))
+        return {"people": len(found), "relevant": int(found[:, 0].sum()), **means}
+
+    def measured(self, key: int, places: np.ndarray) -> tuple[float, ...] | None:
+        pairs = self.pairs.of(key)
+        wanted = np.setdiff1d(pairs[pairs >= 0], self.known(key))
+        count = len(wanted) + int((pairs < 0).sum())
+        if not count:
+            return None
+        hits = np.isin(places, wanted)
+        discounts = 1 / np.log2(np.arange(2, self.top + 2))
+        gain = float(discounts[: len(hits)][hits].sum() / discounts[: min(count, self.top)].sum())
+        return count, hits.sum() / self.top, hits.sum() / count, gain, float(hits.any())
+
+
+def recommend(
+    config: RunConfig,
+    model: Restored,
+    names: Mapping[int, str],
+    how: RecommendConfig,
+    output: AbstractContextManager[Callable[[Recommendations | None], None]],
+    bad_lines: BadLinesConfig | None = None,
+    *,
+    quiet: bool = False,
+    display: Display | None = None,
+    open_inputs: Callable[..., Inputs] = Inputs,
+    open_seen: Callable[..., Inputs] | None = None,
+) -> None:
+    """For every example the ``how.top`` items of the namespace ``how.of`` that it has the highest raw predictions with.
+
+    ``names`` of features by slot. Items are the features of the namespace that the model has learned; those that the
+    example has itself do not matter. Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
+    beside the same features of the other namespaces of the item's dot products. ``output`` gives the function that is
+    told, closed at the end; of a malformed line it is told None.
+
+    Raises UsageError for a model without latent vectors of the namespace, and for one with more than dot products of
+    it; DataError where too many lines are malformed, Diverged where a prediction is not finite, both at the end.
+    """
+    display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
+    say = None if quiet else display.message
+    catalogue = Catalogue(model, names, how.of)
+    reading = Reading(config, model, bad_lines, say, display)
+    seen = reading.seen(catalogue, how.exclude, open_seen)
+    with output as show:
+        lists = Lists(catalogue, how.top, seen, show)
+        reading.run(Recommender(catalogue, lists.take), open_inputs)
+
+
+def measure_lists(
+    config: RunConfig,
+    model: Restored,
+    how: RecommendConfig,
+    bad_lines: BadLinesConfig | None = None,
+    *,
+    quiet: bool = False,
+    display: Display | None = None,
+) -> dict[str, float]:
+    """What ``recommend`` chooses for each person of labelled examples that hold items, measured by ``HeldOut``.
+
+    Raises as ``recommend``, and DataError where no person has a relevant item.
+    """
+    display = display or Display()
+    catalogue = Catalogue(model, {}, how.of)
+    reading = Reading(config, model, bad_lines or BadLinesConfig(), None if quiet else display.message, display)
+    held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude), how.relevant)
+    reading.run(Recommender(catalogue, held.take), Inputs, held.look)
+    return held.report()
+
+
+class Reading:
+    """Passes over data of which nothing is learned."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        model: Restored,
+        bad_lines: BadLinesConfig,
+        say: Callable[[str], None] | None,
+        display: Display,
+    ) -> None:
+        self.config, self.model, self.bad_lines, self.say, self.display = config, model, bad_lines, say, display
+
+    def seen(
+        self, catalogue: Catalogue, paths: tuple[str, ...], open_inputs: Callable[..., Inputs] | None = None
+    ) -> PersonItems | None:
+        """The pairs in the data, whatever their labels; None without data.
+
+        Raises DataError where too many lines are malformed.
+        """
+        if not (paths or open_inputs):
+            return None
+        pairs = catalogue.pairs()
+        config = replace(self.config, input=replace(self.config.input, paths=paths))
+        policy = malformed_line_policy(
+            config, self.model.learner, self.model, replace(self.bad_lines, keep=None), self.say, check_labels=False
+        )
+        source = FileBatches(config, self.model.learner, policy, self.display, open_inputs=open_inputs or Inputs)
+        with closing(source), closing(source.batches(1)) as batches:
+            for batch in batches:
+                pairs.add(batch)
+                if batch.release:
+                    batch.release()
+                obey()
+        policy.check_ratio(policy.lines)
+        pairs.close()
+        return pairs
+
+    def run(
+        self,
+        listener: Recommender,
+        open_inputs: Callable[..., Inputs],
+        look: Callable[[Batch], None] | None = None,
+    ) -> None:
+        """Raises DataError and Diverged at the end."""
+        learner, config = self.model.learner, self.config
+        policy = malformed_line_policy(
+            config, learner, self.model, self.bad_lines, self.say, check_labels=False, to_the_end=True
+        )
+        source = FileBatches(config, learner, policy, self.display, open_inputs=open_inputs)
+        learner.answer_all()
+        with ExitStack() as stack:
+            stack.callback(source.close)
+            stack.enter_context(policy.keeping(self.bad_lines.keep))
+            stack.callback(self.display.close)
+            self.display.start(source.inputs.size())
+            stripped = WithoutItems(source, listener.catalogue, look)
+            Trainer(learner, self.model.plan, stripped, [listener, MalformedLineCheck(policy)]).run()
+        policy.check_ratio(policy.lines)
+        if learner.odd:
+            raise Diverged(not_finite(learner.odd))
