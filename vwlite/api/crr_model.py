@@ -16,9 +16,10 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig, QueryConfig
-from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
+from vwlite.features.term_weights import plan_of
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.solvers.crr.config import CrrConfig
@@ -58,7 +59,7 @@ class CRRModel(SolverModel):
         """
         config, features = self.config, self.features
         Gd.check_memory(GdConfig(sgd=True), features.bits, True, config.max_memory)
-        labels, plan = GradedLabels(config.loss), Plan(features)
+        labels, plan = GradedLabels(config.loss), plan_of(features)
         data = TrainingSet(
             labels, Queries(config.queries, features), plan, InputConfig(), NameIndex() if self.names else None
         )

@@ -22,7 +22,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.storage.memory_file import readable, written
-from vwlite.training.assembly import LearningParts, malformed_line_policy, no_sums
+from vwlite.training.assembly import LearningParts, check_terms, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
@@ -104,6 +104,7 @@ class LearningRun:
             *(config, learner, parts.policy, display),
             passes_before=parts.writer.passes,
             ahead=parts.names.ahead if parts.names else None,
+            counts_terms=bool(plan.weights and plan.weights.waiting),
             open_inputs=open_inputs,
         )
         parts.writer.input = self.source.inputs.config
@@ -242,8 +243,7 @@ def terms_of(
 
     Raises UsageError where predictions are no sums, and as ``TestRun.run``.
     """
-    if not learner.is_sum:
-        raise no_sums("explain", learner)
+    check_terms("explain", learner, model.plan, learner.is_sum)
     explainer = TermLists(top)
     TestRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
     return explainer.found

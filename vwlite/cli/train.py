@@ -22,6 +22,7 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.class_weights
 @options.table_options
 @options.feature_options
+@options.weighting_options
 @options.bad_line_options
 @options.options_in(
     OutputConfig, "Output",

@@ -19,7 +19,7 @@ from vwlite.features.name_index import first_slots
 from vwlite.features.row_terms import terms_of_row
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
-from vwlite.training.assembly import malformed_line_policy, no_sums
+from vwlite.training.assembly import check_terms, malformed_line_policy
 from vwlite.training.audit import shrunk
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
@@ -155,8 +155,7 @@ def explain(
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
-    if not learner.is_sum:
-        raise no_sums("explain", learner)
+    check_terms("explain", learner, model.plan, learner.is_sum)
     say = None if quiet else display.message
     policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=False, to_the_end=True)
     source, unmoved = FileBatches(config, learner, policy, display), Unmoved()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 TABLE = "Table of weights"
+WEIGHTING = "Values of terms"
+VALUES = ("raw", "log", "binary")  # numbered as in the kernel
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 
 
@@ -70,11 +73,39 @@ class FeatureConfig(Config):
         metavar="AB|A,B", shape=True,
     )
 
+    value: str = feature(
+        "raw", "Of terms: as they are, 1 + ln of what is beyond 1, or 1.", section=WEIGHTING, choices=VALUES,
+        in_vw_models="forgotten",
+    )
+    weight: str = feature(
+        "none", "Of terms: ln(examples / examples with it), or divided by an example's degree.", section=WEIGHTING,
+        choices=("none", "idf", "degree"), in_vw_models="forgotten",
+    )
+    unit: bool = feature(False, "Scale examples to length 1.", section=WEIGHTING, in_vw_models="forgotten")
+    min_df: int = feature(
+        3, "Leave out what fewer examples have.", section=WEIGHTING, low=1, unit="examples", needs=("weight",),
+        in_vw_models="forgotten",
+    )
+
     def __post_init__(self) -> None:
+        if self.weighs_terms and self.dotproduct:
+            raise UsageError("--value, --weight and --unit do not go with --dotproduct")
+        if self.weight == "degree" and self.unit:
+            raise UsageError("--unit undoes --weight degree: drop one of the two")
         if self.sort_features and self.ngram:
             raise UsageError("--ngram goes by the order of features: drop --sort_features")
         if self.skips and not self.ngram:
             raise UsageError("--skips needs --ngram")
+
+    @property
+    def weighs_terms(self) -> bool:
+        """Whether terms have other values than their features."""
+        return self.value != "raw" or self.weight != "none" or self.unit
+
+    def header(self) -> dict[str, Any]:
+        """What models and checkpoints say of the options, as JSON data; of terms' values only what is not usual."""
+        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section == WEIGHTING}
+        return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
 
 @config

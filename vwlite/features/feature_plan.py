@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate, chain, compress
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +131,7 @@ class Plan:
     Wildcards stand for the namespaces met so far; ``see`` adds new ones to the plan.
     """
 
+    weights: Any = None  # ``vwlite.features.term_weights.TermWeights``, where terms have values of their own
     stop = STOP  # kernels read it between two examples
 
     def __init__(self, config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> None:

@@ -103,6 +103,8 @@ class Learner:
         for a row that makes too many features, MemoryError.
         """
         mode = (end, self.learning)
+        if plan.weights:
+            batch, plan = plan.weights.apply(batch)
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
         while status == UNSTABLE and self.odd is not None:
             self.odd.append(batch.location(row - 1))

@@ -78,8 +78,7 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     """What shows an audit, if one is asked for. Raises UsageError where the learner has none."""
     if not config.output.audit:
         return []
-    if not learner.supports_audit:
-        raise no_sums("--audit", learner)
+    check_terms("--audit", learner, plan, learner.supports_audit)
     if learner.multiline:
         from vwlite.training.group_audit import GroupAudit
 
@@ -89,10 +88,13 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     return [Audit(learner, plan, display.audit)]
 
 
-def no_sums(what: str, learner: Learner) -> UsageError:
-    """The error where ``what`` shows terms of sums and the learner has none."""
-    asked = learner.config.option
-    return UsageError(f"{what} does not go with --{asked}: its predictions are no sums of features' weights")
+def check_terms(what: str, learner: Learner, plan: Plan, has_sums: bool) -> None:
+    """Raises UsageError where ``what`` shows terms of sums, and the learner has none or not those of the text."""
+    if not has_sums:
+        asked = learner.config.option
+        raise UsageError(f"{what} does not go with --{asked}: its predictions are no sums of features' weights")
+    if plan.weights:
+        raise UsageError(f"{what} shows the text's own values: not with --value, --weight and --unit")
 
 
 def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None = None) -> NameCollector | None:

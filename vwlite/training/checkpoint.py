@@ -174,7 +174,7 @@ def told(config: RunConfig) -> dict[str, Any]:
     kept = {"predictions": output.predictions, "raw_predictions": output.raw_predictions, "names": output.names}
     options = {
         **{name: value for name, value in asdict(config.input).items() if name not in OF_NO_EFFECT},
-        **asdict(config.features),
+        **config.features.header(),
         **asdict(config.learner),
         **asdict(config.holdout),
         "curriculum": {**asdict(config.curriculum), "passes": config.curriculum.passes or 0},  # 0: half of all

@@ -95,8 +95,16 @@ class RunConfig(Config):
             raise UsageError(f"{self.learner.differs_from_vw} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
+        if self.features.weighs_terms:
+            self.check_weighting()
         if self.output.readable_model or self.output.invert_hash:
             self.learner.check_text_form()
+
+    def check_weighting(self) -> None:
+        """Raises UsageError for what needs the terms as the text has them."""
+        options = "--value, --weight and --unit"
+        if self.learner.multiline or getattr(self.learner, "lrq", ()):
+            raise UsageError(f"{options} do not go with --{self.learner.option}, which needs the namespaces of terms")
 
     @property
     def wants_names(self) -> bool:

@@ -50,9 +50,12 @@ class FileBatches:
         digested: bool = False,
         ahead: Callable[[Batch], None] | None = None,
         holds_out_groups: bool = True,
+        counts_terms: bool = False,
         open_inputs: Callable[..., Inputs] = Inputs,
     ) -> None:
-        """``passes_before``: those made before this run's first. ``digested``: for a ledger. ``ahead`` is called with
+        """``counts_terms``: ``ahead_of_passes`` will be asked for.
+
+        ``passes_before``: those made before this run's first. ``digested``: for a ledger. ``ahead`` is called with
         batches of text from which only a cache is made. ``open_inputs`` takes the arguments of ``Inputs``, for data
         that are in no files.
 
@@ -61,9 +64,10 @@ class FileBatches:
         self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
         self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
         self.holdout = Holdout(config.holdout, config.passes)
-        again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1)
+        again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         self.curriculum: Curriculum | None = None
+        self.read_ahead = False
         self.recalled = False  # what a cache knows of the text it was made from
         self.rows = 0  # read as text
         self.lines: dict[str, int] = {}  # of each file, read as text
@@ -103,7 +107,7 @@ class FileBatches:
     def reads_text(self, number: int) -> bool:
         """Whether pass ``number`` is one over the text itself."""
         elsewhere = self.is_shuffled(number) or self.config.curriculum.order is not None
-        return number == 1 and self.inputs.state != "using" and not elsewhere
+        return number == 1 and not self.read_ahead and self.inputs.state != "using" and not elsewhere
 
     def read(self, number: int) -> Generator[Batch]:
         if self.inputs.state == "using" and not self.recalled:
@@ -120,6 +124,18 @@ class FileBatches:
             yield from self.texts()
         else:
             yield from map(self.policy.relabel, self.inputs.cached())
+
+    def ahead_of_passes(self) -> Generator[Batch]:
+        """All batches, in order; pass 1 reads them from the cache that is made of them."""
+        if self.inputs.state == "using":
+            self.recall()
+            yield from self.inputs.cached()
+            return
+        for batch in self.texts():
+            if self.ahead:
+                self.ahead(batch)
+            yield batch
+        self.read_ahead = True
 
     def recall(self) -> None:
         cache, paths = self.inputs.cache, self.config.input.paths

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.errors import ModelError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.term_weights import ARRAYS, plan_of
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.prediction_limits import with_free_bound
@@ -64,7 +65,9 @@ def restore(
             kind = kind.with_confidence()
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
         kind.check_memory(config, features.bits, learning or rates, max_memory)
-        loaded = model_file.load(path, want=kind.wanted(header, learning or rates))
+        wanted = kind.wanted(header, learning or rates)
+        counted = ARRAYS if features.weight != "none" else ()
+        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted])
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
@@ -84,10 +87,12 @@ def restore(
             learner = kind(config, features.bits, learning=learning or rates, vw_compat=vw_compat, start=False)
             if not feature_changes:
                 text_format(features, skip_malformed=not vw_compat)
-                plan = Plan(features, header["seen"], learner.drops_pairs)
+                plan = plan_of(features, header["seen"], learner.drops_pairs)
         if feature_changes:
-            plan = Plan(features, header["seen"], learner.drops_pairs)
+            plan = plan_of(features, header["seen"], learner.drops_pairs)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
+        if plan.weights:
+            plan.weights.load(loaded.arrays)
         learner.take_header(header, whole=bool(header["resumable"]))
         if rates:
             learner.stop_learning()

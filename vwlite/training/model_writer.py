@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -157,6 +156,8 @@ class ModelWriter(Listener):
         named = self.names if output.names or run else None
         header = {**self.header(not predict_only, named is not None), **({"run": run} if run else {})}
         arrays: dict[str, Any] = dict(learner.tables(predict_only))
+        if self.plan.weights:
+            arrays |= self.plan.weights.arrays()
         if named is not None:
             arrays |= named.arrays()
         final = self.ledger is not None and path == output.model and run is None and open_output is atomic_output
@@ -175,7 +176,7 @@ class ModelWriter(Listener):
         """What the model says of itself, as JSON data; ``names``: it keeps those of its features."""
         return {
             **self.learner.header(),
-            "features": asdict(self.config.features),
+            "features": self.config.features.header(),
             "counters": self.kept_counts(),
             "negative_label": self.labels.negative if self.labels else None,
             "seen": sorted(self.plan.seen),

@@ -8,6 +8,7 @@ from typing import Any
 
 from vwlite.errors import ModelError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.term_weights import plan_of
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
@@ -71,4 +72,4 @@ def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, P
     kind = learner_class(config.learner.learner)
     kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
     learner = kind(config.learner, config.features.bits, learning=config.learning, vw_compat=config.vw_compat)
-    return learner, Plan(config.features, drop_pairs=learner.drops_pairs)
+    return learner, plan_of(config.features, drop_pairs=learner.drops_pairs)

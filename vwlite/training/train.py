@@ -90,6 +90,7 @@ class Training:
             passes_before=self.writer.passes - (checkpoints.passes_done if checkpoints else 0),
             digested=bool(ledger or checkpoints),
             ahead=self.names and self.names.ahead,
+            counts_terms=bool(parts.plan.weights and parts.plan.weights.waiting),
         )
         self.writer.input = self.source.inputs.config
         if ledger:

@@ -24,6 +24,9 @@ class BatchSource(Protocol):
     def batches(self, number: int) -> Generator[Batch]:
         """The batches of pass ``number``, from 1. Each is used up when the next one is asked for."""
 
+    def ahead_of_passes(self) -> Generator[Batch]:
+        """All batches, in order, before pass 1."""
+
 
 class Trainer:
     """Has ``learner`` predict and learn every batch of ``source`` in ``passes`` passes, while ``listeners`` listen."""
@@ -62,6 +65,8 @@ class Trainer:
     def run(self) -> None:
         """Raises Interrupted where a signal asks to stop, Diverged, DataError, and what the listeners raise."""
         self.begin()
+        if self.plan.weights and self.plan.weights.waiting:
+            self.count_terms()
         last = False
         while not last and self.passes_done < self.passes:
             self.read_pass(self.passes_done + 1)
@@ -70,6 +75,16 @@ class Trainer:
         with self.guard.undisturbed():
             for listener in self.listeners:
                 listener.end()
+
+    def count_terms(self) -> None:
+        """What the weights of terms need to know of all examples."""
+        with closing(self.source.ahead_of_passes()) as batches:
+            for batch in batches:
+                self.plan.weights.count(batch)
+                if batch.release:
+                    batch.release()
+                self.guard.check()
+        self.plan.weights.settle()
 
     def read_pass(self, number: int) -> None:
         for listener in self.listeners:

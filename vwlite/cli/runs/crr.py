@@ -12,9 +12,10 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, QueryConfig
-from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
+from vwlite.features.term_weights import plan_of
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
@@ -36,7 +37,7 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     Gd.check_memory(GdConfig(sgd=True), features.bits, True, config.max_memory)
-    plan = Plan(features)
+    plan = plan_of(features)
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None
     reading = Reading(arguments["quiet"], input.paths)

@@ -111,12 +111,25 @@ class TrainingSet:
             self.columns[name].append(values)
         self.batches.append(batch)
 
+    def weigh_terms(self) -> None:
+        """Let examples have the terms that steps are to learn from."""
+        weights = self.plan.weights
+        if weights:
+            for batch in self.batches:
+                weights.count(batch)
+            weights.settle()
+            for number, batch in enumerate(self.batches):
+                self.batches[number] = weights.apply(batch)[0]
+                if weights.degree is not None:
+                    self.columns["importance"][number] *= weights.degree[self.columns["row"][number]]
+
     def column(self, name: str) -> np.ndarray:
         parts = self.columns.pop(name)
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def pair_index(self, sampling: str, wants_pairs: bool) -> PairIndex:
         """Call it once. Raises DataError when there is no example, or no pair although pairs are wanted."""
+        self.weigh_terms()
         label, importance, query = self.column("label"), self.column("importance"), self.column("query")
         if not len(label):
             raise DataError("there is no labelled example to learn from")

@@ -57,6 +57,7 @@ def train(
     """
     pairs = data.pair_index(config.sampling, wants_pairs=config.alpha < 1)
     loss = data.labels.loss
+    plan = plan.weights.flat if plan.weights else plan
     learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
     weights = Weights(config, learner.weights, *data.labels.ends)
     progress = Progress(weights, say)
@@ -127,7 +128,7 @@ def content(
     """Header and arrays of an ordinary model, which says in addition how it was trained."""
     header = {
         **learner.header(),
-        "features": asdict(features),
+        "features": features.header(),
         "counters": data.counters.state(),
         "negative_label": data.labels.negative,
         "seen": sorted(data.seen),
@@ -138,6 +139,8 @@ def content(
         "crr": training,
     }
     arrays: dict[str, Any] = dict(learner.tables(False))
+    if data.plan.weights:
+        arrays |= data.plan.weights.arrays()
     if data.names is not None:
         arrays |= data.names.arrays()
     return header, arrays

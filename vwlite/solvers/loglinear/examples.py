@@ -5,16 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
-from vwlite.data.text_format import FULL, TextFormat
+from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import Plan, new_namespaces, text_format
-from vwlite.features.row_terms import too_many
-from vwlite.interrupts import obey
-from vwlite.learners.base import TOO_MANY
+from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.terms import meet, terms_of
 from vwlite.solvers.loglinear.config import L1Config
 
 LINE, EMPTY, BAD = 0, 1, 2  # what a line is
@@ -43,23 +40,6 @@ class Lines:
         )
 
 
-def terms_of(batch: Batch, plan: Plan) -> Csr:
-    """A row for each line. Raises DataError for a line that makes too many, Interrupted, MemoryError."""
-    indptr, capacity = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
-    while True:
-        indices, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
-        status, terms = flatten(batch, plan, indptr, indices, values)
-        obey()
-        if status == TOO_MANY:
-            raise too_many(batch, terms)
-        if status != FULL:
-            break
-        capacity = 2 * max(capacity, terms)
-    if status:
-        raise MemoryError("an example's interactions need more memory than there is")
-    return Csr(indptr, indices[:terms].copy(), values[:terms].copy())
-
-
 def join(parts: list[Lines]) -> Lines:
     """One after the other; there must be one."""
     edges = [part.edge for part in parts if part.edge is not None]
@@ -83,9 +63,7 @@ class Collector:
 
     def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
         """The batch's lines; ``with_gaps`` includes malformed lines as BAD ones, and tags."""
-        if self.plan.wild:
-            for characters in new_namespaces(batch, self.plan).values():
-                self.plan.see(characters)
+        meet(batch, self.plan)
         kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
         label = self.book.numbers(batch) if self.book else batch.label.copy()

@@ -77,7 +77,7 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
     counters.example_number = about.examples
     last = trained.history[-1] if trained.history else {}
     return {
-        "features": asdict(about.features),
+        "features": about.features.header(),
         "counters": counters.state(),
         "negative_label": about.negative_label,
         "seen": sorted(about.seen),
