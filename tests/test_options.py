@@ -10,6 +10,7 @@ from vwlite._native import one_vs_rest_sgd
 from vwlite.cli.aso import command as aso
 from vwlite.cli.crr import command as crr
 from vwlite.cli.l1 import command as l1
+from vwlite.cli.pca import command as pca
 from vwlite.cli.serve import command as serve
 from vwlite.cli.train import command as train
 from vwlite.cli.tune import command as tune
@@ -29,6 +30,7 @@ from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES, ApplyConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
+from vwlite.solvers.pca.config import PcaConfig
 from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
@@ -36,7 +38,7 @@ CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
-    *(SolverConfig, TargetConfig, LearnConfig, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig),
+    *(PcaConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
@@ -44,6 +46,7 @@ COMMANDS = {  # of other configurations vw and train
     CrrConfig: [crr],
     L1Config: [l1],
     HeldOutConfig: [l1],
+    PcaConfig: [pca],
     CheckpointConfig: [train],
     TuneConfig: [tune],
     ServeConfig: [serve],

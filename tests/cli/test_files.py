@@ -22,6 +22,7 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "explain": {"initial": "other"},
     "recommend": {"initial": "other", "of": "b"},
     "tune": {"files": "other", "tests": "other", "vary": "l 1|2"},
+    "project": {"initial": "other"},
     "aso learn": {"model": "other"},
     "aso train": {"model": "other"},
     "aso apply": {"theta": "other"},
@@ -178,6 +179,8 @@ REPORTS = {  # commands with --json
     "tune": "tune some --test some --vary l 1|2 --trials 2 --passes 1 --jobs 1",
     "crr": "crr some --steps 10",
     "l1": "l1 some --passes 1",
+    "pca": "pca some --dim 2",
+    "components": "inspect p",
     "aso learn": "aso learn some --aux freq -f theta",
     "aso train": "aso train some -f target",
     "aso inspect": "aso inspect t",
@@ -188,6 +191,7 @@ REPORTS = {  # commands with --json
 def models(vwlite, folder):
     vwlite("train", "some", "-f", "m", "--quiet")
     vwlite("aso", "learn", "some", "--aux", "freq", "-f", "t", "--quiet")
+    vwlite("pca", "some", "-f", "p", "--dim", 2, "--quiet")
     return folder
 
 

@@ -35,6 +35,8 @@ COMMANDS = {
     "tune": "Search for the best options.",
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",
+    "pca": "Find principal components of text.",
+    "project": "Write text in principal components.",
     "convert": "Turn other formats into text.",
     "aso": "Learn what many problems have in common.",
     "merge": "Make one model of several.",

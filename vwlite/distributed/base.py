@@ -6,6 +6,7 @@ from typing import Any
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.rule import rule_of
+from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
 from vwlite.storage.memory_file import written
@@ -25,6 +26,8 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
     The same bytes each time. Raises UsageError for what shards cannot learn.
     """
     rule_of(config.learner, of)
+    if config.features.weight != "none":
+        raise UsageError("--weight is of all examples together, which no shard has")
     parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())
     return written(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
 

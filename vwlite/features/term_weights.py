@@ -70,7 +70,8 @@ class TermWeights:
         meet(batch, self.plan)
         terms = self.merged(batch)
         values = terms.values if self.config.weight == "degree" else None
-        self.counts += np.bincount(terms.indices, values, len(self.counts))
+        slots, place = np.unique(terms.indices, return_inverse=True)
+        self.counts[slots] += np.bincount(place, values, len(slots))
         self.examples += int((batch.flags & BLANK == 0).sum())
 
     def settle(self) -> None:

@@ -34,6 +34,7 @@ ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
     "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",
     "aso-theta": "a Theta is for vwlite aso train and vwlite aso inspect",
+    "pca": "a model of vwlite pca is for vwlite project and inspect",
 }
 
 

@@ -9,7 +9,7 @@ from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
-MODULES = {"l1": "tagging", "aso": "classes"}  # by learner
+MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca"}  # by learner
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = ("confidence", "raw", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
 

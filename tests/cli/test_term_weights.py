@@ -178,3 +178,11 @@ def test_damaged_counts_are_refused(data, run_cli):
     for name, value in (("term_slot", model.arrays["term_slot"][::-1]), ("term_count", -model.arrays["term_count"])):
         model_file.save(data / "bad", model.header, {**model.arrays, name: value})
         assert "counts of its terms" in run_cli("predict", "-i", "bad", "t.vw", status=76).stderr
+
+
+def test_shards_do_not_know_the_weights_of_all(data, run_cli):
+    done = run_cli("train", "t.vw", "-f", "m", "--weight", "idf", "--shard", "1/2", status=2)
+    assert "--weight is of all examples together" in done.stderr
+    run_cli("train", "t.vw", "-f", "m", "--weight", "idf", "--quiet")
+    run_cli("train", "t.vw", "-f", "m2", "--weight", "idf", "--quiet")
+    assert "--weight is of all examples together" in run_cli("merge", "m", "m2", "-f", "both", status=2).stderr

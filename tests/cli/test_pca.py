@@ -1,0 +1,190 @@
+"""Principal components against the exact decomposition, from files, pipes and models, and what projection writes."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.pca import components
+
+from vwlite._native import range_finder
+from vwlite.storage import model_file as files
+
+DIM = 4
+
+
+def matrix(rows=200, columns=30, seed=0):
+    """Sparse rows of DIM strong directions and noise."""
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(rows, DIM)) @ draw.normal(size=(DIM, columns)) * 5 + draw.normal(size=(rows, columns)) + 1
+    return np.where(draw.random(x.shape) < 0.3, 0, x).astype(np.float32)
+
+
+def text_of(x, weight=None):
+    lines = []
+    for number, row in enumerate(x.tolist()):
+        head = f"c{number % 3}" + (f" {weight[number]}" if weight is not None else "")
+        lines.append(f"{head} 't{number} |f " + " ".join(f"{k}:{v!r}" for k, v in enumerate(row) if v))
+    return "\n".join(lines) + "\n"
+
+
+def projected(output):
+    rows = [line.split("|pca ")[1].split() for line in output.splitlines()]
+    return np.array([[float(pair.split(":")[1]) for pair in row] for row in rows])
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "x.vw").write_text(text_of(matrix()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_exact_decomposition(center, weighted, tmp_path, run_cli):
+    x = matrix()
+    weight = np.arange(len(x)) % 3 + 1 if weighted else np.ones(len(x), int)
+    (tmp_path / "x.vw").write_text(text_of(x, weight))
+    options = ["--center"] * center
+    told = json.loads(
+        run_cli("pca", "x.vw", "-f", "m", "--dim", DIM, "--passes", "8", "--json", "-", "--quiet", *options).stdout
+    )
+    values, vectors, mean = components(x.astype(float), weight, DIM, center)
+    assert told["singular_values"] == pytest.approx(values.tolist(), rel=1e-5)
+    assert told["examples"] == len(x)
+    whole = (weight[:, None] * (x - mean) ** 2).sum()
+    assert told["share_of_squares"] == pytest.approx((values**2).sum() / whole, rel=1e-5)
+    found = projected(run_cli("project", "-i", "m", "x.vw").stdout)
+    wanted = (x - mean) @ vectors
+    assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
+    best = np.linalg.norm(x - mean - wanted @ vectors.T)
+    assert np.linalg.norm(x - mean - found @ vectors.T) == pytest.approx(best, rel=1e-6)
+    left = projected(run_cli("project", "-i", "m", "x.vw", "--scale", "left").stdout)
+    assert np.abs(left - wanted / values).max() < 1e-5
+
+
+def test_it_is_what_scikit_learn_finds(tmp_path, run_cli):
+    decomposition = pytest.importorskip("sklearn.decomposition", reason="scikit-learn is not installed")
+    x = matrix(seed=1)
+    (tmp_path / "x.vw").write_text(text_of(x))
+    told = run_cli("pca", "x.vw", "--dim", DIM, "--passes", "8", "--json", "-", "--quiet", "--center").stdout
+    peer = decomposition.PCA(DIM, svd_solver="randomized", random_state=0).fit(x)
+    assert json.loads(told)["singular_values"] == pytest.approx(peer.singular_values_.tolist(), rel=1e-4)
+
+
+def test_a_pipe_a_cache_and_threads_make_the_same_model(data, run_cli):
+    def made(name, *more, **given):
+        options = ("--dim", "20", "--oversample", "9", "--quiet", "--weight", "idf", "--min_df", "1", "--unit")
+        run_cli("pca", "-f", name, *options, *more, **given)
+        return (data / name).read_bytes()
+
+    one = made("one", "x.vw", "--threads", "1")
+    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(matrix()))
+    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
+    assert one == made("blocks", "x.vw", "--block-size", "999")
+
+
+def test_later_text_is_added(data, run_cli):
+    """The parts of the data, the second of slots that the first had not, come to what the whole has."""
+    x = matrix()
+    x[:100, 25:] = 0
+    for name, rows in (("a.vw", x[:100]), ("b.vw", x[100:])):
+        (data / name).write_text(text_of(rows))
+    options = ("--center", "--oversample", "26", "--dim", DIM, "--quiet")
+    run_cli("pca", "a.vw", "-f", "m", "--lock-wait", "5s", *options)
+    told = json.loads(
+        run_cli("pca", "b.vw", "-i", "m", "-f", "m2", "--passes", "3", "--json", "-", "--quiet").stdout
+    )
+    values, vectors, mean = components(x.astype(float), np.ones(len(x)), DIM, True)
+    assert told["examples"] == 200
+    assert told["singular_values"] == pytest.approx(values.tolist(), rel=1e-4)
+    (data / "x.vw").write_text(text_of(x))
+    found, wanted = projected(run_cli("project", "-i", "m2", "x.vw").stdout), (x - mean) @ vectors
+    assert np.abs(found - wanted).max() < 1e-3 * np.abs(wanted).max()
+
+
+def test_one_pass_is_rough_and_more_are_better(data, run_cli):
+    values = components(matrix().astype(float), np.ones(200), DIM)[0]
+    errors = []
+    for passes in (1, 2, 4):
+        told = run_cli("pca", "x.vw", "--dim", DIM, "--passes", passes, "--json", "-", "--quiet").stdout
+        errors.append(np.abs(json.loads(told)["singular_values"] / values - 1).max())
+    assert errors[0] < 0.2 and errors == sorted(errors, reverse=True)
+
+
+def test_lines_keep_label_importance_and_tag(data, run_cli):
+    run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
+    stdin = "c1 2.5 'tag |f 0:1\n|f 1:2\nc2 't|f unseen\n\n"
+    one, two, three = run_cli("project", "-i", "m", stdin=stdin).stdout.splitlines()
+    assert one.startswith("c1 2.5 'tag |pca 0:")
+    assert two.startswith("|pca 0:")
+    assert three == "c2 't |pca 0:0 1:0"
+    run_cli("project", "-i", "m", "x.vw", "-p", "x.pca")
+    run_cli("train", "x.pca", "--oaa", "3", "--named_labels", "c0,c1,c2", "-f", "classifier", "--quiet")
+
+
+def test_a_malformed_line_gives_an_empty_line(data, run_cli):
+    run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
+    done = run_cli("project", "-i", "m", stdin="|f 0:1\nx |f 0:nan\n|f 1:1\n", status=65)
+    assert [line[:5] for line in done.stdout.split("\n")] == ["|pca ", "", "|pca ", ""]
+
+
+def test_components_are_shown_by_name(data, run_cli):
+    (data / "words.vw").write_text("|w apple apple pear\n|w apple pear\n|w zebra\n|w zebra zebra:2\n")
+    run_cli("pca", "words.vw", "-f", "m", "--dim", "2", "--names", "--quiet")
+    shown = run_cli("inspect", "m", "--top", "1").stdout.splitlines()
+    assert shown[-2].split() == ["3.16228", "w^zebra:1"]
+    assert shown[-1].split()[1].startswith("w^apple:0.8")
+    told = json.loads(run_cli("inspect", "m", "--top", "1", "--json", "-").stdout)
+    assert [one["features"][0]["name"] for one in told["components"]] == ["w^zebra", "w^apple"]
+
+
+@pytest.mark.parametrize(("arguments", "status", "said"), [
+    (["pca", "x.vw", "--dim", "31"], 2, "--dim 31 is more than there is: 200 examples, 30 slots"),
+    (["pca", "x.vw", "--dim", "20", "--max-memory", "1e-6"], 2, "30 slots that occur, 30 numbers each"),
+    (["pca", "x.vw", "--noconstant"], 2, "neither a constant"),
+    (["pca", "x.vw", "-i", "m", "--dim", "3"], 2, "--dim 3 contradicts m"),
+    (["pca", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
+    (["pca", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite pca'"),
+    (["predict", "-i", "m", "x.vw"], 2, "use 'vwlite project'"),
+    (["evaluate", "-i", "m", "x.vw"], 2, "use 'vwlite project'"),
+    (["project", "-i", "linear", "x.vw"], 76, "was not made by 'vwlite pca'"),
+])
+def test_what_is_refused(arguments, status, said, data, run_cli):
+    run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
+    run_cli("train", "-f", "linear", "--quiet", stdin="1 |a b\n")
+    assert said in run_cli(*arguments, status=status).stderr
+
+
+@pytest.mark.parametrize("name", ["pca_slot", "pca_vectors", "pca_values", "pca_total"])
+def test_damaged_models_are_refused(name, data, run_cli):
+    run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
+    model = files.load(data / "m")
+    for wrong in (model.arrays[name][:-1], -model.arrays[name].astype(np.float64)):
+        files.save(data / "bad", model.header, {**model.arrays, name: wrong})
+        if name != "pca_total" or len(wrong) != len(model.arrays[name]):
+            done = run_cli("project", "-i", "bad", "x.vw", status=76)
+            assert "is no model of this version's vwlite pca" in done.stderr
+    bytes_of = (data / "m").read_bytes()
+    (data / "cut").write_bytes(bytes_of[: len(bytes_of) // 2])
+    run_cli("project", "-i", "cut", "x.vw", status=76)
+
+
+@given(st.integers(1, 40), st.integers(1, 90), st.integers(0, 2**32 - 1), st.data())
+def test_products_are_those_of_numpy_whatever_the_shares(rows, columns, seed, data):
+    draw = np.random.default_rng(seed)
+    dense = (draw.random((rows, 12)) * (draw.random((rows, 12)) < 0.4)).astype(np.float32)
+    indptr = np.concatenate(([0], np.cumsum((dense != 0).sum(axis=1)))).astype(np.int64)
+    where, weight = np.nonzero(dense), draw.random(rows).astype(np.float32)
+    terms = indptr, where[1].astype(np.int64), dense[where]
+    z = draw.normal(size=(12, columns)).astype(np.float32)
+    whole, shared = np.zeros_like(z), np.zeros_like(z)
+    range_finder.add_products(*terms, weight, z, whole, 0, columns)
+    cut = data.draw(st.integers(0, columns))
+    for begin, end in ((cut, columns), (0, cut)):
+        range_finder.add_products(*terms, weight, z, shared, begin, end)
+    assert (whole == shared).all()
+    assert np.abs(whole - dense.T @ (weight[:, None] * (dense @ z))).max() < 1e-3
+    with pytest.raises(IndexError):
+        range_finder.add_products(*terms, weight, z[:1], whole[:1], 0, columns + 1)

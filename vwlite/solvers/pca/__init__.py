@@ -1,0 +1,1 @@
+"""Principal components of hashed text, ``vwlite pca``, and what examples are in them, ``vwlite project``."""

@@ -1,0 +1,106 @@
+"""Examples as sparse rows over the slots that occur, from files, caches or memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, Batch
+from vwlite.data.csr import Csr
+from vwlite.data.dataset import Inputs
+from vwlite.data.malformed_lines import BadLines
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan
+from vwlite.features.name_index import NameIndex
+from vwlite.features.term_weights import TermWeights
+from vwlite.features.terms import meet
+
+
+class Part(NamedTuple):
+    """The rows of a batch; of weight 0 where a line is blank."""
+
+    batch: Batch
+    terms: Csr  # by slots
+    weight: np.ndarray  # float32[rows], importance
+
+
+class RowSource:
+    """The rows of ``inputs``, pass by pass; the first one that reads text makes the cache that later ones read."""
+
+    def __init__(
+        self, features: FeatureConfig, inputs: Inputs, policy: BadLines, seen: list[int], names: NameIndex | None = None
+    ) -> None:
+        """``names`` of features are collected in there; ``seen``: namespaces that wildcards stand for at first."""
+        self.inputs, self.policy, self.names = inputs, policy, names
+        self.plan = Plan(features, seen)
+        self.weights = TermWeights(features, self.plan)
+        self.finished = False
+
+    def count_terms(self) -> None:
+        """What ``--weight`` needs to know of all examples, where it is not known already."""
+        if self.weights.waiting:
+            for batch in self.batches():
+                self.weights.count(batch)
+            self.weights.settle()
+
+    def parts(self) -> Iterator[Part]:
+        """The rows of one pass. Raises DataError, Interrupted."""
+        for batch in self.batches():
+            yield self.part(batch)
+
+    def part(self, batch: Batch) -> Part:
+        meet(batch, self.plan)
+        terms, degree = self.weights.terms(batch)
+        weight = np.where(batch.flags & BLANK, 0, batch.importance)
+        return Part(batch, terms, (weight if degree is None else weight * degree).astype(np.float32))
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self.again() if self.finished or self.inputs.state == "using" else self.texts():
+            yield batch
+            if batch.release:
+                batch.release()
+
+    def again(self) -> Iterator[Batch]:
+        if not self.finished and self.inputs.cache is not None:
+            self.policy.recall(self.inputs.cache.lines, self.inputs.cache.bad)
+            self.policy.finish()
+            self.finished = True
+        return map(self.policy.relabel, self.inputs.cached())
+
+    def texts(self) -> Iterator[Batch]:
+        for part in self.inputs.texts():
+            batch = self.policy.examine(part)
+            meet(batch, self.plan)
+            if self.names is not None:
+                self.names.add(batch, self.plan)
+            yield batch
+        self.policy.finish()
+        self.finished = True
+
+
+class SlotRows:
+    """Numbers the slots of a table of 2^bits that occur."""
+
+    def __init__(self, bits: int, slots: np.ndarray) -> None:
+        """``slots`` uint32[n], different ones, have the first numbers."""
+        self.number = np.zeros(2**bits, np.int32)  # plus 1; memory is taken where slots occur
+        self.slots = slots
+        self.number[slots] = np.arange(1, len(slots) + 1)
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def find(self, slots: np.ndarray) -> np.ndarray:
+        """int64[n]: the numbers of slots, -1 of unknown ones."""
+        return self.number[slots].astype(np.int64) - 1
+
+    def admit(self, slots: np.ndarray, check: Callable[[int], None]) -> np.ndarray:
+        """uint32: those new ones, ascending, that have the next numbers from now on; ``check`` is told how many."""
+        new = np.unique(slots[self.number[slots] == 0])
+        if len(new):
+            check(len(self) + len(new))
+            self.number[new] = np.arange(len(self) + 1, len(self) + len(new) + 1)
+            self.slots = np.concatenate((self.slots, new))
+        return new

@@ -1,0 +1,207 @@
+"""Principal components by passes over examples that are not kept.
+
+With A the sum of x x' of all examples (less n m m' of the mean m), a pass turns Z, a row for each slot that occurs,
+into A Z; between passes Z is made orthonormal (Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4). The
+last pass is the sketch of Nystrom's approximation A Z (Z'A Z)^+ (A Z)', whose eigenvectors are the components
+(algorithm 5.5 there); with one pass it is a sketch by random signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from vwlite._native import range_finder
+from vwlite.errors import UsageError
+from vwlite.interrupts import obey
+from vwlite.memory_limit import check_memory
+from vwlite.solvers.pca.config import PcaConfig
+from vwlite.solvers.pca.rows import RowSource, SlotRows
+
+CHUNK = 1 << 14  # rows of a matrix that are worked on in double precision at once
+SHARE = 16  # columns that one thread works on at least
+TINY = 1e-12  # eigenvalues below this share of the largest one are rounding errors
+
+
+@dataclass(slots=True)
+class Components:
+    """``vectors`` float32[s, l], orthonormal columns over ``slots`` uint32[s], ascending; ``values`` float64[l].
+
+    The first ``dim`` are the components and their singular values, descending; the others make those of more data more
+    exact.
+
+    ``total`` float64[s]: the sum of the examples; ``weight``, their importance, and ``squares``, of their lengths.
+    """
+
+    slots: np.ndarray
+    vectors: np.ndarray
+    values: np.ndarray
+    total: np.ndarray
+    weight: float
+    squares: float
+    examples: int
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.total / self.weight if self.weight else self.total
+
+    def spread(self, center: bool) -> float:
+        """The sum of the squares that components can capture."""
+        return self.squares - self.weight * float(self.mean @ self.mean) * center
+
+
+NOTHING = Components(
+    np.zeros(0, np.uint32), np.zeros((0, 0), np.float32), np.zeros(0), np.zeros(0), 0.0, 0.0, 0
+)
+
+
+class Finder:
+    """``z`` and ``y`` float32[slots, l]: the matrix that a pass multiplies and what it has come to."""
+
+    def __init__(self, config: PcaConfig, source: RowSource, before: Components, memory: float, threads: int) -> None:
+        self.config, self.source, self.before, self.memory = config, source, before, memory
+        self.columns = config.dim + config.oversample
+        self.rows = SlotRows(source.plan.bits, before.slots)
+        known = len(before.slots)
+        self.z = np.zeros((known, self.columns), np.float32)
+        self.z[:, : before.vectors.shape[1]] = before.vectors
+        self.fresh = np.flatnonzero(~self.z.any(axis=0))  # columns that begin at random
+        self.y = np.zeros_like(self.z)
+        self.begin(self.z, before.slots)
+        self.total = before.total.copy()
+        self.sums = np.array([before.weight, before.squares])
+        self.examples = before.examples
+        self.pool = ThreadPoolExecutor(threads)
+        edges = np.linspace(0, self.columns, min(threads, max(self.columns // SHARE, 1)) + 1).astype(int)
+        self.shares = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+    def begin(self, z: np.ndarray, slots: np.ndarray) -> None:
+        signs = np.empty((len(slots), len(self.fresh)), np.float32)
+        range_finder.random_signs(slots, self.config.seed, signs)
+        z[:, self.fresh] = signs
+
+    def check(self, slots: int) -> None:
+        """Raises UsageError for matrices of too many slots."""
+        matrices = 2 if not len(self.before.slots) else 4
+        need = slots * (4.0 * matrices * self.columns + 16)
+        what = f"{slots:,} slots that occur, {self.columns} numbers each"
+        check_memory(need, self.memory, what, "a smaller --dim or -b needs less")
+
+    def run(self, say: Callable[[str], None]) -> Components:
+        """Raises UsageError where there are fewer examples or slots than components."""
+        self.source.count_terms()
+        with self.pool:
+            for number in range(1, self.config.passes + 1):
+                if number > 1:
+                    self.z, self.y = self.y, self.z
+                    self.y[:] = 0
+                self.read_pass(number)
+                say(f"pass {number}: {self.examples} examples, {len(self.rows)} slots")
+                if number < self.config.passes:
+                    self.y = orthonormal(orthonormal(self.y))
+        return self.components()
+
+    def read_pass(self, number: int) -> None:
+        for part in self.source.parts():
+            if number == 1:
+                self.grow(self.rows.admit(part.terms.indices, self.check))
+            rows = part.terms.indptr, self.rows.find(part.terms.indices), part.terms.values, part.weight
+            if number == 1:
+                range_finder.add_totals(*rows, self.total, self.sums)
+                self.examples += int((part.weight > 0).sum())
+            work = [self.pool.submit(range_finder.add_products, *rows, self.z, self.y, *one) for one in self.shares]
+            for one in work:
+                one.result()
+            obey()
+        if number == 1:
+            self.sort()
+            fewest = min(self.examples, len(self.rows))
+            if fewest < self.config.dim:
+                raise UsageError(
+                    f"--dim {self.config.dim} is more than there is: {self.examples} examples, {len(self.rows)} slots"
+                )
+        self.add_before()
+
+    def grow(self, new: np.ndarray) -> None:
+        """Rows for new slots."""
+        old, used = len(self.rows) - len(new), len(self.total)
+        if len(self.rows) > used:
+            room = max(len(self.rows), used + used // 2)
+            self.z, self.y = (grown(one, room) for one in (self.z, self.y))
+            self.total = grown(self.total, room)
+        self.begin(self.z[old : len(self.rows)], new)
+
+    def sort(self) -> None:
+        """Rows in the order of their slots, whatever that of the examples."""
+        order = np.argsort(self.rows.slots)
+        self.z, self.y, self.total = (one[order] for one in (self.z, self.y, self.total))
+        self.rows = SlotRows(self.source.plan.bits, self.rows.slots[order])
+
+    def add_before(self) -> None:
+        """What the data of the model come to that is gone on from, and the mean."""
+        old, z = self.before, self.z
+        if len(old.slots):
+            at = self.rows.find(old.slots)
+            part = old.vectors @ ((old.values**2)[:, None] * product(old.vectors, z[at])).astype(np.float32)
+            if self.config.center and old.weight:
+                part += np.outer(old.total, old.total @ z[at]).astype(np.float32) / np.float32(old.weight)
+            self.y[at] += part
+        if self.config.center and self.sums[0]:
+            scale = (self.total @ z) / self.sums[0]
+            for begin in range(0, len(z), CHUNK):
+                self.y[begin : begin + CHUNK] -= np.outer(self.total[begin : begin + CHUNK], scale).astype(np.float32)
+
+    def components(self) -> Components:
+        """Of Nystrom's approximation; columns beyond its rank are 0."""
+        half = inverse_root(product(self.z, self.y))
+        squares, turn = np.linalg.eigh(half.T @ product(self.y, self.y) @ half)
+        squares, turn = squares[::-1], turn[:, ::-1]
+        kept = squares > TINY * max(float(squares[0]), 1e-300)
+        values = np.zeros(self.columns)
+        values[: len(squares)] = np.sqrt(np.where(kept, squares, 0))
+        turned = np.zeros((self.columns, self.columns))
+        turned[:, : len(squares)] = half @ turn * np.where(kept, 1 / np.sqrt(np.where(kept, squares, 1)), 0)
+        vectors = times(self.y, turned)
+        strongest = vectors[np.abs(vectors).argmax(axis=0), np.arange(self.columns)]
+        vectors *= np.where(strongest < 0, -1, 1).astype(np.float32)
+        weight, squares_sum = self.sums.tolist()
+        return Components(self.rows.slots, vectors, values, self.total, weight, squares_sum, self.examples)
+
+
+def grown(array: np.ndarray, rows: int) -> np.ndarray:
+    made = np.zeros((rows, *array.shape[1:]), array.dtype)
+    made[: len(array)] = array
+    return made
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a' b, float64, of tall matrices."""
+    found = np.zeros((a.shape[1], b.shape[1]))
+    for begin in range(0, len(a), CHUNK):
+        found += a[begin : begin + CHUNK].astype(np.float64).T @ b[begin : begin + CHUNK].astype(np.float64)
+    return found
+
+
+def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a b, float32, in place of ``a``, a tall matrix."""
+    for begin in range(0, len(a), CHUNK):
+        a[begin : begin + CHUNK] = a[begin : begin + CHUNK].astype(np.float64) @ b
+    return a
+
+
+def inverse_root(square: np.ndarray) -> np.ndarray:
+    """R, of as many columns as the rank, with R R' the pseudo-inverse of a positive semidefinite matrix."""
+    values, vectors = np.linalg.eigh((square + square.T) / 2)
+    kept = values > TINY * max(float(values[-1]), 1e-300)
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def orthonormal(y: np.ndarray) -> np.ndarray:
+    """Orthonormal columns of the range of ``y``, in its place, strongest first; 0 beyond its rank."""
+    root = inverse_root(product(y, y))[:, ::-1]
+    turned = np.zeros((y.shape[1], y.shape[1]))
+    turned[:, : root.shape[1]] = root
+    return times(y, turned)
