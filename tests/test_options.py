@@ -9,6 +9,7 @@ import pytest
 from vwlite._native import one_vs_rest_sgd
 from vwlite.cli.aso import command as aso
 from vwlite.cli.crr import command as crr
+from vwlite.cli.evaluate import command as evaluate
 from vwlite.cli.l1 import command as l1
 from vwlite.cli.pca import command as pca
 from vwlite.cli.serve import command as serve
@@ -18,7 +19,7 @@ from vwlite.cli.vw import command as vw
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
-from vwlite.evaluation.config import TuneConfig
+from vwlite.evaluation.config import RankingConfig, TuneConfig
 from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
@@ -36,7 +37,7 @@ from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
-    *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig),
+    *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
     *(PcaConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig),
 )
@@ -49,6 +50,7 @@ COMMANDS = {  # of other configurations vw and train
     PcaConfig: [pca],
     CheckpointConfig: [train],
     TuneConfig: [tune],
+    RankingConfig: [evaluate],
     ServeConfig: [serve],
     ShardConfig: [train],
     SolverConfig: [aso.commands["learn"]],

@@ -72,8 +72,9 @@ def test_an_interrupted_run_goes_on(cli_env, run_cli, tmp_path, text):
     (tmp_path / "t.vw").write_text(text * 8)
     command = ["train", "t.vw", "-f", "m", "--workers", "2", "--shards", "4", "--rounds", "6"]
     run_cli(*command[:3], "whole", *command[4:])
+    hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), "stderr": subprocess.PIPE}
     with subprocess.Popen(
-        [sys.executable, "-m", "vwlite", *command], cwd=tmp_path, env=cli_env, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "vwlite", *command], cwd=tmp_path, env=cli_env, text=True, **hears
     ) as run:
         while not (tmp_path / "m.ckpt").exists():
             time.sleep(0.01)
