@@ -29,6 +29,7 @@ COMMANDS = {
     "tune": "tune data.vw --test data.vw --vary b_9|10 --trials 2 --quiet",
     "crr": "crr data.vw -f ranks --qid tag --steps 100 --quiet",
     "l1": "l1 data.vw -f sparse --quiet --passes 2",
+    "pca": "pca data.vw -f components --dim 2 --quiet",
     "aso learn": "aso learn named.vw -f theta2 --dim 2 --aux freq --quiet",
     "aso train": "aso train named.vw --theta theta -f names2 --quiet",
     "aso inspect": "aso inspect theta",
