@@ -1,7 +1,10 @@
 """``vwlite convert``."""
 
+import csv
 import gzip
 import json
+
+import pytest
 
 COLUMNS = "The DT B-NP\ncat NN I-NP\n\nsat VBD B-VP\n"
 
@@ -42,4 +45,88 @@ def test_refusals(vwlite, write):
     assert "overwritten" in vwlite("convert", "conll", "data.txt", "-o", "data.txt", status=2).stderr
     assert "no sentence" in vwlite("convert", "conll", "empty", status=65).stderr
     assert "no such file" in vwlite("convert", "conll", "nowhere", status=66).stderr
-    assert vwlite("convert", "csv", status=2).stderr
+    assert "did you mean csv" in vwlite("convert", "cvs", status=2).stderr
+
+
+CSV = 'click,age,color,text,id\n' + "".join(
+    f"{n % 2},{n % 7}.5,{('red', 'dark blue', '12')[n % 3]},\"some {n % 5} words\",{n}\n" for n in range(40)
+)
+COLUMNS_OF = "label=click tag=id user=age,color words=text:words"
+
+
+def predictions(vwlite, *data):
+    vwlite("train", *data, "-f", "m", "--loss_function", "logistic", "--quiet")
+    return vwlite("predict", "-i", "m", *data[:1]).lines
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_text_of_a_table_predicts_as_the_table(form, vwlite, write, tmp_path):
+    write("data.csv", CSV)
+    rows = list(csv.DictReader(CSV.splitlines()))
+    if form == "tsv":
+        write("data.tsv", "\n".join("\t".join(row) for row in [rows[0], *(row.values() for row in rows)]) + "\n")
+    elif form == "jsonl":
+        typed = [{**row, "click": int(row["click"]), "age": float(row["age"]), "id": row["id"]} for row in rows]
+        write("data.jsonl", "".join(json.dumps(row) + "\n" for row in typed))
+    elif form == "parquet":
+        arrow = pytest.importorskip("pyarrow", reason="pip install 'vwlite[arrow]'")
+        from pyarrow import csv as reader
+        from pyarrow import parquet
+
+        assert arrow and not parquet.write_table(reader.read_csv(tmp_path / "data.csv"), tmp_path / "data.parquet")
+    done = vwlite("convert", form, f"data.{form}", "--columns", COLUMNS_OF, "-o", "out.vw")
+    assert done.stdout == "" and (form == "jsonl") == ("color:text" not in done.stderr)
+    lines = (tmp_path / "out.vw").read_text().splitlines()
+    assert lines[1] == "1 '1|user age:1.5 color:dark_blue |words some 1 words"
+    expected = predictions(vwlite, f"data.{form}", "--format", form, "--columns", COLUMNS_OF)
+    assert predictions(vwlite, "out.vw") == expected and len(expected) == 40
+
+
+def test_svmlight_and_back(vwlite, write):
+    text = "1 qid:3 1:0.5 7:2\n-1 qid:3 2:-1.25\n0 2:1 # note\n"
+    write("data.svm", text)
+    assert vwlite("convert", "svmlight", "data.svm", "--to", "svmlight").stdout == text.replace(" # note", "")
+    assert vwlite("convert", "svmlight", "data.svm").lines == ["1 '3| 1:0.5 7:2", "-1 '3| 2:-1.25", "0 | 2"]
+
+
+def test_names_become_slots_in_svmlight(vwlite, write):
+    write("data.vw", "1 'a|u x y:2 x\n\n|u y\n")
+    done = vwlite("convert", "vw", "data.vw", "--to", "svmlight", "-b", "10")
+    first, second = done.lines
+    label, one, two, mark, tag = first.split()
+    values = dict(entry.split(":") for entry in (one, two))
+    assert (label, mark, tag, sorted(values.values())) == ("1", "#", "a", ["2", "2"])
+    assert [int(slot) for slot in values] == sorted(map(int, values)) and max(map(int, values)) < 1024
+    assert second.startswith("0 ") and "1 examples have no label" in done.stderr
+    audit = vwlite("vw", "data.vw", "-b", "10", "--audit", "--noconstant", "--quiet").stdout
+    assert all(f":{slot}:" in audit for slot in values)
+
+
+def test_malformed_lines_of_a_table(vwlite, write, tmp_path):
+    write("bad.csv", "y,x:q\n1,2\n1,2,3\n".replace("x:q", "x"))
+    columns = ("--columns", "label=y")
+    assert "bad.csv:3" in vwlite("convert", "csv", "bad.csv", *columns, status=65).stderr
+    done = vwlite("convert", "csv", "bad.csv", *columns, "--max-bad-ratio", "1", "--bad-lines", "kept")
+    assert done.lines == ["1 | x:2"] and (tmp_path / "kept").read_text() == "1,2,3\n"
+    vwlite("convert", "csv", "bad.csv", *columns, "--strict", "-o", "never", status=65)
+    assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("conll t --to svmlight", 2, "--to does not go with conll"),
+        ("conll t --threads 1", 2, "--threads does not go with conll"),
+        ("conll t --examples 1", 2, "--examples does not go with conll"),
+        ("csv t --template t", 2, "--template does not go with csv"),
+        ("csv t --no-labels", 2, "--no-labels does not go with csv"),
+        ("vw names --to svmlight", 2, "takes labels that are numbers, and these are names"),
+        ("vw heavy --to svmlight", 65, "heavy:2: SVMlight has no importance"),
+        ("vw names -b 9", 2, "-b does nothing without --to svmlight"),
+    ],
+)
+def test_what_does_not_go_together(words, status, said, vwlite, write):
+    write("t", COLUMNS)
+    write("names", "cat | a\ndog | b\n")
+    write("heavy", "1 | a\n1 2 | a\n")
+    assert said in vwlite("convert", *words.split(), status=status).stderr

@@ -127,7 +127,11 @@ def test_labels_that_are_names_have_no_base():
         TextWriter(format).lines(changed(b"1 |a x", importance=2))
 
 
-@pytest.mark.parametrize("batch", [parse(b"1 |a x", TextFormat()), parse(b"\n", TextFormat(names=True))])
-def test_batches_without_names_and_blank_lines_are_none_of_its(batch):
+def test_empty_lines_stay_empty():
+    format = TextFormat(names=True)
+    assert TextWriter(format).lines(parse(b"1 |a x\n\n|b y\n", format)) == b"1 |a x\n\n|b y\n"
+
+
+def test_batches_without_names_are_none_of_its():
     with pytest.raises(ValueError, match="a batch with names"):
-        TextWriter(TextFormat(names=True)).lines(batch)
+        TextWriter(TextFormat(names=True)).lines(parse(b"1 |a x", TextFormat()))

@@ -8,25 +8,42 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
+from vwlite.data.config import InputConfig
+from vwlite.features.config import FeatureConfig
+
+FORMATS = ("conll", "csv", "tsv", "jsonl", "svmlight", "arrow", "parquet", "vw")
 
 
 @click.command("convert", cls=Command, context_settings=SETTINGS, short_help="Turn other formats into text.")
-@click.argument("format", type=Choice(["conll"]))
+@click.argument("format", type=Choice(FORMATS))
 @options.data_files
+@click.option(
+    "--to", type=Choice(["text", "svmlight"]), default="text", help="What is written. [default: text]"
+)
+@options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where the text goes. [default: stdout]")
+@options.options_in(InputConfig, only=("columns", "threads", "examples"))
+@options.options_in(FeatureConfig, only=("bits",))
 @options.file(Reads("template"), "--template", help="CRF++-style template. [default: words and tags nearby]")
 @click.option("--no-labels", is_flag=True, help="The last column is no label but one more to make features of.")
-@options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where the text goes. [default: stdout]")
+@options.bad_line_options
 def command(**arguments: Any) -> int:
-    """Turn CoNLL column files (last column the label, empty lines between sentences) into text for 'vwlite l1'.
+    """Turn tables, JSON lines, SVMlight and CoNLL column files into text, or (--to svmlight) into SVMlight.
 
     \b
+    vwlite convert csv clicks.csv --columns "label=click tag=view user=city,age" > clicks.vw
+    vwlite convert parquet clicks.parquet --columns label=click --to svmlight -o clicks.svm
     vwlite convert conll train.txt.gz --template my.template > train.vw
 
-    A template line 'U05:%x[-1,0]/%x[0,0]' makes a feature of the words (column 0) before and at each token, in the
-    namespace U05. Lines named B... make features for 'vwlite l1 --edge B'. The default takes columns 0 and 1: words and
-    their bigrams, tags and their bigrams and trigrams, at most two tokens away. Options of 'vwlite l1' pick namespaces
-    by their first letter: a token's own word is in w, its tag in t, all else in U..., as for --affix +3w,-3w. In
-    features and labels ':', '|' and '%' become %3A, %7C and %25.
+    The text has the names of its features, and models of it predict as those of the table. SVMlight has numbers in
+    place of names: hashes of -b bits, but names of digits in no namespace stay as they are. A tag of digits is written
+    as qid:, any other as a comment.
+
+    conll (last column the label, empty lines between sentences) makes text for 'vwlite l1'. A template line
+    'U05:%x[-1,0]/%x[0,0]' makes a feature of the words (column 0) before and at each token, in the namespace U05. Lines
+    named B... make features for 'vwlite l1 --edge B'. The default takes columns 0 and 1: words and their bigrams, tags
+    and their bigrams and trigrams, at most two tokens away. Options of 'vwlite l1' pick namespaces by their first
+    letter: a token's own word is in w, its tag in t, all else in U..., as for --affix +3w,-3w. In features and labels
+    ':', '|' and '%' become %3A, %7C and %25.
     """
     from vwlite.cli.runs.convert import run
 

@@ -22,9 +22,12 @@ class TextWriter:
         self.known: dict[int, str] = {}  # texts of numbers, by their bits
 
     def lines(self, batch: Batch) -> bytes:
-        """The text of all rows. Raises DataError for what a line cannot hold, ValueError for a batch without names."""
-        if batch.names is None or batch.any_flags & (BLANK | SAVE | SHARED):
-            raise ValueError("a batch with names, and examples only")
+        """The text of all rows, an empty line for an empty one.
+
+        Raises DataError for what a line cannot hold, ValueError for a batch without names.
+        """
+        if batch.names is None or batch.any_flags & (SAVE | SHARED):
+            raise ValueError("a batch with names, and no groups")
         spaces, values = self.spaces(batch), self.texts(batch.value)
         names, text, starts = batch.names, bytes(batch.text), batch.namespace_start.tolist()
         features = zip(
@@ -36,6 +39,9 @@ class TextWriter:
         edges, heads = batch.row_namespace.tolist(), self.heads(batch)
         made = []
         for row, head in enumerate(heads):
+            if batch.flags[row] & BLANK:
+                made.append(b"\n")
+                continue
             blocks = range(edges[row], edges[row + 1])
             joined = b" |".join(b" ".join([spaces[i], *words[starts[i] : starts[i + 1]]]) for i in blocks)
             made.append(head + b"|" + joined + b"\n")

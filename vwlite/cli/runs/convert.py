@@ -2,25 +2,102 @@
 
 import io
 import sys
+from contextlib import ExitStack, closing
 from typing import IO, Any
 
+from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.cli import build
+from vwlite.cli.console import say
+from vwlite.data.batch import Batch
 from vwlite.data.blocks import check_inputs
+from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, open_input
-from vwlite.errors import DataError
+from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
+from vwlite.data.malformed_lines import BadLines
+from vwlite.data.svmlight_writer import SvmlightWriter
+from vwlite.data.text_writer import TextWriter
+from vwlite.errors import DataError, UsageError
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.terms import terms_of
 from vwlite.solvers.loglinear.crfpp_templates import DEFAULT, Template, convert, read_templates
 from vwlite.storage.atomic_file import atomic_output
 
+OF_CONLL = ("template", "no_labels")
+ANYWHERE = ("format", "files", "out", "config_file")
+
 
 def run(arguments: dict[str, Any]) -> int:
-    paths = arguments["files"] or ("-",)
-    check_inputs(paths)
-    templates, labels = templates_of(arguments["template"]), not arguments["no_labels"]
+    format, typed = arguments["format"], build.typed()
+    conll = format == "conll"
+    for name in typed:
+        if name not in ANYWHERE and (name in OF_CONLL) != conll:
+            raise UsageError(f"{build.spelled(name)} does not go with {format}")
+    if "bits" in typed and arguments["to"] != "svmlight":
+        raise UsageError("-b does nothing without --to svmlight")
+    writer = ConllWriter(arguments) if conll else RowWriter(arguments)
     if arguments["out"] == "-":
-        write(sys.stdout.buffer, paths, templates, labels)
-        return 0
-    with atomic_output(arguments["out"]) as file:
-        write(file, paths, templates, labels)
+        writer.write(sys.stdout.buffer)
+    else:
+        with atomic_output(arguments["out"]) as file:
+            writer.write(file)
     return 0
+
+
+class RowWriter:
+    """Writes rows of any format but CoNLL's, a line each."""
+
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        """Raises UsageError for labels that the output does not have, DataError, InputMissing."""
+        self.tolerance = bad_lines_config(arguments)
+        plain = text_format(FeatureConfig(), skip_malformed=True, names=True)
+        self.inputs = Inputs(input_config({**arguments, "kind": arguments["format"]}), plain)
+        form = form_of_inputs(self.inputs, plain)
+        self.inputs.parse_as(FORMS[form].format(plain))
+        self.text = TextWriter(self.inputs.format) if arguments["to"] == "text" else None
+        self.svmlight = SvmlightWriter()
+        if not self.text and form != NUMBERS:
+            raise UsageError(f"--to svmlight takes labels that are numbers, and these are {form}")
+        self.plan = Plan(FeatureConfig(bits=arguments["bits"], noconstant=True))
+
+    def write(self, file: IO[bytes]) -> None:
+        """Raises DataError for malformed lines, and what the output cannot say."""
+        policy = BadLines(None, say, max_ratio=self.tolerance.max_ratio, fail_fast=self.tolerance.strict)
+        if self.inputs.read_as:
+            say(self.inputs.read_as)
+        with ExitStack() as held:
+            held.enter_context(policy.keeping(self.tolerance.keep))
+            for part in held.enter_context(closing(self.inputs.texts())):
+                batch = policy.examine(part)
+                file.write(self.lines(batch))
+                if batch.release:
+                    batch.release()
+        policy.finish()
+        if self.svmlight.unlabelled:
+            say(f"note: {self.svmlight.unlabelled} examples have no label: SVMlight has 0 there")
+
+    def lines(self, batch: Batch) -> bytes:
+        return self.text.lines(batch) if self.text else self.svmlight.lines(batch, terms_of(batch, self.plan))
+
+
+class ConllWriter:
+    """Writes CoNLL columns as lines with features by a template."""
+
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        self.paths = tuple(arguments["files"]) or ("-",)
+        check_inputs(self.paths)
+        self.templates, self.labels = templates_of(arguments["template"]), not arguments["no_labels"]
+
+    def write(self, file: IO[bytes]) -> None:
+        """Raises DataError for input without a sentence, and malformed lines."""
+        written = False
+        for path in self.paths:
+            with io.BufferedReader(open_input(path)) as stream:  # type: ignore[type-var]
+                for text in convert(stream, display_name(path), self.templates, self.labels):
+                    file.write(text.encode("utf-8", "surrogateescape"))
+                    written = True
+        if not written:
+            raise DataError("there is no sentence in the input")
 
 
 def templates_of(path: str | None) -> list[Template]:
@@ -29,14 +106,3 @@ def templates_of(path: str | None) -> list[Template]:
     check_inputs((path,))
     with open_input(path) as file:
         return read_templates(file.read().decode("utf-8", "surrogateescape"))
-
-
-def write(file: IO[bytes], paths: tuple[str, ...], templates: list[Template], labels: bool) -> None:
-    written = False
-    for path in paths:
-        with io.BufferedReader(open_input(path)) as stream:  # type: ignore[type-var]
-            for text in convert(stream, display_name(path), templates, labels):
-                file.write(text.encode("utf-8", "surrogateescape"))
-                written = True
-    if not written:
-        raise DataError("there is no sentence in the input")
