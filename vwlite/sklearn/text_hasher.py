@@ -13,8 +13,8 @@ from vwlite.data.csr import joined
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces, text_format
+from vwlite.features.terms import terms_of
 from vwlite.sklearn.row_batches import row_batches
-from vwlite.solvers.loglinear.examples import terms_of
 
 
 class TextHasher(TransformerMixin, BaseEstimator):

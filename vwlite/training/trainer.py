@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged
@@ -23,6 +23,10 @@ class BatchSource(Protocol):
 
     def batches(self, number: int) -> Generator[Batch]:
         """The batches of pass ``number``, from 1. Each is used up when the next one is asked for."""
+
+
+class ReadAhead(Protocol):
+    """A source for weights of terms, which count all examples first."""
 
     def ahead_of_passes(self) -> Generator[Batch]:
         """All batches, in order, before pass 1."""
@@ -78,7 +82,8 @@ class Trainer:
 
     def count_terms(self) -> None:
         """What the weights of terms need to know of all examples."""
-        with closing(self.source.ahead_of_passes()) as batches:
+        source = cast(ReadAhead, self.source)
+        with closing(source.ahead_of_passes()) as batches:
             for batch in batches:
                 self.plan.weights.count(batch)
                 if batch.release:
