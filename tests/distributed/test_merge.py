@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle.merge import float32
 from oracle.merge import merge as oracle_merge
 
+from vwlite._native import merge_rows
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import delta as deltas
 from vwlite.distributed.base import base_of, digest_of
@@ -117,3 +119,36 @@ def test_a_file_that_changed_is_refused(tmp_path):
     for piece in pieces:
         with pytest.raises(InputDamaged, match="has changed since its shards were laid out"):
             opened(piece)
+
+
+def test_the_kernel_refuses_arrays_that_do_not_fit():
+    table, divisor = np.zeros((8, 3), np.float32), np.ones(2)
+    slots, values = np.array([1, 7], np.uint32), np.ones((2, 3), np.float32)
+    merge_rows.merge_split(table, [slots], [values], divisor)
+    assert table[[1, 7], 0].tolist() == [1, 1] and table.sum() == 6
+    with pytest.raises(ValueError, match="a divisor"):
+        merge_rows.merge_split(table, [slots, slots], [values, values], divisor)
+    with pytest.raises(ValueError, match="three columns"):
+        merge_rows.merge_split(table, [slots], [values[:, :2].copy()], divisor)
+    with pytest.raises(ValueError, match="a row for each"):
+        merge_rows.merge_split(table, [slots], [values[:1]], divisor)
+    with pytest.raises(ValueError, match="slots of the table"):
+        merge_rows.merge_split(table, [slots + np.uint32(1)], [values], divisor)
+
+
+@pytest.mark.parametrize("shards", [2, 3, 5])
+def test_merging_many_blocks_of_slots(shards):
+    draw = np.random.default_rng(shards)
+    table = draw.random((20_000, 4)).astype(np.float32)
+    divisor = shards**0.5 * np.arange(shards + 1.0) ** 0.5
+    slots = [np.flatnonzero(draw.random(20_000) < draw.choice([0.001, 0.5])).astype(np.uint32) for _ in range(shards)]
+    slots[0] = np.array([0, 4095, 4096, 19_999], np.uint32)
+    values = [draw.random((len(one), 3)).astype(np.float32) for one in slots]
+    base = {slot: tuple(map(float, table[slot, :3])) for slot in range(len(table))}
+    ends = []
+    for one, rows in zip(slots, values, strict=True):
+        started = {slot: (w, float32(g / shards), n) for slot, (w, g, n) in base.items()}
+        ends.append(started | {slot: tuple(map(float, row)) for slot, row in zip(one.tolist(), rows, strict=True)})
+    merge_rows.merge_split(table, slots, values, divisor)
+    expected = oracle_merge(base, ends)
+    assert {slot: tuple(map(float, table[slot, :3])) for slot in expected} == expected

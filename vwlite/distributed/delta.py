@@ -62,6 +62,9 @@ class Snapshot:
 
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The slots of ``table`` that are other than these, and their values."""
+        if not len(self.slots):
+            slots = set_rows(table, self.columns)
+            return slots, table[slots, : self.columns]
         slots = united(self.slots, set_rows(table, self.columns))
         before = np.zeros((len(slots), self.columns), np.float32)
         before[places(slots, self.slots)] = self.values

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite._native import merge_rows
 from vwlite.distributed.delta import Delta, places, united
 from vwlite.distributed.rule import Rule, rule_of
 from vwlite.errors import ModelError, UsageError
@@ -122,20 +123,9 @@ def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
-    slots, columns = known_slots(deltas), deltas[0].values.shape[1]
-    before = values[slots, :columns].astype(np.float64)
-    share = (values[slots, 1] / np.float32(rule.of)).astype(np.float64)  # what each shard has begun with
-    change, grown, touching = np.zeros(len(slots)), np.zeros(len(slots)), np.zeros(len(slots))
-    largest = before[:, 2].copy()
-    for delta in deltas:
-        at = places(slots, delta.slots)
-        change[at] += delta.values[:, 0] - before[at, 0]
-        grown[at] += delta.values[:, 1] - share[at]
-        largest[at] = np.maximum(largest[at], delta.values[:, 2])
-        touching[at] += 1
-    values[slots, 0] = before[:, 0] + change / rule.divisor(touching)
-    values[slots, 1] = before[:, 1] + grown
-    values[slots, 2] = largest
+    divisor = rule.divisor(np.arange(len(deltas) + 1, dtype=np.float64))
+    slots, rows = [delta.slots for delta in deltas], [np.ascontiguousarray(delta.values) for delta in deltas]
+    merge_rows.merge_split(values, slots, rows, divisor)
 
 
 def merge_means(values: np.ndarray, deltas: Sequence[Delta], weights: Sequence[float]) -> None:
