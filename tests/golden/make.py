@@ -1,0 +1,88 @@
+"""Writes the golden models of this version: make.py, from a source tree that is built; see tests/test_golden.py.
+
+A model of a released version is never written again: later versions must load it and predict the same bytes.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from vwlite.version import __version__
+
+HERE = Path(__file__).resolve().parent
+BITS = ("-b", "8")
+LEARNERS = {  # name: the text it learns, and the command
+    "gd": ("numbers", "train", *BITS, "-q", "ui", "--names"),
+    "logistic": ("signs", "train", *BITS, "--loss_function", "logistic", "--passes", "2", "-q", "ui"),
+    "sgd": ("numbers", "train", *BITS, "--sgd", "-l", "0.1", "--l1", "1e-4", "--l2", "1e-4"),
+    "poisson": ("counts", "train", *BITS, "--loss_function", "poisson"),
+    "quantile": ("numbers", "train", *BITS, "--loss_function", "quantile", "--quantile_tau", "0.8", "--ngram", "2"),
+    "ftrl": ("signs", "train", *BITS, "--ftrl", "--loss_function", "logistic"),
+    "coin": ("numbers", "train", *BITS, "--coin"),
+    "pistol": ("numbers", "train", *BITS, "--pistol"),
+    "bfgs": ("signs", "train", *BITS, "--bfgs", "--loss_function", "logistic", "--passes", "4", "--l2", "1"),
+    "active": ("signs", "train", *BITS, "--active", "--simulation", "--loss_function", "logistic"),
+    "lrq": ("numbers", "train", *BITS, "--lrq", "ui2", "--random_seed", "3"),
+    "dotproduct": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
+    "oaa": ("classes", "train", *BITS, "--oaa", "3", "--loss_function", "logistic", "--probabilities"),
+    "oaa-lrq": ("classes", "train", *BITS, "--oaa", "3", "--lrq", "ui2"),
+    "oaa-coin": ("classes", "train", *BITS, "--oaa", "3", "--coin"),
+    "oaa-names": ("names", "train", *BITS, "--oaa", "3", "--named_labels", "a,b,c"),
+    "csoaa": ("costs", "train", *BITS, "--csoaa", "3"),
+    "multilabel": ("lists", "train", *BITS, "--multilabel_oaa", "3"),
+    "multiclass": ("classes", "train", *BITS, "--multiclass", "3"),
+    "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
+    "ect": ("classes", "train", *BITS, "--ect", "3"),
+    "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),
+    "csoaa-ldf": ("groups", "train", *BITS, "--csoaa_ldf", "mc"),
+    "wap-ldf": ("groups", "train", *BITS, "--wap_ldf", "m"),
+    "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
+    "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),
+    "l1-binary": ("signs", "l1", *BITS, "--passes", "3"),
+    "l1-multinomial": ("names", "l1", "--model", "multinomial", "--passes", "3"),
+    "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
+    "aso": ("names", "aso train"),
+}
+
+
+def texts():
+    """By name, sixty lines each, from whole numbers alone."""
+    rows = [(row, row * 7 % 5, row * 11 % 7, row * 13 % 3) for row in range(60)]
+    words = [f"|u u{u} |i i{i}:{1 + c / 2} w{c}" for _, u, i, c in rows]
+    labels = {
+        "numbers": [f"{u / 2 + c - 1}" for _, u, _, c in rows],
+        "signs": ["1" if (u + c) % 3 else "-1" for _, u, _, c in rows],
+        "counts": [str(u + c) for _, u, _, c in rows],
+        "classes": [str(c + 1) for _, _, _, c in rows],
+        "names": ["abc"[c] for _, _, _, c in rows],
+        "costs": [f"1:{c} 2:{(c + 1) % 3} 3:{u}" for _, u, _, c in rows],
+        "lists": [("0", "1,2", "0,2")[c] for _, _, _, c in rows],
+    }
+    found = {name: [f"{label} 'r{row} {word}" for row, (label, word) in enumerate(zip(of, words, strict=True))]
+             for name, of in labels.items()}
+    found["sequences"] = [line + "\n" * (row % 5 == 4) for row, line in enumerate(found["names"])]
+    found["groups"] = [f"{1 + row % 3}:{c} {word}" + "\n" * (row % 3 == 2)
+                       for (row, _, _, c), word in zip(rows, words, strict=True)]
+    return {name: "\n".join(lines) + "\n" for name, lines in found.items()}
+
+
+def vwlite(folder, *words):
+    subprocess.run([sys.executable, "-m", "vwlite", *words], cwd=folder, check=True)
+
+
+def write(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, text in texts().items():
+        (folder / f"{name}.vw").write_text(text)
+    for name, (text, command, *options) in LEARNERS.items():
+        vwlite(folder, *command.split(), f"{text}.vw", *options, "--quiet", "-f", f"{name}.model")
+        vwlite(folder, "predict", f"{text}.vw", "-i", f"{name}.model", "-p", f"{name}.predictions", "--quiet")
+    for beside in (*folder.glob("*.ledger"), *folder.glob("*.lock")):
+        beside.unlink()
+    (folder / "models.tsv").write_text("".join(f"{name}\t{text}.vw\n" for name, (text, *_) in LEARNERS.items()))
+
+
+if __name__ == "__main__":
+    write(HERE / __version__)
