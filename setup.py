@@ -6,6 +6,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
+if sys.platform == "win32":
+    sys.exit("vwlite runs on Linux and macOS; on Windows it runs in WSL")
+
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -16,8 +19,11 @@ from distutils.command.install_data import install_data  # isort: skip  (setupto
 DEBUG = os.environ.get("VWLITE_DEBUG") == "1"
 ANNOTATE = os.environ.get("VWLITE_ANNOTATE") == "1"
 SANITIZE = os.environ.get("VWLITE_SANITIZE", "").split()
+# A wheel is for this Python and all later ones (abi3), but not for those without GIL, whose ABI is another.
+LIMITED = "bdist_wheel" in sys.argv and not (DEBUG or SANITIZE or sysconfig.get_config_var("Py_GIL_DISABLED"))
+LEAST = (3, 11)  # as requires-python has it
 # One folder for each kind of build and Python, so that none takes another's C code or objects for its own.
-KIND = "debug" if DEBUG else "annotate" if ANNOTATE else "release"
+KIND = "debug" if DEBUG else "annotate" if ANNOTATE else "abi3" if LIMITED else "release"
 BUILD = f"build/{KIND}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
 # Python's own flags ask for debug data, which is four fifths of a module and a quarter of the compiler's time.
 OPTIMIZE = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
@@ -71,6 +77,8 @@ def extension(name, source):
         include_dirs=["cython_ext"],
         extra_compile_args=OPTIMIZE + PORTABLE + SANITIZE,
         extra_link_args=STRIP + SANITIZE,
+        define_macros=[("Py_LIMITED_API", f"0x{LEAST[0]:02X}{LEAST[1]:02X}0000")] if LIMITED else [],
+        py_limited_api=LIMITED,
     )
 
 
@@ -123,6 +131,7 @@ if __name__ == "__main__":  # processes that translate import this file
         # Folders of build_ext's own: an editable install gives it temporary ones, and all is compiled once more.
         options={
             "build": {"build_base": BUILD, "build_lib": f"{BUILD}/lib", "parallel": CORES},
+            "bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)} if LIMITED else {},
             "build_ext": {"build_temp": f"{BUILD}/objects", "build_lib": f"{BUILD}/lib"},
         },
     )

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,3 +99,11 @@ def test_make_help_lists_every_target():
     printed = output("make", "--no-print-directory", "help")
     listed = [line.split()[0] for line in printed.splitlines()]
     assert listed == phony.split()[1:]
+
+
+MACROS = re.compile(r"\bPy[A-Z]\w*_(?:AS|GET)_[A-Z]+\b")  # which look into objects, whose layout may change
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.stem)
+def test_a_kernel_keeps_to_the_stable_abi(source):
+    assert MACROS.findall(source.read_text()) == []

@@ -7,7 +7,7 @@ follows (0 where it is the marked word) in 32-bit words, then the other words as
 least a bit, so the size of the unpacked column is bounded by that of the packed one.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -126,7 +126,7 @@ cdef bytes pack_unmarked(const uint32_t *word, size_t n, size_t budget):
                 width = RAW
             length = packed_size(n, width, size)
         packed = PyBytes_FromStringAndSize(NULL, length)
-        out = <uint8_t *>PyBytes_AS_STRING(packed)
+        out = <uint8_t *>PyBytes_AsString(packed)
         with nogil:
             memset(out + length - 8, 0, 8)
             if width == RAW:
@@ -194,8 +194,8 @@ def pack(const uint32_t[::1] words, bint allow_marked=False, size_t budget=0):
         with nogil:
             found = split_marked(word, n, marked, memory, memory + bits // 4)
         others = pack_unmarked(memory + bits // 4, found, budget)
-        memcpy(&width, PyBytes_AS_STRING(others), 4)
-        memcpy(&distinct, PyBytes_AS_STRING(others) + 4, 4)
+        memcpy(&width, PyBytes_AsString(others), 4)
+        memcpy(&distinct, PyBytes_AsString(others) + 4, 4)
         size = packed_size(n, width if width == RAW else width_of(distinct + 1), distinct + 1)
         size = min(size, packed_size(n, RAW, 0))
         if size <= HEADER_BYTES + bits + <size_t>len(others):
@@ -251,7 +251,7 @@ def join_pieces(const uint8_t[::1] text, const uint32_t[::1] start, const uint32
             total += end[i] - start[i]
     offsets[n] = <uint32_t>total
     joined = PyBytes_FromStringAndSize(NULL, total)
-    out = <uint8_t *>PyBytes_AS_STRING(joined)
+    out = <uint8_t *>PyBytes_AsString(joined)
     for i in range(n):
         if end[i] > start[i]:
             memcpy(out + offsets[i], &text[start[i]], end[i] - start[i])

@@ -4,8 +4,8 @@ from libc.math cimport INFINITY, isfinite, isnan
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.bytes cimport PyBytes_AsString, PyBytes_Size
+from cpython.float cimport PyFloat_AsDouble, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.unicode cimport PyUnicode_Check
 
@@ -46,7 +46,7 @@ cdef class DictRows:
     def __cinit__(self, uint32_t seed, bint hash_all, bint named, Py_ssize_t row=0):
         """``row`` is the number of the first row. With ``named`` names are kept, which takes longer."""
         self.seed, self.hash_all, self.named = seed, hash_all, named
-        self.anonymous_hash = murmur3(PyBytes_AS_STRING(NOTHING), 0, seed)
+        self.anonymous_hash = murmur3(PyBytes_AsString(NOTHING), 0, seed)
         self.row = row
         self.clear()
 
@@ -124,7 +124,7 @@ cdef class DictRows:
         cdef double number
         cdef float single
         if PyFloat_Check(value):
-            number = PyFloat_AS_DOUBLE(value)
+            number = PyFloat_AsDouble(value)
         elif PyUnicode_Check(value):
             key = self.as_text(key)
             self.emit(key, value, self.hash_text(value, self.hash_text(key, seed, False), True), 1)
@@ -167,7 +167,7 @@ cdef class DictRows:
     cdef uint32_t hash_text(self, text, uint32_t seed, bint text_value) except? 0:
         cdef uint32_t hash
         cdef bytes raw = (<str>text).encode("utf-8", "surrogateescape")
-        hash_outside_name(<const uint8_t *>PyBytes_AS_STRING(raw), <size_t>PyBytes_GET_SIZE(raw), seed, self.hash_all, text_value,
+        hash_outside_name(<const uint8_t *>PyBytes_AsString(raw), <size_t>PyBytes_Size(raw), seed, self.hash_all, text_value,
                           POWERS_OF_TEN, &hash)
         return hash
 
