@@ -4,11 +4,11 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vwlite.reporting import braille, svg
-from vwlite.reporting.axes import Axis, axis, short
+from vwlite.reporting.axes import TINY, Axis, axis, short
 from vwlite.reporting.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart
 
 NUMBERS = st.floats(-1e12, 1e12)
@@ -29,10 +29,13 @@ def test_ticks(low, high, logarithmic, whole, ticks):
     assert Axis("", low, high, logarithmic, whole).ticks() == pytest.approx(ticks)
 
 
+@example([0.0, 5e-324], False)
+@example([5e-324], True)
+@example([1.0, 1.0 + 2**-52], True)
 @given(st.lists(NUMBERS), st.booleans())
 def test_any_values_have_an_axis(values, logarithmic):
     found = axis("", values, logarithmic)
-    shown = [value for value in values if value > 0 or not logarithmic]
+    shown = [value for value in values if value > TINY or not logarithmic]
     assert found.low < found.high and all(-1e-9 <= found.place(value) <= 1 + 1e-9 for value in shown)
     assert len(found.ticks()) <= 14
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 STEPS = (1, 2, 5, 10)
+TINY = 1e-250  # below it a number is 0
+NARROW = 1e-9  # difference of numbers, as a share of them, that an axis does not show
 SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -45,10 +47,12 @@ class Axis:
 
 def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: bool = False) -> Axis:
     """One that shows all ``values``; of none, from 0 to 1, and of equal ones, a little around them."""
-    shown = [value for value in values if math.isfinite(value) and (value > 0 or not logarithmic)]
+    shown = [value for value in values if math.isfinite(value) and (value > TINY or not logarithmic)]
     low, high = (min(shown), max(shown)) if shown else (1.0, 10.0) if logarithmic else (0.0, 1.0)
-    if low == high:
-        low, high = (low / 2, high * 2) if logarithmic else (low - (abs(low) or 1) / 10, high + (abs(high) or 1) / 10)
+    size = max(abs(low), abs(high))
+    if high - low <= NARROW * size or size <= TINY:
+        margin = size / 10 if size > TINY else 0.1
+        low, high = (low / 2, high * 2) if logarithmic else (low - margin, high + margin)
     return Axis(label, low, high, logarithmic, whole)
 
 
