@@ -26,7 +26,8 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     RATE_NOW = 3           # learning rate, decayed by the passes so far
     UNBOUNDED = 4          # number of updates that hit an iteration limit
     MISMATCHED = 5         # number of rows whose sides cannot be paired by position (rank 0)
-    SCALARS = 6
+    LATER = 6              # 0 in the first pass
+    SCALARS = 7
     MAX_PAIRS = 16
 
 
@@ -40,6 +41,7 @@ cdef struct Learner:
     double decay             # L2 on latent vectors
     double offset            # added to every element of both vectors
     double power_t, initial_t
+    double first_pass_t      # 0: the rate is constant within the first pass, too
     bint positional          # rank 0: feature i of one side is paired with feature i of the other
     bint frozen
     bint vw_compat
@@ -143,9 +145,13 @@ cdef inline double dot_products(const DyadicScratch *work) noexcept nogil:
 
 
 cdef inline double step_rate(const Learner *m) noexcept nogil:
-    """The current learning rate: decayed by passes and, unless power_t is 0, by ``(t0 / (t0 + t))^power_t`` within them."""
+    """The current learning rate: decayed by passes and, unless power_t is 0, by ``(t0 / (t0 + t))^power_t`` within them.
+
+    With power_t 0 it is multiplied by ``sqrt(t1 / (t1 + t))`` in the first pass.
+    """
+    cdef double t1 = m.first_pass_t
     if m.power_t == 0:
-        return m.scalars[RATE_NOW]
+        return m.scalars[RATE_NOW] * (sqrt(t1 / (t1 + m.scalars[TIME])) if t1 > 0 and m.scalars[LATER] == 0 else 1)
     return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
 
 
@@ -344,6 +350,7 @@ cdef Learner open_learner(state, config, plan):
     m.params.min_label, m.params.max_label = <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL]
     m.loss_code, m.link = config.loss_code, config.link_code
     m.decay, m.offset, m.power_t, m.initial_t = config.decay, config.offset, config.power_t, config.initial_t
+    m.first_pass_t = config.first_pass_t
     m.positional, m.frozen, m.vw_compat = config.rank == 0, config.frozen, config.vw_compat
     m.pairs = len(plan.pairs)
     for pair in range(m.pairs):

@@ -134,6 +134,7 @@ DYADIC = {  # options: options without; their effect on the linear weights shows
     "--dotproduct ui --dotproduct uu": "--dotproduct ui",
     "--dotproduct ui --rank 3": "--dotproduct ui",
     "--dotproduct ui --dot-l2 0.5": "--dotproduct ui",
+    "--dotproduct ui --dot-first-t 2": "--dotproduct ui",
     "--dotproduct ui --dot-init 0.3": "--dotproduct ui",
     "--dotproduct ui --dot-init-kind normal": "--dotproduct ui",
     "--dotproduct ui --dot-offset 0.2": "--dotproduct ui",

@@ -110,3 +110,17 @@ def test_what_does_not_go_together(options, message, vwlite, write, names_in):
 def test_learners_without_a_seed_of_their_own_are_shuffled_by_it_too(update, trained):
     first, *others = (trained("m", update, "--random_seed", seed) for seed in (0, 1, 2))
     assert first == trained("m", update) and first not in others and others[0] != others[1]
+
+
+@pytest.mark.parametrize("options", ["--dotproduct ui", "--shuffle"])
+def test_predictions_are_those_of_the_first_pass_where_later_ones_are_shuffled(options, vwlite, write, tmp_path):
+    write("data.vw", "".join(f"{n % 5} 't{n} |u {n % 7} |i {n % 11}\n" for n in range(60)))
+    common = ["train", "data.vw", "--quiet", "--holdout_off", *options.split()]
+    vwlite(*common, "-f", "plain", "--passes", 3)
+    vwlite(*common, "-f", "shown", "--passes", 3, "-p", "p", "-r", "r")
+    vwlite(*common, "-p", "once")
+    assert (tmp_path / "shown").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert (tmp_path / "p").read_text() == (tmp_path / "once").read_text()
+    assert len((tmp_path / "r").read_text().splitlines()) == 60
+    vwlite(*common, "--no-shuffle", "--passes", 3, "-p", "all")
+    assert len((tmp_path / "all").read_text().splitlines()) == 180

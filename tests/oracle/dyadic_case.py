@@ -39,7 +39,7 @@ class Case:
 
     def __init__(self, loss, pairs=("ab",), bits=8, noconstant=False, strict=True, **options):
         self.loss, self.pairs = loss, tuple(pairs)
-        options.setdefault("dot_l2", 0.0)
+        options = {"dot_l2": 0.0, "first_pass_t": 0.0, **options}
         config = DyadicConfig(loss_config(loss), pairs=len(self.pairs), **options)
         self.learner = Dyadic(config, bits, vw_compat=not strict)
         features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant)

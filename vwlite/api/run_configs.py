@@ -34,12 +34,15 @@ def input_config(options: Mapping[str, Any]) -> InputConfig:
 
 
 def shuffles(options: Mapping[str, Any]) -> bool:
-    """By default where it helps and no output shows the order."""
-    shows_order = options.get("predictions") or options.get("raw_predictions") or options.get("audit")
-    if options.get("shuffle_first") and shows_order:
+    """By default where it helps and no output shows the order.
+
+    Predictions are those of the run's first pass, which is in order unless the run goes on from a model.
+    """
+    predicts = options.get("predictions") or options.get("raw_predictions")
+    if options.get("shuffle_first") and (predicts or options.get("audit")):
         raise UsageError("--shuffle-first puts the predictions out of order: drop -p and -r, or --shuffle-first")
-    later = (options.get("passes") or 1) > 1 or options.get("initial")
-    if options.get("shuffle") and shows_order and later:
+    shows_order = options.get("audit") or (predicts and options.get("initial"))
+    if options.get("shuffle") and shows_order and ((options.get("passes") or 1) > 1 or options.get("initial")):
         raise UsageError("--shuffle puts the predictions of later passes out of order: drop -p and -r, or --shuffle")
     if options.get("shuffle") is not None:
         return bool(options["shuffle"])

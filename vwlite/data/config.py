@@ -45,7 +45,7 @@ class InputConfig(Config):
     examples: int = option(0, "Read N examples at most, 0 for all.", section="Input", low=0)
     shuffle: bool = option(
         False, "Shuffle later passes.", section="Passes", spelled=("--shuffle/--no-shuffle",),
-        shown="with --dotproduct, not with -p",
+        shown="with --dotproduct",
     )
     shuffle_first: bool = option(
         False, "Read all first, then learn it in random order, as sorted data need.", section="Passes",

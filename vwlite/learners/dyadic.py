@@ -25,6 +25,7 @@ SCALARS = (
     "rate",  # learning rate, decayed by the passes so far
     "unbounded",  # updates that hit an iteration limit
     "mismatched",  # rows whose sides cannot be paired by position (rank 0)
+    "later",  # 0 in the first pass, then 1; models without it were learned at one rate within the first pass
 )
 COUNTS = ("unbounded", "mismatched")
 MASK = 2**64 - 1
@@ -36,7 +37,7 @@ class KernelConfig(CommonConfig):
     def __init__(self, config: DyadicConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.rank, self.decay, self.offset = config.rank, config.decay, config.dot_offset
-        self.power_t, self.initial_t = config.power_t, config.initial_t
+        self.power_t, self.initial_t, self.first_pass_t = config.power_t, config.initial_t, config.first_pass_t
         self.scale, self.normal = config.dot_init, config.dot_init_kind == "normal"
         base = config.random_seed * 0x9E3779B97F4A7C15
         self.seeds = [
@@ -103,11 +104,16 @@ class Dyadic(Learner):
             count_in(scalars, name)
         for name in SCALARS:
             if whole or name in ("min_label", "max_label"):
-                self.set(**{name: float(scalars[name])})
+                self.set(**{name: float(scalars.get(name, 1) if name == "later" else scalars[name])})
         self.weights = self.checked(arrays, "weights", 1)
         for pair in range(self.config.pairs):
             for side in range(2):
                 self.latent[pair][side] = self.checked(arrays, f"latent{pair}{'ab'[side]}", self.stride)
+
+    def end_pass(self) -> None:
+        super().end_pass()
+        if self.config.decay_learning_rate != 1:  # otherwise a run goes on as if the pass had not ended
+            self.set(later=1)
 
     def warnings(self) -> list[str]:
         lines = []

@@ -26,14 +26,21 @@ class Predictions(Listener):
         raw: bool = False,
         all_digits: bool = True,
         fill_gaps: bool = False,
+        first_pass: bool = False,
     ) -> None:
         """``raw``: predictions before clip and link, with ``all_digits`` or six of them. ``fill_gaps``: a malformed
-        line's prediction is ``nan``, so that predictions stay beside their lines.
+        line's prediction is ``nan``, so that predictions stay beside their lines. ``first_pass``: of that pass alone.
         """
         self.writer, self.learner, self.raw = writer, learner, raw
         self.all_digits, self.fill_gaps = raw and all_digits, fill_gaps
+        self.first_pass, self.number = first_pass, 1
+
+    def begin_pass(self, number: int) -> None:
+        self.number = number
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.first_pass and self.number > 1:
+            return
         values = results.raw if self.raw else results.prediction
         if self.fill_gaps:
             for gap in batch.gaps:
@@ -67,14 +74,18 @@ def open_predictions(
     as_raw: bool = False,
     all_digits: bool = True,
     fill_gaps: bool = False,
+    first_pass: bool = False,
 ) -> list[Predictions]:
     """Those asked for, in files that ``closing`` closes; ``as_raw``: predictions are written as raw ones are.
+
+    The others as ``Predictions`` has them.
 
     Raises OutputError. Of a learner without raw predictions their file stays empty, as vw's does.
     """
     def opened(path: str, raw: bool) -> Predictions:
         writer = closing.enter_context(PredictionWriter(path))
-        return Predictions(writer, learner, raw=raw, all_digits=all_digits, fill_gaps=fill_gaps)
+        how = {"all_digits": all_digits, "fill_gaps": fill_gaps, "first_pass": first_pass}
+        return Predictions(writer, learner, raw=raw, **how)
 
     plain = opened(output.predictions, as_raw) if output.predictions else None
     raw = opened(output.raw_predictions, True) if output.raw_predictions else None

@@ -104,7 +104,7 @@ class Training:
         with ExitStack() as closing:
             closing.callback(self.source.close)
             closing.callback(self.writer.best.drop)
-            predictions = open_predictions(closing, config.output, self.learner)
+            predictions = open_predictions(closing, config.output, self.learner, first_pass=config.input.shuffle)
             closing.enter_context(self.policy.keeping(self.bad_lines.keep))
             closing.callback(self.display.close)
             listeners = self.listeners(predictions)

@@ -31,7 +31,9 @@ class DyadicConfig(LearnerConfig):
     """Options of a dyadic model. ``learning_rate`` and ``dot_l2`` None depend on the loss.
 
     ``rank`` 0 pairs the features of both sides by position. The rate of the example at time t, the importance learned
-    so far, is ``learning_rate * decay_learning_rate^passes * (initial_t / (initial_t + t))^power_t``.
+    so far, is ``learning_rate * decay_learning_rate^passes * (initial_t / (initial_t + t))^power_t``. With power_t 0 it
+    is multiplied by ``sqrt(first_pass_t / (first_pass_t + t))`` in the first pass, which may be the only one, and in
+    later ones where ``decay_learning_rate`` is 1.
     """
 
     loss: LossConfig = field(default_factory=LossConfig)
@@ -45,6 +47,10 @@ class DyadicConfig(LearnerConfig):
     decay_learning_rate: float = again(GdConfig, "decay_learning_rate", 0.75)
     power_t: float = again(GdConfig, "power_t", 0.0, low=0)
     initial_t: float = again(GdConfig, "initial_t", 1.0)
+    first_pass_t: float = option(
+        3000.0, "In the first pass the rate falls as sqrt(X / (X + t)), t the importance so far; 0: it does not.",
+        section=SECTION, spelled=("--dot-first-t",), low=0,
+    )
     dot_l2: float | None = option(
         None, "L2 decay of the latent vectors.", section=SECTION, spelled=("--dot-l2",), low=0, shown=by_loss(1)
     )
