@@ -277,3 +277,28 @@ def test_metrics_that_there_are_not():
 def test_a_value_of_the_words_is_refused_with_the_sentence_of_the_keyword(typed, told):
     with pytest.raises(ValueError, match=told):
         Model(typed)
+
+
+def test_predictions_that_no_feature_changes_are_told_of(caplog):
+    model = Model()
+    assert model.predict("|x a") == 0 and not caplog.records  # it has learned nothing
+    model.learn("1 |x a\n0 |x b\n")
+    model.predict("|other a")
+    assert "no feature of the data changed a prediction" in caplog.text
+    caplog.clear()
+    model.predict("|other b")
+    model.predict("|x a")
+    assert not caplog.records
+    model.predict(np.ones((2, 3)))
+    assert "all 2 predictions are that of a line without features" in caplog.text
+
+
+@pytest.mark.parametrize("data", [np.ones((2, 2)), [{"a": 1}], {"x": np.ones((2, 2))}])
+def test_functions_of_files_say_what_learns_data_in_memory(data):
+    with pytest.raises(UsageError, match=r"read files: Model\(\.\.\.\)\.learn\(data, y\) learns what is in memory"):
+        library.train(data)
+
+
+def test_a_single_row_goes_into_a_list():
+    with pytest.raises(UsageError, match="a row that is a dict goes into a list"):
+        Model().predict({"app": "3"})

@@ -138,8 +138,9 @@ def test_python_makes_the_bytes_of_the_command(data, run_cli):
     assert model.dumps() == (data / "m").read_bytes()
 
 
-def test_combined_regression_and_ranking(data, run_cli):
-    options = ("--weight", "degree", "--steps", "2000", "--loss_function", "logistic", "--quiet")
+@pytest.mark.parametrize("weighing", ["--weight degree", "--weight idf --min_df 1", "--value log", "--unit"])
+def test_combined_regression_and_ranking(weighing, data, run_cli):
+    options = (*weighing.split(), "--steps", "2000", "--loss_function", "logistic", "--quiet")
     run_cli("crr", "t.vw", "-f", "m", *options)
     run_cli("crr", "-f", "pipe", *options, stdin=LINES)
     assert (data / "m").read_bytes() == (data / "pipe").read_bytes()

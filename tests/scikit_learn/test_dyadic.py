@@ -166,7 +166,7 @@ def test_refusals_of_predict():
     tables = DyadicRegressor().fit((ones(USER), ones(ITEM)), RATING)
     with pytest.raises(DataError, match="the user table has 9 columns, and had 12 at first"):
         tables.predict((ones(ITEM), ones(ITEM)))
-    with pytest.raises(DataError, match="column 'user': ann is of another type than 0 was"):
+    with pytest.raises(DataError, match="column 'user': 'ann' is text, and the column was of numbers"):
         DyadicRegressor().fit(X, RATING).predict([["ann", "film"]])
     side = DyadicRegressor(namespaces={"user": ["age"]}).fit(frame("pandas", age=USER % 5), RATING)
     with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing"):

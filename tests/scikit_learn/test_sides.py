@@ -23,7 +23,7 @@ def test_every_row_has_the_column_of_its_id_or_none(first, later):
         side: sorted({pair[place] for pair in X.tolist()}) for place, side in enumerate(("user", "item"))
     }
     if isinstance(first[0][0], str) != isinstance(later[0][0], str):
-        with pytest.raises(DataError, match="is of another type than"):
+        with pytest.raises(DataError, match="and the column was of"):
             sides.tables(np.array(later))
         return
     for place, (side, table) in enumerate(sides.tables(np.array(later)).items()):

@@ -24,10 +24,17 @@ from vwlite.storage.memory_file import readable, written
 Self = TypeVar("Self", bound="ASOModel")
 
 
+def listed(aux: str | Sequence[str]) -> tuple[str, ...]:
+    """Kinds of problems; a text is one of them."""
+    return (aux,) if isinstance(aux, str) else tuple(aux)
+
+
 class ASOModel(SolverModel):
     """Theta, the structure that many problems made of unlabelled rows share, and the features it makes of rows."""
 
-    def __init__(self, aux: Sequence[str] = ("freq",), *, solver: SolverConfig | None = None, **options: Any) -> None:
+    def __init__(
+        self, aux: str | Sequence[str] = ("freq",), *, solver: SolverConfig | None = None, **options: Any
+    ) -> None:
         """``aux``: kinds of problems, as ``--aux`` takes them; ``options``: other fields of ``LearnConfig``.
 
         Raises UsageError, TypeError for an option of another name.
@@ -35,7 +42,7 @@ class ASOModel(SolverModel):
         super().__init__()
         solver = solver or SolverConfig()
         options.setdefault("target", replace(solver, passes=TargetConfig().solver.passes))
-        self.aux = tuple(aux)
+        self.aux = listed(aux)
         self.config = LearnConfig(aux=tuple(map(read_aux, self.aux)), solver=solver, **options)
 
     @property

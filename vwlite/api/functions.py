@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.api.data_source import is_array
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.memory_run import Log, MemoryWriter, log, opened, restored
 from vwlite.api.model import Model
 from vwlite.api.option_rules import check_effects
 from vwlite.api.train_files import train_files
 from vwlite.api.train_shards import train_shards
+from vwlite.data.tables import is_table
 from vwlite.distributed.engines import Engine, Processes, engine_for
 from vwlite.distributed.merging import merge_files, write
 from vwlite.errors import UsageError
@@ -126,5 +128,7 @@ def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) ->
 
 
 def files(paths: Paths) -> list[Path]:
+    if is_table(paths) or is_array(paths):
+        raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     return [Path(name) for name in names]

@@ -37,6 +37,7 @@ from vwlite.training.predict import not_finite
 from vwlite.training.prediction_arrays import Answers, PredictionArrays
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
+from vwlite.training.unmoved_predictions import Unmoved
 
 log = logging.getLogger("vwlite")
 OpenInputs = Callable[..., Inputs]
@@ -215,7 +216,9 @@ class AnsweringRun(TestRun):
         raw: bool,
     ) -> None:
         self.collected = PredictionArrays(learner, raw, fill_gaps=True)
-        super().__init__(config, learner, model, open_inputs, bad_lines, [self.collected])
+        self.learned, self.unmoved = bool(model.counters.get("example_number")), Unmoved()
+        watching = [self.unmoved] if learner.simple_labels else []
+        super().__init__(config, learner, model, open_inputs, bad_lines, [self.collected, *watching])
         self.test(learner)
 
     def test(self, learner: Learner) -> None:
@@ -228,7 +231,16 @@ class AnsweringRun(TestRun):
     def answers(self) -> Answers:
         """Raises as ``run``."""
         self.run()
+        self.warn()
         return self.collected.result()
+
+    def warn(self) -> None:
+        """Log, once, that no feature has changed a prediction of a model that has learned."""
+        if self.learned and self.unmoved.all_same and self.unmoved.rows:
+            learner, format = self.trainer.learner, self.source.inputs.format
+            if warning := self.unmoved.warning(learner, self.trainer.plan, format):
+                log.warning(warning)
+            self.unmoved.all_same = False
 
 
 def terms_of(

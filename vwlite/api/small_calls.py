@@ -98,6 +98,9 @@ class SmallTests:
     def test(self, learner: Learner) -> None:
         """Have another learner, of the same kind, answer from now on."""
         self.run.test(learner)
+        if not self.run.learned:
+            self.run.learned = True
+            self.run.unmoved.forget()
         self.outdated = False
 
     def answers(self, block: Block) -> np.ndarray | list[Any]:
@@ -113,6 +116,7 @@ class SmallTests:
         for listener in trainer.listeners:
             listener.pass_read(1)
         self.run.check()
+        self.run.warn()
         return self.run.collected.result()
 
 

@@ -26,7 +26,8 @@ def pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ExtraMissing("data frames are read by pyarrow: pip install 'vwlite[arrow]'") from None
+        message = "data frames, and files of Arrow and Parquet, are read by pyarrow: pip install 'vwlite[arrow]'"
+        raise ExtraMissing(message) from None
     return pyarrow
 
 

@@ -141,4 +141,5 @@ def matrix_of(data: Any, names: ColumnNames) -> Dense | Sparse:
     if is_sparse(data):
         return Sparse(data, names)
     shape = f" of shape {data.shape}" if isinstance(data, np.ndarray) else ""
-    raise UsageError(f"expected a 2-D array or a sparse matrix, not {type(data).__name__}{shape}")
+    hint = "; a row that is a dict goes into a list" if isinstance(data, str | bytes | int | float) else ""
+    raise UsageError(f"expected a 2-D array or a sparse matrix, not {type(data).__name__}{shape}{hint}")

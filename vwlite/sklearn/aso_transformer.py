@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from vwlite.api.aso_model import ASOModel
+from vwlite.api.aso_model import ASOModel, listed
 from vwlite.api.configs import available_cores
 from vwlite.data.batch import Batch
 from vwlite.data.frame_batches import opened
@@ -33,7 +33,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     Parameters
     ----------
-    aux : sequence of str, default=("freq",)
+    aux : str or sequence of str, default=("freq",)
         Kinds of problems, as ``--aux`` takes them: "freq", "freq-k:3", "mask:next", "top-k:2", "labels" ...
     dim : int, default=50
         Features of each group.
@@ -55,6 +55,8 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Length of each group's features.
     unit : bool, default=True
         Scale rows to length 1 to learn, and each group's features to length ``scale``.
+    idf : bool, default=False
+        Weigh features by ln(n / rows that have them), before rows are scaled.
     namespaces : dict or None, default=None
         Of data frames: ``{"user": ["age", "city"]}``, the columns in each namespace.
     random_state : int, RandomState or None, default=0
@@ -74,7 +76,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def __init__(
         self,
         *,
-        aux: Sequence[str] = ("freq",),
+        aux: str | Sequence[str] = ("freq",),
         dim: int = 50,
         dims: Mapping[str, int] | None = None,
         groups: Sequence[Sequence[str]] = (),
@@ -88,6 +90,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         passes: int = 5,
         scale: float = 1.0,
         unit: bool = True,
+        idf: bool = False,
         namespaces: Mapping[str, Sequence[str]] | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -106,6 +109,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.passes = passes
         self.scale = scale
         self.unit = unit
+        self.idf = idf
         self.namespaces = namespaces
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -117,7 +121,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Raises ValueError, DataError where there is no row or no problem.
         """
-        kinds = {read_aux(one).kind for one in self.aux}
+        kinds = {read_aux(one).kind for one in listed(self.aux)}
         supervised = not kinds.isdisjoint(SUPERVISED)
         given = list(y) if y is not None and (supervised or "labels" in kinds) else None
         labels = None if given is None else [*map(label_word, given)]
@@ -150,6 +154,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             iterations=self.iterations,
             positive=self.positive,
             unit=self.unit,
+            idf=self.idf,
             several=several,
         )
 

@@ -50,7 +50,8 @@ class Categories:
         if not (self.width and len(values)):
             return np.full(len(codes), -1)
         if (self.values.dtype.kind in "biuf") != (values.dtype.kind in "biuf"):
-            raise DataError(f"column {self.name!r}: {values[0]} is of another type than {self.values[0]} was")
+            one, other = ("text", "numbers") if values.dtype.kind not in "biuf" else ("a number", "texts")
+            raise DataError(f"column {self.name!r}: {values[0]!r} is {one}, and the column was of {other}")
         places = np.minimum(np.searchsorted(self.values, values), self.width - 1)
         found: np.ndarray = np.append(np.where(self.values[places] == values, places, -1), -1)[codes]
         return found

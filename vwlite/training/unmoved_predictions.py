@@ -16,6 +16,10 @@ class Unmoved(Listener):
     """Looks at predictions before clip and link until one differs from the first."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was seen."""
         self.first: float | None = None
         self.all_same = True
         self.rows = 0

@@ -115,9 +115,10 @@ class TrainingSet:
         """Let examples have the terms that steps are to learn from."""
         weights = self.plan.weights
         if weights:
-            for batch in self.batches:
-                weights.count(batch)
-            weights.settle()
+            if weights.waiting:
+                for batch in self.batches:
+                    weights.count(batch)
+                weights.settle()
             for number, batch in enumerate(self.batches):
                 self.batches[number] = weights.apply(batch)[0]
                 if weights.degree is not None:
