@@ -16,7 +16,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 
 OF_ROWS = ("y", "weight", "base", "tags", "names", "namespaces")
 
@@ -43,6 +43,12 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
         return parsed_text(data, config, format)
 
     return partial(MemoryInputs, read)
+
+
+def check_labels(data: Any, y: Any) -> None:
+    """Raises DataError for rows to learn without labels; text has its own."""
+    if y is None and not paths_of(data) and (is_table(data) or is_array(data)):
+        raise DataError("there is no labelled example to learn from: give the labels of the rows as y")
 
 
 def paths_of(data: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite.api import memory_run
 from vwlite.api.configs import feature_changes, loss_changes
-from vwlite.api.data_source import inputs_of
+from vwlite.api.data_source import check_labels, inputs_of
 from vwlite.api.described import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
@@ -106,6 +106,7 @@ class Model(Described):
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
+            check_labels(data, y)
             run = memory_run.LearningRun(
                 *(config, self._learner, self._plan, self._begun(), inputs_of(data, columns)),
                 bad_lines_config(self._typed, bad_lines),
