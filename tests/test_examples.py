@@ -147,3 +147,20 @@ def test_a_csv_file_of_ones_own(polars_csv, tmp_path):
     (tmp_path / "own.csv").write_text("\n".join(["color,size,label", *rows]))
     assert re.search(r"^accuracy +1.000$", polars_csv("own.csv"), re.M)
     assert not (tmp_path / "people.csv").exists()
+
+
+def test_shards_beside_one_pass(tmp_path, cli_env):
+    text = "".join(f"{1 if n % 3 else -1} |a x{n % 3} y{n % 11} z{n % 7}\n" for n in range(600))
+    (tmp_path / "train").write_text(text)
+    (tmp_path / "test").write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n")
+    command = [sys.executable, EXAMPLES / "shards.py", "train", "test", "--shards", "2,3", "--rounds", "2"]
+    learner = ["--json", "out", "--", "--loss_function", "logistic", "-b", "10"]
+    done = subprocess.run([*command, *learner], cwd=tmp_path, env=cli_env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "out").read_text())
+    assert found["rounds"].keys() == {"2", "3"} and all(len(after) == 2 for after in found["rounds"].values())
+    rows = [line.split("|")[1:4] for line in done.stdout.splitlines()[2:]]
+    for shards, alone, after in rows:
+        assert float(alone) == pytest.approx(found["sequential"], abs=1e-4)
+        expected = [100 * (loss / found["sequential"] - 1) for loss in found["rounds"][shards.strip()]]
+        assert [float(one) for one in after.split()] == pytest.approx(expected, abs=0.06)
