@@ -84,3 +84,71 @@ def test_an_interrupted_run_goes_on(cli_env, run_cli, tmp_path, text):
     assert "going on after round" in run_cli(*command, "--resume").stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["held.vw", "m", "m.ledger", "t.vw", "whole", "whole.ledger"]
+
+
+@pytest.fixture
+def scheduler(monkeypatch):
+    """The address of a Dask scheduler with two workers."""
+    pytest.importorskip("dask", reason="pip install 'vwlite[dask]'")
+    import distributed
+
+    monkeypatch.setattr("vwlite.distributed.dask_scheduler.PATIENCE", 2)
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(2, **options) as cluster:
+        yield cluster
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_scheduler_makes_the_same_bytes(scheduler, run_here, tmp_path, text):
+    (tmp_path / "t.vw").write_text(text)
+    command = ("train", "t.vw", "--shards", "3", "--rounds", "2", "--quiet", "-f")
+    run_here(*command, "local", "--workers", "2")
+    run_here(*command, "cluster", "--scheduler", scheduler.scheduler_address)
+    assert (tmp_path / "cluster").read_bytes() == (tmp_path / "local").read_bytes()
+    import vwlite
+
+    vwlite.train("t.vw", shards=3, rounds=2, scheduler=scheduler.scheduler_address, final_regressor="python")
+    assert (tmp_path / "python").read_bytes() == (tmp_path / "local").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_workers_of_another_version_and_none(scheduler, run_here, tmp_path, text):
+    import distributed
+
+    (tmp_path / "t.vw").write_text(text)
+    command = ("train", "t.vw", "-f", "m", "--scheduler", scheduler.scheduler_address)
+    with distributed.Client(scheduler) as client:
+        client.run(exec, "import vwlite.version; vwlite.version.__version__ = '9.9'")
+    said = run_here(*command, status=70).stderr
+    assert "the Dask worker tcp://" in said and "has vwlite 9.9, this is" in said
+    scheduler.scale(0)
+    scheduler.sync(scheduler._correct_state)
+    assert "has no worker" in run_here(*command, status=70).stderr
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_scheduler(run_here, tmp_path, text, monkeypatch):
+    pytest.importorskip("dask", reason="pip install 'vwlite[dask]'")
+    monkeypatch.setattr("vwlite.distributed.dask_scheduler.PATIENCE", 1)
+    (tmp_path / "t.vw").write_text(text)
+    (tmp_path / "file.json").write_text("{}")
+    for address in ("tcp://127.0.0.1:9", "nonsense://x", "file.json"):
+        said = run_here("train", "t.vw", "-f", "m", "--scheduler", address, status=70).stderr
+        assert f"there is no Dask scheduler at {address}: " in said
+
+
+def test_without_dask(run_here, tmp_path, text, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    (tmp_path / "t.vw").write_text(text)
+    said = run_here("train", "t.vw", "-f", "m", "--scheduler", "tcp://127.0.0.1:9", status=69).stderr
+    assert "pip install 'vwlite[dask]'" in said
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (("--workers", "2"), "--scheduler has its own: drop one"),
+    (("--shard", "1/2"), "--workers and --scheduler all of them: drop one"),
+])
+def test_one_place_to_learn(options, said, run_here, tmp_path, text):
+    (tmp_path / "t.vw").write_text(text)
+    assert said in run_here("train", "t.vw", "-f", "m", "--scheduler", "tcp://a:1", *options, status=2).stderr

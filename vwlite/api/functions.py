@@ -16,9 +16,9 @@ from vwlite.api.memory_run import Log, MemoryWriter, log, opened, restored
 from vwlite.api.model import Model
 from vwlite.api.option_rules import check_effects
 from vwlite.api.train_files import train_files
-from vwlite.api.train_shards import train_shards
+from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.data.tables import is_table
-from vwlite.distributed.engines import Engine, Processes, engine_for
+from vwlite.distributed.engines import Engine, engine_for
 from vwlite.distributed.merging import merge_files, write
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import is_replaceable
@@ -56,7 +56,7 @@ def train(
         raise UsageError("there are no files to learn")
     named = [(kind, typed.get(one.key), one.display_name) for one in known.values() if (kind := file_named_by(one))]
     check(*files_of([(FileToRead("input"), arguments["files"], "FILE"), *named], arguments))
-    in_rounds = executor is not None or "workers" in typed or "shards" in typed
+    in_rounds = executor is not None or not {"workers", "scheduler", "shards"}.isdisjoint(typed)
     given = {key: value for key, value in typed.items() if key != "names"} | ({"workers": 1} if in_rounds else {})
     check_effects(given, known, "initial" in typed)
     if in_rounds:
@@ -70,11 +70,12 @@ def train(
 
 
 def train_in_rounds(arguments: dict[str, Any], typed: dict[str, Any], executor: Any) -> Model:
-    if executor is not None and "workers" in typed:
-        raise UsageError("executor and workers say both where shards are learned: drop one")
+    named = next((name for name in ("workers", "scheduler") if name in typed), None)
+    if executor is not None and named:
+        raise UsageError(f"executor and {named} say both where shards are learned: drop one")
 
     def engine() -> Engine:
-        return Processes(typed["workers"]) if "workers" in typed else engine_for(executor)
+        return engine_of(typed.get("workers"), typed.get("scheduler")) if named else engine_for(executor)
 
     done = train_shards(arguments, typed, declared(files=True), engine, say=log.info, display=lambda output: Log())
     if done is None:

@@ -12,7 +12,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import Say, begin, silent
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
-from vwlite.distributed.engines import Engine
+from vwlite.distributed.engines import Engine, Processes
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
@@ -22,6 +22,15 @@ from vwlite.storage.model_file import Model
 from vwlite.training.display import Display
 from vwlite.training.ledger import Ledger
 from vwlite.training.output_config import OutputConfig
+
+
+def engine_of(workers: int | None, scheduler: str | None) -> Engine:
+    """What learns shards: processes, or the workers of a Dask scheduler. Raises ExtraMissing, WorkerLost."""
+    if scheduler is None:
+        return Processes(workers or 1)
+    from vwlite.distributed.dask_scheduler import OnScheduler
+
+    return OnScheduler(scheduler)
 
 
 def train_shards(

@@ -26,21 +26,28 @@ class ShardConfig(Config):
         None, "Learn in N processes, in rounds over shards; N changes the time only.", section="Shards", low=1,
         high=1024,
     )
+    scheduler: str | None = option(
+        None, "Learn on the workers of a Dask scheduler, named by its address or by the file it wrote (extra 'dask').",
+        section="Shards", metavar="ADDRESS",
+    )
     shards: int | None = option(
         None, "Parts of the data that are learned apart in each round and merged.", section="Shards", low=1, high=4096,
-        needs=("workers",), shown="16, or --workers if larger",
+        needs=("workers", "scheduler"), shown="16, or --workers if larger",
     )
     rounds: int | None = option(
-        None, "Passes over all data.", section="Shards", low=1, needs=("workers",), shown="3, or 1 of up to 4 shards",
+        None, "Passes over all data.", section="Shards", low=1, needs=("workers", "scheduler"),
+        shown="3, or 1 of up to 4 shards",
     )
     holdout: str | None = option(
         None, "Measure every round on this file and keep the best one.", section="Shards", reads="held-out data",
-        needs=("workers",),
+        needs=("workers", "scheduler"),
     )
 
     def __post_init__(self) -> None:
-        if self.part != (1, 1) and self.workers:
-            raise UsageError("--shard learns one shard, --workers all of them: drop one")
+        if self.part != (1, 1) and (self.workers or self.scheduler):
+            raise UsageError("--shard learns one shard, --workers and --scheduler all of them: drop one")
+        if self.workers and self.scheduler:
+            raise UsageError("--workers are processes of this machine, --scheduler has its own: drop one")
         if self.workers and self.shards and self.shards < self.workers:
             raise UsageError(f"--shards {self.shards} is too few for --workers {self.workers}, one of which would wait")
 

@@ -8,7 +8,7 @@ from vwlite.api.configs import chosen
 from vwlite.api.option_rules import check_idle
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import configured
-from vwlite.api.train_shards import train_shards
+from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import NOTHING_NEW, write_json
@@ -16,7 +16,6 @@ from vwlite.cli.signals import Interrupts
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.delta import Delta, save
-from vwlite.distributed.engines import Processes
 from vwlite.distributed.plan import plan
 from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.rule import rule_of
@@ -60,7 +59,7 @@ def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mappi
 def learn_rounds(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
     """Learn all shards, round after round."""
     done = train_shards(
-        *(arguments, typed, options, lambda: Processes(arguments["workers"])),
+        *(arguments, typed, options, lambda: engine_of(arguments["workers"], arguments["scheduler"])),
         say=say,
         display=lambda output: Console(output.quiet, bar=False),
         interrupts=Interrupts,

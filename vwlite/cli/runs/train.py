@@ -20,7 +20,7 @@ def run(arguments: dict[str, Any]) -> int:
     check_effects(typed, options, going_on=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
-    if arguments["shard"] or arguments["workers"]:
+    if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
         from vwlite.cli.runs import sharded  # most runs need none of what it imports
 
         learn = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
