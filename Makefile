@@ -30,7 +30,7 @@ demo: build  ## learn which package a line of Python comes from
 	@PYTHON=$(BIN)/python sh examples/demo.sh demo-out
 
 test: build $(VENV)/tools  ## run the tests; ARGS='-k parser -x' goes to pytest
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: build $(VENV)/tools  ## check style, imports and the types of the public modules
 	$(BIN)/ruff check .

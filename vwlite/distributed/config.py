@@ -27,7 +27,7 @@ class ShardConfig(Config):
         high=1024,
     )
     scheduler: str | None = option(
-        None, "Learn on the workers of a Dask scheduler, named by its address or by the file it wrote (extra 'dask').",
+        None, "Learn on the workers of a Dask scheduler: its address, or the JSON that it wrote (extra 'dask').",
         section="Shards", metavar="ADDRESS",
     )
     shards: int | None = option(
