@@ -51,7 +51,7 @@ class Categories:
             return np.full(len(codes), -1)
         if (self.values.dtype.kind in "biuf") != (values.dtype.kind in "biuf"):
             one, other = ("text", "numbers") if values.dtype.kind not in "biuf" else ("a number", "texts")
-            raise DataError(f"column {self.name!r}: {values[0]!r} is {one}, and the column was of {other}")
+            raise DataError(f"column {self.name!r}: {str(values[0])!r} is {one}, and the column was of {other}")
         places = np.minimum(np.searchsorted(self.values, values), self.width - 1)
         found: np.ndarray = np.append(np.where(self.values[places] == values, places, -1), -1)[codes]
         return found
