@@ -118,7 +118,7 @@ def test_workers_of_another_version_and_none(scheduler, run_here, tmp_path, text
     (tmp_path / "t.vw").write_text(text)
     command = ("train", "t.vw", "-f", "m", "--scheduler", scheduler.scheduler_address)
     with distributed.Client(scheduler) as client:
-        client.run(exec, "import vwlite.version; vwlite.version.__version__ = '9.9'")
+        client.run(exec, "from vwlite.distributed import dask_scheduler; dask_scheduler.__version__ = '9.9'")
     said = run_here(*command, status=70).stderr
     assert "the Dask worker tcp://" in said and "has vwlite 9.9, this is" in said
     scheduler.scale(0)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from vwlite import version
 from vwlite.distributed.engines import OnDask
 from vwlite.distributed.plan import Shard
 from vwlite.errors import ExtraMissing, VwliteError, WorkerLost
+from vwlite.version import __version__
 
 PATIENCE = 15  # seconds for a scheduler to answer, and for a first worker
 
@@ -69,10 +69,10 @@ def check_workers(client: Any, address: str) -> None:
         raise WorkerLost(f"the Dask scheduler at {address} has no worker") from None
     for worker, found in client.run(version_here, on_error="return").items():
         if isinstance(found, BaseException):
-            raise WorkerLost(f"the Dask worker {worker} cannot import vwlite {version.__version__}: {found}")
-        if found != version.__version__:
-            raise WorkerLost(f"the Dask worker {worker} has vwlite {found}, this is {version.__version__}")
+            raise WorkerLost(f"the Dask worker {worker} cannot import vwlite {__version__}: {found}")
+        if found != __version__:
+            raise WorkerLost(f"the Dask worker {worker} has vwlite {found}, this is {__version__}")
 
 
 def version_here() -> str:
-    return version.__version__
+    return __version__
