@@ -11,8 +11,7 @@ cdef enum:
 
 cdef struct Changed:          # by one process
     const uint32_t *slot
-    const float *value        # a row for each slot
-    size_t columns
+    const float *column[3]
     size_t begin, end         # the slots that are not merged yet
 
 
@@ -36,17 +35,17 @@ cdef void add(Changed *part, const float *table, size_t stride, float of, size_t
     """Add the changes of rows of the block that begins with the slot ``first``."""
     cdef size_t at = part.begin, row
     cdef const float *base
-    cdef const float *value
+    cdef float largest
     while at < part.end and part.slot[at] < first + ROWS:
         row = part.slot[at] - first
-        base, value = table + stride * part.slot[at], part.value + part.columns * at
+        base, largest = table + stride * part.slot[at], part.column[2][at]
         if not s.touching[row]:
             s.change[row] = s.grown[row] = 0
             s.largest[row] = base[2]
-        s.change[row] += <double>value[0] - <double>base[0]
-        s.grown[row] += <double>value[1] - <double>(base[1] / of)
-        if value[2] > s.largest[row] or isnan(value[2]):
-            s.largest[row] = value[2]
+        s.change[row] += <double>part.column[0][at] - <double>base[0]
+        s.grown[row] += <double>part.column[1][at] - <double>(base[1] / of)
+        if largest > s.largest[row] or isnan(largest):
+            s.largest[row] = largest
         s.touching[row] += 1
         at += 1
     part.begin = at
@@ -73,17 +72,17 @@ cdef void merge_blocks(
                 base[2] = <float>s.largest[row]
 
 
-def merge_split(float[:, ::1] table, slots, values, const double[::1] divisor):
+def merge_split(float[:, ::1] table, slots, columns, const double[::1] divisor):
     """Merge the rows that ``len(slots)`` processes have made of those of ``table``, float32[slots, 3 or more].
 
-    ``slots``: for each process uint32[n], ascending; ``values``: for each float32[n, 3 or more]. The first column is
+    ``slots``: for each process uint32[n], ascending; ``columns``: for each three of float32[n]. The first column is
     added up from its changes, divided by ``divisor``, float64[processes + 1], at the number of processes that have the
     slot; the second is the sum of the changes from ``table``'s divided by the number of processes; of the third the
-    largest stays. Sums are made in the order of the processes.
+    largest stays. Sums are made in the order of the processes. Raises ValueError where the arrays do not fit.
     """
-    cdef size_t count = len(slots), k
+    cdef size_t count = len(slots), k, c
     cdef const uint32_t[::1] slot
-    cdef const float[:, ::1] value
+    cdef const float[::1] column
     cdef Changed *parts = <Changed *>malloc(count * sizeof(Changed))
     cdef Sums *sums = <Sums *>malloc(sizeof(Sums))
     try:
@@ -92,14 +91,18 @@ def merge_split(float[:, ::1] table, slots, values, const double[::1] divisor):
         if <size_t>divisor.shape[0] <= count or table.shape[1] < 3:
             raise ValueError("a divisor for each number of processes, and three columns")
         for k in range(count):
-            slot, value = slots[k], values[k]
-            if slot.shape[0] != value.shape[0] or value.shape[1] < 3:
-                raise ValueError("three columns and a row for each slot")
+            slot = slots[k]
+            if len(columns[k]) != 3:
+                raise ValueError("three columns")
+            for c in range(3):
+                column = columns[k][c]
+                if column.shape[0] != slot.shape[0]:
+                    raise ValueError("a number for each slot")
+                parts[k].column[c] = &column[0] if slot.shape[0] else NULL
             if slot.shape[0] and slot[slot.shape[0] - 1] >= <size_t>table.shape[0]:
                 raise ValueError("slots of the table")
-            if slot.shape[0]:
-                parts[k].slot, parts[k].value = &slot[0], &value[0, 0]
-            parts[k].columns, parts[k].begin, parts[k].end = value.shape[1], 0, slot.shape[0]
+            parts[k].slot = &slot[0] if slot.shape[0] else NULL
+            parts[k].begin, parts[k].end = 0, slot.shape[0]
         with nogil:
             merge_blocks(parts, count, &table[0, 0], table.shape[1], table.shape[0], &divisor[0], sums)
     finally:

@@ -97,6 +97,42 @@ def marked_rows(const unsigned int[::1] marks, uint64_t first, unsigned int[::1]
     return found
 
 
+def changed_rows(const unsigned int[:, ::1] bits, const unsigned int[::1] known, const unsigned int[:, ::1] before,
+                 uint64_t first, unsigned int[::1] out, const unsigned char[::1] pages=None):
+    """Write to ``out``, uint32[n], the numbers of the rows that have other bits than before, in ascending order; returns how
+    many there are.
+
+    ``bits``, uint32[rows, stride], is a part of a table that begins with row ``first``; ``before``, uint32[columns, m], has the
+    bits that the first columns of the rows ``known``, uint32[m] ascending, once had; those of all other rows were zero.
+    ``pages``: as for ``mark_rows``; rows of parts with 0 have not changed. Raises IndexError when the arrays do not fit.
+    """
+    cdef Py_ssize_t found = 0, rows = bits.shape[0], parts = 1 if pages is None else pages.shape[0], page, row, column
+    cdef Py_ssize_t at = 0, columns = before.shape[0]
+    cdef uint32_t different
+    if not 0 < columns <= bits.shape[1] or known.shape[0] != before.shape[1] or out.shape[0] < rows:
+        raise IndexError("the arrays do not fit the table")
+    if not parts or rows % parts:
+        raise IndexError("the pages do not fit the rows")
+    rows //= parts
+    with nogil:
+        for page in range(parts):
+            if pages is not None and not pages[page]:
+                continue
+            for row in range(page * rows, (page + 1) * rows):
+                different = 0
+                while at < known.shape[0] and known[at] < first + row:
+                    at += 1
+                if at < known.shape[0] and known[at] == first + row:
+                    for column in range(columns):
+                        different |= bits[row, column] ^ before[column, at]
+                else:
+                    for column in range(columns):
+                        different |= bits[row, column]
+                out[found] = <unsigned int>(first + row)
+                found += different != 0
+    return found
+
+
 def take_column(const float[:, ::1] values, Py_ssize_t column, const unsigned int[::1] slots, float[::1] out):
     """Fill ``out``, float32[n], with a column of the table's first n rows or, with ``slots``, uint32[n], of the rows listed
     there.

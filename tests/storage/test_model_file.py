@@ -149,7 +149,7 @@ def test_dense_columns_are_views_of_the_file(tmp_path):
     values = np.ones((1 << 12, 1), np.float32)
     model_file.save(tmp_path / "m", {}, {"t": Table(values, ("w",))})
     column = model_file.load(tmp_path / "m", want=["t.w"]).arrays["t.w"]
-    assert isinstance(column.base.obj, mmap.mmap) and not column.flags.writeable
+    assert isinstance(column.base, mmap.mmap) and not column.flags.writeable
     (tmp_path / "m").unlink()
     assert column.sum() == 1 << 12
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.weight_table import (
+    changed_rows,
     fill_column,
     mark_rows,
     marked_rows,
@@ -101,6 +102,49 @@ def test_pages_never_written_are_passed_over(pages, size, data):
     for count in (0, rows + 1):
         with pytest.raises(IndexError):
             mark_rows(bits, 1, marks, np.ones(count, np.uint8))
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.sampled_from(WORDS)] * 4), min_size=5, max_size=60),
+    columns=st.integers(1, 4),
+    size=st.integers(1, 5),
+    data=st.data(),
+)
+def test_changed_rows_are_those_with_other_bits_than_before(rows, columns, size, data):
+    rows = rows[: len(rows) // size * size]
+    bits = np.array(rows, np.uint32).reshape(-1, 4)
+    written = data.draw(st.lists(st.booleans(), min_size=len(rows) // size, max_size=len(rows) // size))
+    first = data.draw(st.sampled_from([0, 7, 2**32 - 100]))
+    numbers = sorted(data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=len(rows))))
+    before = np.array(data.draw(st.lists(st.sampled_from(WORDS), min_size=4 * len(numbers), max_size=4 * len(numbers))))
+    before = before.reshape(-1, 4)[:, :columns].astype(np.uint32)
+    for row in data.draw(st.sets(st.sampled_from(numbers))) if numbers else ():  # these have not changed
+        before[numbers.index(row)] = bits[row, :columns]
+    known, expected = dict(zip(numbers, before.tolist(), strict=True)), []
+    for row, now in enumerate(bits[:, :columns].tolist()):
+        if written[row // size] and now != known.get(row, [0] * columns):
+            expected.append(first + row)
+    out = np.zeros(len(rows), np.uint32)
+    slots = np.array([first + row for row in numbers], np.uint32)
+    found = changed_rows(bits, slots, before.T.copy(), first, out, np.array(written, np.uint8))
+    assert out[:found].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("known", "before", "room", "pages"),
+    [
+        (2, (1, 1), 8, 1),  # not a column of each row known
+        (1, (0, 1), 8, 1),
+        (1, (3, 1), 8, 1),  # more columns than the table
+        (1, (1, 1), 7, 1),
+        (1, (1, 1), 8, 3),
+        (1, (1, 1), 8, 0),
+    ],
+)
+def test_changed_rows_stay_inside(known, before, room, pages):
+    arrays = np.zeros(known, np.uint32), np.zeros(before, np.uint32)
+    with pytest.raises(IndexError):
+        changed_rows(np.zeros((8, 2), np.uint32), *arrays, 0, np.zeros(room, np.uint32), np.ones(pages, np.uint8))
 
 
 @given(st.lists(st.sampled_from([0, 1, 7, 8, 63, 64, 200, 256]), min_size=1, max_size=40), st.integers(0, 9))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite._native.weight_table import changed_rows, take_column
 from vwlite.config_check import require
 from vwlite.errors import ModelError
 from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import FileFormat, write
+from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import source_of
-from vwlite.storage.table_codec import ascend_below, set_rows
+from vwlite.storage.table_codec import CHUNK, ascend_below, set_rows
+from vwlite.storage.weight_table import written_chunks, zeros
 from vwlite.training.model_header import Header
 from vwlite.version import __version__
 
@@ -39,38 +43,53 @@ class Task(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """``slots`` uint32[n] ascending; ``values`` float32[n, columns], as they are in the end; ``header`` of the model
-    that the shard has made of the base.
+    """``slots`` uint32[n] ascending; ``columns``, each float32[n], of the table as they are in the end; ``header`` of
+    the model that the shard has made of the base.
     """
 
     task: Task
     header: dict[str, Any]
     slots: np.ndarray
-    values: np.ndarray
+    columns: Sequence[np.ndarray]
 
     @property
     def nbytes(self) -> int:
-        return self.slots.nbytes + self.values.nbytes
+        return self.slots.nbytes + sum(column.nbytes for column in self.columns)
 
 
 class Snapshot:
     """The rows of a table, float32[slots, stride], that have a bit set in the first ``columns`` columns."""
 
     def __init__(self, table: np.ndarray, columns: int) -> None:
-        self.slots, self.columns = set_rows(table, columns), columns
-        self.values = table[self.slots, :columns]
+        self.slots = set_rows(table, columns)
+        self.columns = taken(table, columns, [self.slots])
 
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The slots of ``table`` that are other than these, and their values."""
-        if not len(self.slots):
-            slots = set_rows(table, self.columns)
-            return slots, table[slots, : self.columns]
-        slots = united(self.slots, set_rows(table, self.columns))
-        before = np.zeros((len(slots), self.columns), np.float32)
-        before[places(slots, self.slots)] = self.values
-        now = table[slots, : self.columns]
-        changed = (now.view(np.uint32) != before.view(np.uint32)).any(axis=1)
-        return slots[changed], now[changed]
+        """The slots of ``table`` that are other than these, and their columns, float32[columns, n]."""
+        bits, before = table.view(np.uint32), self.columns.view(np.uint32)
+        found, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
+        for begin, end, pages in written_chunks(table, CHUNK):
+            known = between(self.slots, begin, end)
+            part = np.ascontiguousarray(before[:, known])
+            count = changed_rows(bits[begin:end], self.slots[known], part, begin, most, pages)
+            found.append(most[:count].copy())
+        return np.concatenate(found), taken(table, len(before), found)
+
+
+def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
+    """float32[columns, n]: of the slots in all of these lists."""
+    values, begin = zeros(columns, sum(map(len, slots))), 0  # large arrays: of huge pages
+    for some in slots:
+        for column in range(columns):
+            take_column(table, column, some, values[column, begin : begin + len(some)])
+        begin += len(some)
+    return values
+
+
+def between(slots: np.ndarray, begin: int, end: int) -> slice:
+    """The part of uint32[n] ascending from ``begin``, at most 2**32 - 1, to before ``end``."""
+    first = np.searchsorted(slots, np.uint32(begin))  # a Python int would have NumPy copy all slots as int64
+    return slice(int(first), int(np.searchsorted(slots, np.uint32(end - 1), "right")))
 
 
 def united(*lists: np.ndarray) -> np.ndarray:
@@ -86,11 +105,12 @@ def places(slots: np.ndarray, some: np.ndarray) -> Any:
     return slice(None) if len(some) == len(slots) else np.searchsorted(slots, some)
 
 
-def save(path: str | os.PathLike[str], delta: Delta) -> None:
+def save(path: str | os.PathLike[str], delta: Delta, open_output: OpenOutput = atomic_output) -> None:
     """Raises OutputError."""
-    arrays = {SLOTS: delta.slots, **{f"{COLUMN}{i}": column for i, column in enumerate(delta.values.T)}}
+    arrays = {SLOTS: delta.slots, **{f"{COLUMN}{i}": column for i, column in enumerate(delta.columns)}}
     head = {"delta": {**delta.task._asdict(), "seconds": 0.0}, "model": delta.header}
-    write(os.fspath(path), DELTA, head, [source_of(name, array) for name, array in arrays.items()])
+    sources = [source_of(name, array) for name, array in arrays.items()]
+    write(os.fspath(path), DELTA, head, sources, open_output=open_output)
 
 
 def load(path: str | os.PathLike[str]) -> Delta:
@@ -103,17 +123,17 @@ def load(path: str | os.PathLike[str]) -> Delta:
             task = Task(**{**told, "shown": tuple(told["shown"])})
             if not 1 <= task.number <= task.of or not isinstance(task.base, str):
                 raise ValueError("the number of the shard")
-            columns = [archive.read(f"{COLUMN}{i}") for i in range(len(archive.specs) - 1)]
-            slots = archive.read(SLOTS)
-            values = np.stack(columns, axis=1)
+            columns = [archive.map(f"{COLUMN}{i}") for i in range(len(archive.specs) - 1)]
+            slots = archive.map(SLOTS)
         except ModelError:
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{archive.path} is no delta of this version's learners ({error})") from error
-        fits = values.dtype == np.float32 and slots.dtype == np.uint32 and slots.shape == values.shape[:1]
+        shapes = [(np.float32, slots.shape)] * max(len(columns), 1)
+        fits = slots.dtype == np.uint32 and [(column.dtype, column.shape) for column in columns] == shapes
         if not fits or not ascend_below(slots, 1 << int(header["features"]["bits"])):
             raise archive.damaged("its slots")
-        return Delta(task, header, slots, values)
+        return Delta(task, header, slots, columns)
 
 
 def is_delta(path: str) -> bool:

@@ -11,12 +11,13 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from vwlite.data.config import BadLinesConfig, InputConfig
-from vwlite.distributed.delta import Delta
+from vwlite.distributed.delta import Delta, Task, load
 from vwlite.distributed.plan import Shard
-from vwlite.distributed.task import learn
+from vwlite.distributed.task import learn, learn_to
 from vwlite.errors import VwliteError, WorkerLost
 
 ATTEMPTS = 3  # at a shard, before its failures are the run's
@@ -82,19 +83,28 @@ class Processes:
         self.workers, self.retries = workers, 0
         self.pool: ProcessPoolExecutor | None = None
         self.lifeline: Any = None
+        self.folder: TemporaryDirectory[str] | None = None
 
     def started(self) -> ProcessPoolExecutor:
         if self.pool is None:
             spawn = get_context("spawn")
             other, self.lifeline = spawn.Pipe(duplex=False)
+            self.folder = self.folder or TemporaryDirectory(prefix="vwlite-")
             self.pool = ProcessPoolExecutor(self.workers, spawn, begin_worker, (other,))
         return self.pool
+
+    def submit(self, base: str, shard: Shard, how: Any) -> Future:
+        pool = self.started()
+        return pool.submit(learn_to, os.path.join(self.folder.name, str(shard.number)), base, shard, *how)
 
     def close(self) -> None:
         pool, self.pool = self.pool, None
         if pool:
             self.lifeline.close()
             pool.shutdown(wait=True, cancel_futures=True)
+        folder, self.folder = self.folder, None
+        if folder:
+            folder.cleanup()
 
     def run(self, base, shards, how, check):
         waiting, running, lost = list(shards), {}, Lost()
@@ -104,7 +114,7 @@ class Processes:
             while waiting and len(running) < (1 if alone else self.workers) and not died:
                 shard = waiting.pop(0)
                 try:
-                    running[self.started().submit(learn, base, shard, *how)] = shard
+                    running[self.submit(base, shard, how)] = shard
                 except (BrokenProcessPool, OSError):  # the pool breaks while a process is started
                     died.append(shard)
             done, _ = wait(running, PAUSE, FIRST_COMPLETED)
@@ -112,7 +122,7 @@ class Processes:
             for future in done:
                 shard = running.pop(future)
                 try:
-                    yield future.result()
+                    yield read(*future.result())
                 except BrokenProcessPool:
                     died.append(shard)
             if died:
@@ -123,6 +133,13 @@ class Processes:
                     lost.add(shard, "its process was killed, as where memory is short")
                 self.retries += len(died)
                 waiting = sorted([*died, *waiting], key=lambda shard: (not lost.deaths[shard.number], shard.number))
+
+
+def read(path: str, task: Task) -> Delta:
+    """A delta whose file is deleted, and stays mapped."""
+    delta = load(path)
+    os.unlink(path)
+    return delta._replace(task=task)
 
 
 def begin_worker(lifeline: Any) -> None:

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import merge_rows
-from vwlite.distributed.delta import Delta, places, united
+from vwlite.distributed.delta import Delta, between, places, united
 from vwlite.distributed.rule import Rule, rule_of
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners import learner_class
 from vwlite.learners.base import plain
 from vwlite.storage.model_file import Model
+from vwlite.storage.ordered_pool import in_order
 from vwlite.version import __version__
 
+MERGED = 1 << 20  # slots that a thread merges at a time
 SUMMED = frozenset({"norm_sum", "norm_weight", "time", "held_weight", "unlabeled_weight"})
 SETTLED = {"gravity": 0.0, "contraction": 1.0}  # every shard has applied its shrinkage
 LABELS = ("first_label", "second_label")  # not summed as the other counters are
@@ -57,7 +59,8 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     rule = rule_of(config, len(deltas))
     values = base.arrays["weights"].values
     if len(deltas) == 1:
-        values[deltas[0].slots, : deltas[0].values.shape[1]] = deltas[0].values
+        for column, changed in enumerate(deltas[0].columns):
+            values[deltas[0].slots, column] = changed
         return base._replace(header=deltas[0].header)
     if rule.split:
         merge_split(values, deltas, rule)
@@ -100,11 +103,11 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     change, mass, after = np.zeros(len(slots)), np.zeros(len(slots)), before.copy()
     for delta, weight in zip(deltas, weights, strict=True):
         at = places(slots, delta.slots)
-        change[at] += weight * (delta.values[:, 0] - before[at, 0])
+        change[at] += weight * (delta.columns[0] - before[at, 0])
         mass[at] += weight
         if columns > 1:
-            after[at, 1] += delta.values[:, 1] - before[at, 1]
-            after[at, 2] = np.maximum(after[at, 2], delta.values[:, 2])
+            after[at, 1] += delta.columns[1] - before[at, 1]
+            after[at, 2] = np.maximum(after[at, 2], delta.columns[2])
     values[slots, 0] = before[:, 0] + np.divide(change, mass, out=np.zeros(len(slots)), where=mass > 0)
     values[slots, 1:columns] = after[:, 1:]
     header = merged_header(base.header, [delta.header for delta in deltas], config)
@@ -124,19 +127,26 @@ def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
     divisor = rule.divisor(np.arange(len(deltas) + 1, dtype=np.float64))
-    slots, rows = [delta.slots for delta in deltas], [np.ascontiguousarray(delta.values) for delta in deltas]
-    merge_rows.merge_split(values, slots, rows, divisor)
+
+    def merge_range(begin: int) -> None:
+        parts = [between(delta.slots, begin, begin + MERGED) for delta in deltas]
+        slots = [delta.slots[part] for delta, part in zip(deltas, parts, strict=True)]
+        columns = [[column[part] for column in delta.columns] for delta, part in zip(deltas, parts, strict=True)]
+        merge_rows.merge_split(values, slots, columns, divisor)
+
+    list(in_order(iter(range(0, len(values), MERGED)), merge_range, int(len(values) > MERGED)))
 
 
 def merge_means(values: np.ndarray, deltas: Sequence[Delta], weights: Sequence[float]) -> None:
     """The first column averaged, each shard weighted; of the others the largest."""
-    slots, columns = known_slots(deltas), deltas[0].values.shape[1]
+    slots, columns = known_slots(deltas), len(deltas[0].columns)
     before = values[slots, :columns].astype(np.float64)
     change, largest = np.zeros(len(slots)), before[:, 1:].copy()
     for delta, weight in zip(deltas, weights, strict=True):
         at = places(slots, delta.slots)
-        change[at] += weight * (delta.values[:, 0] - before[at, 0])
-        largest[at] = np.maximum(largest[at], delta.values[:, 1:])
+        change[at] += weight * (delta.columns[0] - before[at, 0])
+        for column, changed in enumerate(delta.columns[1:]):
+            largest[at, column] = np.maximum(largest[at, column], changed)
     values[slots, 0] = before[:, 0] + change / (sum(weights) or 1)
     values[slots, 1:columns] = largest
 

@@ -54,7 +54,7 @@ def merge_deltas(deltas: Sequence[Delta], base: str | None, max_bad_ratio: float
                 raise ModelError("the deltas were learned from a model: name it with --base")
             base = closing.enter_context(readable(data, "the base"))
         digest = model_digest(base)
-        return merge(model_file.load(base), digest, deltas)
+        return merge(model_file.load(base, grows=True), digest, deltas)
 
 
 def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
@@ -75,7 +75,7 @@ def merge_models(paths: Sequence[str], base: str | None) -> Model:
     rule_of(config, 2)
     with ExitStack() as closing:
         start = base or closing.enter_context(readable(first_base(headers[0], 1), "the base"))
-        begun = model_file.load(start)
+        begun = model_file.load(start, grows=True)
         check_agreement([("the base" if base is None else base, begun.header), *zip(paths, headers, strict=True)])
         columns = len(begun.arrays["weights"].names)
         before = Snapshot(begun.arrays["weights"].values, columns)

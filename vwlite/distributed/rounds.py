@@ -23,7 +23,7 @@ from vwlite.evaluation.evaluate import evaluate
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.losses import LossConfig
 from vwlite.storage import model_file
-from vwlite.storage.atomic_file import atomic_output, beside_output
+from vwlite.storage.atomic_file import atomic_output, beside_output, unflushed
 from vwlite.storage.model_file import Model
 from vwlite.storage.output_checks import BEST, CHECKPOINT
 from vwlite.training.checkpoint import check_same, told
@@ -165,7 +165,7 @@ class Rounds:
     def all_rounds(self) -> Model:
         model = None
         while not self.is_over:
-            model = self.one_round(model or model_file.load(self.base))
+            model = self.one_round(model or model_file.load(self.base, grows=True))
         return model or without_rounds(model_file.load(self.base))
 
     @property
@@ -254,11 +254,6 @@ class Rounds:
         if of > 1 and size < ENOUGH and not compressed:
             shards = f"{of} shards of {size / 1e6:.3g} MB"
             self.display.note(f"{shards}: averages of so little are poor; fewer --shards lose less")
-
-
-def unflushed(path: str):
-    """Opens a temporary file, which need not outlast the machine."""
-    return open(path, "wb")
 
 
 def without_rounds(model: Model) -> Model:

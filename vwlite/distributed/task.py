@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from vwlite._native.weight_table import fill_column
 from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed
 from vwlite.data.blocks import Block, Buffers, stream_blocks
 from vwlite.data.config import BadLinesConfig, InputConfig
@@ -18,13 +20,14 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import open_input, open_range
 from vwlite.data.malformed_lines import MAX_SHOWN_LINES
 from vwlite.data.text_format import TextFormat
-from vwlite.distributed.delta import Delta, Snapshot, Task
+from vwlite.distributed.delta import Delta, Snapshot, Task, save
 from vwlite.distributed.plan import Piece, Shard, whole
 from vwlite.distributed.rule import Rule, rule_of
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner
+from vwlite.storage.atomic_file import unflushed
 from vwlite.storage.memory_file import readable
-from vwlite.storage.weight_table import PageToucher, written_chunks
+from vwlite.storage.weight_table import PageToucher
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
@@ -93,8 +96,8 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
     begun, learner, heard = time.monotonic(), model.learner, Heard()
     rule = rule_of(learner.config, shard.of)
     columns = len(learner.columns)
-    divide(learner, rule)
     before = Snapshot(learner.weights, columns)
+    divide(learner, rule, before)
     paths = tuple(piece.path for piece in shard.pieces)
     given = replace(input, paths=paths, threads=1, kind=input.kind)
     config = RunConfig(input=given, features=model.features, learner=learner.config)
@@ -104,7 +107,7 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
         Trainer(learner, model.plan, source, [Counting(learner, parts.counters), parts.writer]).run()
     if shard.of > 1:
         learner.apply_shrinkage()
-    slots, values = before.changes(learner.weights)
+    slots, changed = before.changes(learner.weights)
     bad = [line for line in heard.messages if line.startswith("bad line ")][:MAX_SHOWN_LINES]
     seconds = time.monotonic() - begun
     told = Task(
@@ -112,15 +115,24 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
         seconds=seconds,
     )
     header = json.loads(json.dumps(parts.writer.header()))  # as it is read from a file
-    return Delta(told, header, slots, values)
+    return Delta(told, header, slots, changed)
 
 
-def divide(learner: Learner, rule: Rule) -> None:
+def learn_to(path: str, base: str, *task: Any) -> tuple[str, Task]:
+    """``learn`` for a process of this machine. The delta goes to the file ``path``, which the driver maps faster than
+    it would read a pipe.
+    """
+    delta = learn(base, *task)
+    save(path, delta, unflushed)
+    return path, delta.task
+
+
+def divide(learner: Learner, rule: Rule, before: Snapshot) -> None:
     """Let a learner begin as one of several: with its share of the adaptive sums, and a rate for it."""
     if rule.of == 1:
         return
     if rule.split:
-        for begin, end, _ in written_chunks(learner.weights):
-            learner.weights[begin:end, 1] /= np.float32(rule.of)
+        before.columns[1] /= np.float32(rule.of)
+        fill_column(learner.weights, 1, 0, before.slots, before.columns[1].view(np.uint8))
         learner.set(rate=float(np.float32(learner.get("rate") * rule.rate)))
     learner.kernel.l2 *= rule.shrinkage

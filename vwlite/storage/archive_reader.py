@@ -106,11 +106,11 @@ class Archive:
         return array
 
     def map(self, name: str) -> np.ndarray:
-        """The member, float32[n], as a read-only view of the file, after one pass to verify it."""
+        """The member as a read-only view of the file, after one pass to verify it."""
         spec, offset = self.specs[name], self._starts[name]
         self.verify(name)
         pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        return np.frombuffer(pages, "<f4", spec.shape[0], offset + len(spec.preamble))
+        return np.ndarray(spec.shape, spec.dtype, pages, offset + len(spec.preamble))
 
     def _fill(self, view: memoryview, offset: int) -> None:
         try:

@@ -104,6 +104,13 @@ def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]
 
 
 @contextlib.contextmanager
+def unflushed(path: str) -> Iterator[IO[bytes]]:
+    """A temporary file, which need not outlast the machine. Raises OutputError."""
+    with _explained(path), open(path, "wb") as file:
+        yield file
+
+
+@contextlib.contextmanager
 def _written_beside(pending: "PendingFile", mode: str) -> Iterator[IO[Any]]:
     """The pending file, which replaces its target when the block ends and is removed after an exception."""
     try:

@@ -71,11 +71,12 @@ def learner_name_of(path) -> str:
     return str(read_header(path).get("learner"))
 
 
-def load(path, *, want: Collection[str] | None = None) -> Model:
+def load(path, *, want: Collection[str] | None = None, grows: bool = False) -> Model:
     """Read a model, all of it or the members that ``want`` names; the whole file is verified in either case.
 
     ``want`` names arrays, tables (returned as writable Tables of the stride they had) and single
-    columns such as ``weights.w`` (float32[slots], perhaps a read-only view of the file). Raises
+    columns such as ``weights.w`` (float32[slots], perhaps a read-only view of the file). ``grows``:
+    more rows of the tables are going to be set. Raises
     InputMissing, InputDamaged, and ModelError when the file is damaged, not of vwlite, of a newer
     format, or lacks a wanted member.
     """
@@ -90,7 +91,7 @@ def load(path, *, want: Collection[str] | None = None) -> Model:
                     f"{archive.path} holds no {name!r}: use the command that fits its learner"
                 )
             if name in tables:
-                arrays[name] = table_codec.read_table(archive, tables[name])
+                arrays[name] = table_codec.read_table(archive, tables[name], grows)
             elif name in owners:
                 arrays[name] = table_codec.read_column(archive, owners[name], name)
             else:

@@ -192,10 +192,13 @@ def layout(archive: Archive, name: str, entry: dict) -> Layout:
     return found
 
 
-def read_table(archive: Archive, stored: Layout) -> Table:
-    """A table with the stride of the one saved; its columns without a name, which are not stored, are zero."""
+def read_table(archive: Archive, stored: Layout, grows: bool = False) -> Table:
+    """A table with the stride of the one saved; its columns without a name, which are not stored, are zero.
+
+    With ``grows`` it has the pages of a table that is learned from the start, as most of its rows may be set later.
+    """
     slots = _read_slots(archive, stored)
-    values = _zeros(archive, stored, stored.stride)
+    values = _zeros(archive, stored, stored.stride, grows)
     _fill(archive, [f"{stored.name}.{column}" for column in stored.columns], slots, values)
     return Table(values, stored.columns)
 
@@ -233,10 +236,10 @@ def _fill(archive: Archive, names: list[str], slots: np.ndarray | None, values: 
         begin = end
 
 
-def _zeros(archive: Archive, stored: Layout, stride: int) -> np.ndarray:
+def _zeros(archive: Archive, stored: Layout, stride: int, grows: bool = False) -> np.ndarray:
     """Zeros for a table. Huge pages are used where the stored rows, a small page each, would take as much memory."""
     try:
-        huge = stored.slots * stride * 4 <= max(stored.rows * PAGE_BYTES, HUGE_PAGES_ALWAYS_BYTES)
+        huge = grows or stored.slots * stride * 4 <= max(stored.rows * PAGE_BYTES, HUGE_PAGES_ALWAYS_BYTES)
         return zeros(stored.slots, stride, huge=huge)
     except UsageError as error:
         raise ModelError(f"{archive.path} cannot be loaded here: {error}") from error

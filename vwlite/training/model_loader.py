@@ -67,7 +67,7 @@ def restore(
         kind.check_memory(config, features.bits, learning or rates, max_memory)
         wanted = kind.wanted(header, learning or rates)
         counted = ARRAYS if features.weight != "none" else ()
-        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted])
+        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted], grows=learning)
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
