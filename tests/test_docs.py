@@ -96,10 +96,12 @@ def test_the_formulas_are_those_of_the_losses():
     rows = re.findall(r"^\| `(\w+)` \| `(.+)` \| (.+) \| (\w+) \|$", text, re.M)
     assert [name for name, *_ in rows] == [*LOSSES]
     for name, formula, labels, link in rows:
-        loss, config = LOSSES[name], LossConfig(name, quantile_tau=0.3, expectile_q=0.2, loss_scale=1.5, lp_power=1.7)
+        parameters = {"quantile_tau": 0.3, "expectile_q": 0.2, "loss_scale": 1.5, "lp_power": 1.7, "tube": 0.2}
+        loss, config = LOSSES[name], LossConfig(name, **parameters)
         assert link == loss.link and ("-1, 1" in labels) == loss.two_classes
         params = config.params((-9, 9))
         known = {**vars(math), "min": min, "max": max, "abs": abs, "tau": 0.3, "q": 0.2, "scale": 1.5, "power": 1.7}
+        known["tube"] = 0.2
         for p, y in ((0.4, 1), (-2.5, 1), (1.9, 1), (3.1, 1), (0.4, -1), (-2.5, -1)):
             if y >= 0 or name != "poisson":
                 expected = eval(formula, {**known, "p": p, "y": y, "m": y * p, "r": abs(p - y)})

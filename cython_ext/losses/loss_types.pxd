@@ -10,6 +10,7 @@ ctypedef struct LossParams:  # fields of float alone, which Python fills as an a
     float max_label     # largest label so far
     float scale         # robust losses: scale of the residual, above 0
     float power         # lp: exponent of the residual, above 1
+    float tube          # tube: residual that costs nothing
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
 ctypedef bint (*PositiveFn)(const LossParams*, float p, float y) noexcept nogil

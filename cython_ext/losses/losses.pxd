@@ -18,7 +18,8 @@ from losses.logistic cimport (
 from losses.margin_losses cimport (
     exponential_curvature, exponential_slope, exponential_square_grad, exponential_unsafe,
     exponential_update, exponential_value, huber_curvature, huber_slope, huber_square_grad,
-    huber_unsafe, huber_update, huber_value, tanh_curvature, tanh_slope, tanh_square_grad,
+    huber_unsafe, huber_update, huber_value, squared_hinge_curvature, squared_hinge_slope,
+    squared_hinge_square_grad, squared_hinge_unsafe, squared_hinge_update, squared_hinge_value, tanh_curvature, tanh_slope, tanh_square_grad,
     tanh_unsafe, tanh_update, tanh_value,
 )
 from losses.robust_losses cimport (
@@ -26,7 +27,7 @@ from losses.robust_losses cimport (
     geman_curvature, geman_slope, geman_square_grad, geman_unsafe, geman_update, geman_value,
     lp_curvature, lp_slope, lp_square_grad, lp_unsafe, lp_update, lp_value,
     truncated_curvature, truncated_slope, truncated_square_grad, truncated_unsafe, truncated_update,
-    truncated_value,
+    truncated_value, tube_slope, tube_square_grad, tube_unsafe, tube_update, tube_value,
 )
 
 cdef enum:
@@ -44,6 +45,8 @@ cdef enum:
     LOSS_MODIFIED_HUBER = 11
     LOSS_TANH = 12
     LOSS_LP = 13
+    LOSS_SQUARED_HINGE = 14
+    LOSS_TUBE = 15
 
 
 # squared: linear outside the range of labels seen so far
@@ -319,6 +322,11 @@ cdef inline int get_robust_loss(int code, Loss* out) noexcept nogil:
                       tanh_square_grad, tanh_slope, tanh_curvature, NULL)
     elif code == LOSS_LP:
         out[0] = Loss(lp_value, lp_update, lp_unsafe, lp_square_grad, lp_slope, lp_curvature, NULL)
+    elif code == LOSS_SQUARED_HINGE:
+        out[0] = Loss(squared_hinge_value, squared_hinge_update, squared_hinge_unsafe,
+                      squared_hinge_square_grad, squared_hinge_slope, squared_hinge_curvature, NULL)
+    elif code == LOSS_TUBE:
+        out[0] = Loss(tube_value, tube_update, tube_unsafe, tube_square_grad, tube_slope, no_curvature, NULL)
     else:
         return -1
     return 0

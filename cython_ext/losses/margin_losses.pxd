@@ -90,6 +90,41 @@ cdef inline float huber_update(const LossParams* params, float p, float y, float
     return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else huber_unsafe(params, p, y, u)
 
 
+# squared_hinge: max(0, 1 - m)^2
+
+cdef inline double squared_hinge_value_of(double m) noexcept nogil:
+    return 0 if m >= 1 else (1 - m) * (1 - m)
+
+cdef inline double squared_hinge_neg_gradient(double m) noexcept nogil:
+    return 0 if m >= 1 else 2 * (1 - m)
+
+cdef inline double squared_hinge_curvature_of(double m) noexcept nogil:
+    return 2 if m < 1 else 0
+
+cdef inline double squared_hinge_margin_after(double m, double t) noexcept nogil:
+    return m if m >= 1 else 1 - (1 - m) * exp(-2 * t)
+
+
+cdef inline float squared_hinge_value(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>squared_hinge_value_of(<double>y * p)
+
+cdef inline float squared_hinge_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -y * <float>squared_hinge_neg_gradient(<double>y * p)
+
+cdef inline float squared_hinge_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>squared_hinge_curvature_of(<double>y * p)
+
+cdef inline float squared_hinge_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return squared_hinge_slope(params, p, y) * squared_hinge_slope(params, p, y)
+
+cdef inline float squared_hinge_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * squared_hinge_slope(params, p, y)
+
+cdef inline float squared_hinge_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    cdef double m = <double>y * p, move = squared_hinge_margin_after(m, <double>u * k) - m
+    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else squared_hinge_unsafe(params, p, y, u)
+
+
 # tanh: 1 - tanh(m). The loss is bounded: its gradient vanishes for examples far on the wrong side
 
 cdef inline double tanh_value_of(double m) noexcept nogil:

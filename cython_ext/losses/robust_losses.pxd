@@ -50,6 +50,35 @@ cdef inline float absolute_update(const LossParams* params, float p, float y, fl
     return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else absolute_unsafe(params, p, y, u)
 
 
+# tube: max(0, r - tube) (Vapnik 1995)
+
+cdef inline double tube_value_of(double r, double tube) noexcept nogil:
+    return r - tube if r > tube else 0
+
+cdef inline double tube_neg_gradient(double r, double tube) noexcept nogil:
+    return 1 if r > tube else 0
+
+cdef inline double tube_residual_after(double r, double t, double tube) noexcept nogil:
+    return r if r <= tube else r - t if t < r - tube else tube
+
+
+cdef inline float tube_value(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>tube_value_of(residual(p, y), params.tube)
+
+cdef inline float tube_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -toward_label(p, y, tube_neg_gradient(residual(p, y), params.tube))
+
+cdef inline float tube_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return tube_slope(params, p, y) * tube_slope(params, p, y)
+
+cdef inline float tube_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * tube_slope(params, p, y)
+
+cdef inline float tube_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    cdef double r = residual(p, y), after = tube_residual_after(r, <double>u * k, params.tube)
+    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else tube_unsafe(params, p, y, u)
+
+
 # truncated: min(1, (r / scale)^2)
 
 cdef inline double truncated_value_of(double r, double scale) noexcept nogil:

@@ -13,6 +13,7 @@ FORMULAS = {
     "exponential": lambda m: math.exp(-m),
     "modified_huber": lambda m: max(0, 1 - m) ** 2 if m >= -1 else -4 * m,
     "tanh": lambda m: 1 - math.tanh(m),
+    "squared_hinge": lambda m: max(0, 1 - m) ** 2,
 }
 MARGINS = (-300, -3, -1, 0.5, 2, 300)
 DATA = "1 |w a b\n-1 |w b c\n" * 20
@@ -30,7 +31,7 @@ def losses_of(vwlite, margin):
 def test_the_loss_is_the_formula(vwlite, write, loss, learner):
     write("train", DATA)
     vwlite("train", "train", "-f", "m", "--noconstant", "--quiet", "--loss_function", loss, *learner.split())
-    for margin in MARGINS if "huber" in loss or loss == "hinge" else MARGINS[1:-1]:
+    for margin in MARGINS if "huber" in loss or "hinge" in loss else MARGINS[1:-1]:
         found, told = losses_of(vwlite, margin)
         assert found == pytest.approx(FORMULAS[loss](margin), rel=1e-6)
         assert told == [margin, -margin]

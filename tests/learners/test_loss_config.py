@@ -28,7 +28,7 @@ def test_the_table_is_complete():
     ranges = {name: tuple(with_q(name).params()[4:6]) for name in LOSSES}
     assert {name for name in LOSSES if ranges[name] == (-50, 50)} == {"logistic", "poisson", "exponential", "tanh"}
     assert set(ranges.values()) == {(0, 0), (-50, 50), FREE}
-    assert [name for name in LOSSES if ranges[name] == FREE] == ["modified_huber"]
+    assert [name for name in LOSSES if ranges[name] == FREE] == ["modified_huber", "squared_hinge"]
     own = {name: with_q(name).start_range(True) for name in LOSSES}
     assert [name for name in LOSSES if own[name] != with_q(name).start_range(False)] == ["hinge"]
     assert own["hinge"] == FREE
@@ -47,6 +47,7 @@ def test_the_table_is_complete():
         ({"logistic_max": math.inf}, "--logistic_max takes a finite number, not inf"),
         ({"loss_scale": 0.0}, "--loss_scale takes a number above 0, not 0"),
         ({"lp_power": 1.0}, "a number above 1 and up to 100, not 1"),
+        ({"tube": -0.1}, "--tube takes a number of 0 or more, not -0.1"),
     ],
 )
 def test_bad_options_are_usage_errors(options, message):

@@ -11,17 +11,21 @@ from vwlite._native import loss_functions as native
 from vwlite.learners.losses import LINKS, LOSSES, LossConfig, link_code
 
 NAMES = list(LOSSES)
-MARGIN = ["hinge", "exponential", "modified_huber", "tanh"]
+MARGIN = ["hinge", "exponential", "modified_huber", "tanh", "squared_hinge"]
+ONE_SIDED = ["hinge", "modified_huber", "squared_hinge"]  # no loss from the margin 1 on
+TUBE = 0.25
 LABELS = {**{name: [-1, 1] for name in (*MARGIN, "logistic")}, "poisson": [0, 1, 3]}  # others: any number
 ENDLESS = ["logistic", "exponential", "tanh"]  # the larger a margin the better
-FORGIVING = ["absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh", "lp"]
+FORGIVING = [
+    *("absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh", "lp", "squared_hinge", "tube"),
+]
 PLAIN = ["squared", "classic", "hinge", "quantile", "expectile"]  # no exp or log but in updates
 DEVIANCE = {"poisson": 2}  # its value grows twice as fast as its slope says
 INVARIANT = [name for name in NAMES if name != "classic"]  # has a closed-form update
 
 
 def config(name):
-    return LossConfig(name, quantile_tau=0.1, expectile_q=0.2, loss_scale=1.5)
+    return LossConfig(name, quantile_tau=0.1, expectile_q=0.2, loss_scale=1.5, tube=TUBE)
 
 
 def labels(name):
@@ -70,6 +74,8 @@ POINTS = {
     "modified_huber": (0.25, -1, 2, 1),
     "tanh": (0.5378828, -0.7864477, 0.7268619, 0.6185),
     "lp": (1.8371173, -1.8371173, 0.6123724, 3.375),
+    "squared_hinge": (0.25, -1, 2, 1),
+    "tube": (1.25, -1, 0, 1),
 }
 
 
@@ -114,9 +120,10 @@ def test_oracle(name, label_range):
 def test_slope_and_curvature_are_derivatives(name):
     h = np.float32(2**-7)
     p, y = grid(np.linspace(-3, 3, 24), labels(name))
-    kink = 1 / y if name == "hinge" else y
+    kink = 1 / y if name in ("hinge", "squared_hinge") else y
     far = 20 * h if name == "lp" else 2 * h  # the third derivative of lp grows without bound towards the label
-    p, y = p[abs(p - kink) > far], y[abs(p - kink) > far]
+    smooth = abs(abs(p - kink) - TUBE if name == "tube" else p - kink) > far
+    p, y = p[smooth], y[smooth]
     _, slope, curvature, square_grad = evaluate(name, p, y)
     (above, slope_above, *_), (below, slope_below, *_) = (evaluate(name, p + s, y) for s in (h, -h))
     numeric = (above - below) / (2 * h) / DEVIANCE.get(name, 1)
@@ -160,8 +167,10 @@ def test_the_prediction_never_crosses_the_label(name):
         goal = y * (np.inf if name in ENDLESS else 1)
     moved = update(name, p, y, u, k)[0] * k
     wanted = goal - p
-    if name in ("hinge", "modified_huber"):
+    if name in ONE_SIDED:
         wanted[y * p >= 1] = 0
+    if name == "tube":
+        wanted = np.sign(wanted) * np.maximum(abs(wanted) - TUBE, 0)
     slack = 4e-6 * (1 + abs(p))  # roundings of p, and of Lambert's W at large p
     assert np.all(np.sign(wanted) * moved >= -slack)
     assert np.all(abs(moved) <= abs(wanted) + slack)
@@ -171,7 +180,9 @@ def test_the_prediction_never_crosses_the_label(name):
 def test_a_huge_importance_reaches_the_label(name):
     p, y, u, k = grid([-4, 0.25, 5], [1], [1e8], [0.5, 3])
     reached = p + update(name, p, y, u, k)[0] * k
-    goal = np.maximum(p, 1) if name in ("hinge", "modified_huber") else np.zeros(6) if name == "poisson" else y
+    goal = np.maximum(p, 1) if name in ONE_SIDED else np.zeros(6) if name == "poisson" else y
+    if name == "tube":
+        goal = y + np.sign(p - y) * TUBE
     if name == "truncated":  # what is an outlier stays one
         goal = np.where(abs(p - y) < 1.5, y, p)
     np.testing.assert_allclose(reached, goal, atol=2e-6)
@@ -200,6 +211,8 @@ VALUES = {  # of residuals and the scale, or of margins, as the books write them
     "modified_huber": lambda m, scale: max(0, 1 - m) ** 2 if m >= -1 else -4 * m,
     "tanh": lambda m, scale: 1 - math.tanh(m),
     "lp": lambda r, scale: abs(r) ** 1.5,
+    "squared_hinge": lambda m, scale: max(0, 1 - m) ** 2,
+    "tube": lambda r, scale: max(0, abs(r) - TUBE),
 }
 
 
@@ -274,9 +287,9 @@ def test_native_door_refuses_nonsense():
     one, params = np.float32([1]), config("squared").params()
     with pytest.raises(ValueError, match=f"no loss has the code {len(LOSSES)}"):
         native.evaluate(len(LOSSES), params, one, one)
-    with pytest.raises(ValueError, match="expected 8 loss parameters, got 1"):
+    with pytest.raises(ValueError, match="expected 9 loss parameters, got 1"):
         native.evaluate(0, one, one, one)
-    with pytest.raises(ValueError, match="differ in length: 1 and 8"):
+    with pytest.raises(ValueError, match="differ in length: 1 and 9"):
         native.update(0, params, one, one, one, params)
     for code in (-1, len(LINKS)):
         with pytest.raises(ValueError, match="no link has the code"):

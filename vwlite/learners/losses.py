@@ -164,6 +164,16 @@ LOSSES = {
             parameters=("lp_power",),
             dyadic=False,
         ),
+        Loss("squared_hinge", 14, "hinge squared", "margin", initial_range=FREE, **OF_MARGIN),
+        Loss(
+            name="tube",
+            code=15,
+            about="absolute error beyond --tube",
+            meaning="median",
+            label_rule="any number",
+            parameters=("tube",),
+            dyadic=False,
+        ),
     )
 }
 
@@ -201,6 +211,7 @@ class LossConfig(Config):
     limited: bool = False  # these two were typed, and labels are what lies between; else labels are two classes
     loss_scale: float = option(1.0, "Residuals beyond are outliers to bounded losses.", section="Loss", above=0)
     lp_power: float = option(1.5, "The power of the lp loss, above 1.", section="Loss", above=1, high=100)
+    tube: float = option(0.1, "Error that costs nothing with the tube loss.", section="Loss", low=0)
 
     def __post_init__(self) -> None:
         lookup("loss function", LOSSES, self.name)
@@ -242,5 +253,5 @@ class LossConfig(Config):
         q = 0.5 if self.expectile_q is None else self.expectile_q
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range
-        shape = self.loss_scale, self.lp_power
+        shape = self.loss_scale, self.lp_power, self.tube
         return np.array((self.quantile_tau, q, *limits, *label_range, *shape), np.float32)

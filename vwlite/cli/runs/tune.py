@@ -20,7 +20,7 @@ from vwlite.evaluation.metric_table import canonical
 from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw
 from vwlite.storage.atomic_file import atomic_copy
 
-OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale")
+OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
 
 def run(arguments: dict[str, Any]) -> int:
