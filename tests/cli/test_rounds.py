@@ -46,7 +46,25 @@ def test_what_is_shown_and_reported(run_cli, tmp_path, text):
     assert json.loads((tmp_path / "report").read_text())["examples"] == 0
 
 
+def test_l_bfgs_follows_the_rounds(run_cli, tmp_path, text):
+    options = ["--loss_function", "logistic", "--workers", "2", "--shards", "4", "--rounds", "1"]
+    then = ["--then-bfgs", "8", "--l2", "1e-4", "--holdout", "held.vw"]
+    done = run_cli("train", "t.vw", "-f", "m", *options, *then, "--json", "report")
+    before, after = (float(done.stderr.splitlines()[-1].split()[place]) for place in (-2, 3))
+    report = json.loads((tmp_path / "report").read_text())
+    assert report["bfgs"]["passes"] == 8 and report["bfgs"]["kept"] and report["holdout_loss"] < 0.99 * before
+    assert after == pytest.approx(report["holdout_loss"], abs=1e-6)
+    measured = run_cli("evaluate", "-i", "m", "held.vw").stdout.splitlines()
+    loss = next(line.split()[1] for line in measured if line.startswith("loss"))
+    assert float(loss) == pytest.approx(after, abs=1e-6)
+    assert not (tmp_path / "m.ckpt").exists()
+
+
 REFUSED = {
+    ("--then-bfgs", "5"): "--then-bfgs does nothing without --workers",
+    ("--workers", "2", "--then-bfgs", "1"): "--then-bfgs",
+    ("--workers", "2", "--then-bfgs", "5", "--oaa", "3"): "one set of weights: it does not go with --oaa",
+    ("--workers", "2", "--bfgs"): "--then-bfgs sums gradients over shards",
     ("--shards", "4"): "--shards does nothing without --workers",
     ("--workers", "4", "--shards", "2"): "--shards 2 is too few for --workers 4",
     ("--workers", "2", "--shard", "1/2"): "drop one",

@@ -113,11 +113,11 @@ class Killing(Processes):
             self.kill()
         return pool
 
-    def run(self, base, shards, how, check):
+    def run(self, work, base, shards, how, check):
         stop = threading.Event()
         if self.when == "in":
             threading.Thread(target=lambda: stop.wait(0.002) or self.kill(), daemon=True).start()
-        for delta in super().run(base, shards, how, check):
+        for delta in super().run(work, base, shards, how, check):
             if self.when == "after":
                 self.kill()
             yield delta

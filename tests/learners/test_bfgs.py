@@ -134,6 +134,19 @@ def test_the_logistic_minimum_has_no_slope(options, strict):
     assert abs(slope).max() < (1e-5 if strict else 2e-3)
 
 
+def test_rare_features_move_beside_large_values():
+    """A count in every line, as steep as 10^9 of the features that tell the label."""
+    rng = np.random.default_rng(3)
+    labels, features = rng.choice([-1, 1], 400), FeatureConfig(bits=12)
+    lines = [f"{y} |a c:{rng.integers(1, 100000)} w{100 * y + i % 40}".encode() for i, y in enumerate(labels)]
+    learner = Bfgs(BfgsConfig(loss=LossConfig("logistic"), l2=0.01, termination=0.0), 12)
+    learner.watch(12, lambda line: None, lambda: None)
+    while not learner.finished:
+        results = run_pass(learner, lines, features)
+        learner.end_pass()
+    assert np.mean(results.loss[:400]) < 0.02
+
+
 def objective(loss, x, y, w, l2):
     params = LossConfig(loss, expectile_q=0.2).params((-1e9, 1e9))
     values = native.evaluate(TABLE[loss].code, params, np.float32(x @ w), np.float32(y))[0]

@@ -10,6 +10,7 @@ from typing import Any
 from vwlite.api.configs import chosen
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import Say, begin, silent
+from vwlite.distributed import gradients
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
@@ -58,13 +59,16 @@ def train_shards(
         config, model, known = begun
         if arguments["checkpoint_every"]:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
-        base, output = base_of(config, sharding.count, model), config.output
         check_run(config)
-        patience = config.holdout.early_terminate
-        settings = Settings(sharding.count, sharding.passes, sharding.holdout, patience, bool(arguments["resume"]))
+        then = None
+        if sharding.then_bfgs:
+            config, then = gradients.followed(config, model, sharding.then_bfgs)
+        base, output = base_of(config, sharding.count, model), config.output
+        rounds = sharding.count, sharding.passes, sharding.holdout
+        settings = Settings(*rounds, config.holdout.early_terminate, bool(arguments["resume"]), then)
         keeps = output.model and is_replaceable(output.model)
         ledger = Ledger(output.model or "", known, config.input.paths) if keeps else None
         guard, bad_lines = held.enter_context(interrupts()), bad_lines_config(arguments)
-        rounds = Rounds(config, settings, base, engine(), bad_lines, display(output), guard)
-        held.callback(rounds.close)
-        return rounds, rounds.run(ledger.write if ledger else None)
+        driver = Rounds(config, settings, base, engine(), bad_lines, display(output), guard)
+        held.callback(driver.close)
+        return driver, driver.run(ledger.write if ledger else None)

@@ -38,6 +38,12 @@ class ShardConfig(Config):
         None, "Passes over all data.", section="Shards", low=1, needs=("workers", "scheduler"),
         shown="3, or 1 of up to 4 shards",
     )
+    then_bfgs: int | None = option(
+        None,
+        "After the rounds, so many passes of L-BFGS by gradients summed over shards; --l2 then is for these only, of "
+        "the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
+        spelled=("--then-bfgs",),
+    )
     holdout: str | None = option(
         None, "Measure every round on this file and keep the best one.", section="Shards", reads="held-out data",
         needs=("workers", "scheduler"),

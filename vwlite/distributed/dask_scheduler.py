@@ -27,9 +27,9 @@ class OnScheduler(OnDask):
             raise
         super().__init__(client)
 
-    def run(self, base, shards, how, check) -> Iterator[Any]:
+    def run(self, work, base, shards, how, check) -> Iterator[Any]:
         try:
-            yield from super().run(base, [placed(shard) for shard in shards], how, check)
+            yield from super().run(work, base, [placed(shard) for shard in shards], how, check)
         except VwliteError:
             raise
         except Exception:  # of many types, as calls of a client that is closed fail anywhere

@@ -29,7 +29,7 @@ END = 64  # bytes of an archive among which its format is named
 
 class Task(NamedTuple):
     """Which shard a delta is of, and what was read of it. ``base``: the digest of the model that the shard was learned
-    from.
+    from; ``sums`` over its examples, of a pass that learns nothing else.
     """
 
     number: int
@@ -40,11 +40,12 @@ class Task(NamedTuple):
     bad: int = 0
     shown: tuple[str, ...] = ()  # sentences on the first malformed lines
     seconds: float = 0.0
+    sums: tuple[float | str, ...] = ()
 
 
 class Delta(NamedTuple):
-    """``slots`` uint32[n] ascending; ``columns``, each float32[n], of the table as they are in the end; ``header`` of
-    the model that the shard has made of the base.
+    """``slots`` uint32[n] ascending; ``columns``, each float32[n], of the table as they are in the end, or float64[n],
+    summed over a shard; ``header`` of the model that the shard has made of the base.
     """
 
     task: Task
@@ -113,14 +114,14 @@ def save(path: str | os.PathLike[str], delta: Delta, open_output: OpenOutput = a
     write(os.fspath(path), DELTA, head, sources, open_output=open_output)
 
 
-def load(path: str | os.PathLike[str]) -> Delta:
-    """Raises InputMissing, ModelError for a file that is damaged or no delta."""
+def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
+    """``dtype``: of its columns. Raises InputMissing, ModelError for a file that is damaged or no delta."""
     with Archive(path, DELTA) as archive:
         try:
             header = archive.header["model"]
             require(header, Header, "header")
             told = archive.header["delta"]
-            task = Task(**{**told, "shown": tuple(told["shown"])})
+            task = Task(**{**told, "shown": tuple(told["shown"]), "sums": tuple(told.get("sums", ()))})
             if not 1 <= task.number <= task.of or not isinstance(task.base, str):
                 raise ValueError("the number of the shard")
             columns = [archive.map(f"{COLUMN}{i}") for i in range(len(archive.specs) - 1)]
@@ -129,7 +130,7 @@ def load(path: str | os.PathLike[str]) -> Delta:
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"{archive.path} is no delta of this version's learners ({error})") from error
-        shapes = [(np.float32, slots.shape)] * max(len(columns), 1)
+        shapes = [(dtype, slots.shape)] * max(len(columns), 1)
         fits = slots.dtype == np.uint32 and [(column.dtype, column.shape) for column in columns] == shapes
         if not fits or not ascend_below(slots, 1 << int(header["features"]["bits"])):
             raise archive.damaged("its slots")

@@ -14,10 +14,12 @@ from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+import numpy as np
+
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.distributed.delta import Delta, Task, load
 from vwlite.distributed.plan import Shard
-from vwlite.distributed.task import learn, learn_to
+from vwlite.distributed.task import Work, into, learn
 from vwlite.errors import VwliteError, WorkerLost
 
 ATTEMPTS = 3  # at a shard, before its failures are the run's
@@ -31,12 +33,14 @@ class Engine(Protocol):
 
     def run(
         self,
+        work: Work,
         base: str,
         shards: Sequence[Shard],
         how: tuple[InputConfig, BadLinesConfig],
         check: Callable[[], None],
     ) -> Iterator[Delta]:
-        """What each of ``shards`` changes of the model ``base``, a path. ``check`` raises where the run is to stop.
+        """What ``work`` makes of each of ``shards`` and the model ``base``, a path. ``check`` raises where the run is
+        to stop.
 
         Raises what a task raises, and WorkerLost.
         """
@@ -50,10 +54,10 @@ class Here:
 
     retries = 0
 
-    def run(self, base, shards, how, check):
+    def run(self, work, base, shards, how, check):
         for shard in shards:
             check()
-            yield learn(base, shard, *how)
+            yield work(base, shard, *how)
 
     def close(self) -> None:
         """There are no workers."""
@@ -93,9 +97,9 @@ class Processes:
             self.pool = ProcessPoolExecutor(self.workers, spawn, begin_worker, (other,))
         return self.pool
 
-    def submit(self, base: str, shard: Shard, how: Any) -> Future:
+    def submit(self, work: Work, base: str, shard: Shard, how: Any) -> Future:
         pool = self.started()
-        return pool.submit(learn_to, os.path.join(self.folder.name, str(shard.number)), base, shard, *how)
+        return pool.submit(into, os.path.join(self.folder.name, str(shard.number)), work, base, shard, *how)
 
     def close(self) -> None:
         pool, self.pool = self.pool, None
@@ -106,7 +110,7 @@ class Processes:
         if folder:
             folder.cleanup()
 
-    def run(self, base, shards, how, check):
+    def run(self, work, base, shards, how, check):
         waiting, running, lost = list(shards), {}, Lost()
         while waiting or running:
             alone = any(lost.deaths[shard.number] for shard in (*waiting, *running.values()))
@@ -114,7 +118,7 @@ class Processes:
             while waiting and len(running) < (1 if alone else self.workers) and not died:
                 shard = waiting.pop(0)
                 try:
-                    running[self.submit(base, shard, how)] = shard
+                    running[self.submit(work, base, shard, how)] = shard
                 except (BrokenProcessPool, OSError):  # the pool breaks while a process is started
                     died.append(shard)
             done, _ = wait(running, PAUSE, FIRST_COMPLETED)
@@ -122,7 +126,7 @@ class Processes:
             for future in done:
                 shard = running.pop(future)
                 try:
-                    yield read(*future.result())
+                    yield read(work, *future.result())
                 except BrokenProcessPool:
                     died.append(shard)
             if died:
@@ -135,9 +139,9 @@ class Processes:
                 waiting = sorted([*died, *waiting], key=lambda shard: (not lost.deaths[shard.number], shard.number))
 
 
-def read(path: str, task: Task) -> Delta:
-    """A delta whose file is deleted, and stays mapped."""
-    delta = load(path)
+def read(work: Work, path: str, task: Task) -> Delta:
+    """What ``work`` has made, whose file is deleted, and stays mapped."""
+    delta = load(path, np.float32 if work is learn else np.float64)
     os.unlink(path)
     return delta._replace(task=task)
 
@@ -163,7 +167,7 @@ class OnExecutor:
     def shared(self, base: bytes) -> Any:
         return base
 
-    def run(self, base, shards, how, check):
+    def run(self, work, base, shards, how, check):
         with open(base, "rb") as file:
             data = file.read()
         shared, lost = self.shared(data), Lost()
@@ -171,7 +175,7 @@ class OnExecutor:
         waiting = list(shards)
         try:
             while waiting or running:
-                running |= {self.executor.submit(learn, shared, shard, *how): shard for shard in waiting}
+                running |= {self.executor.submit(work, shared, shard, *how): shard for shard in waiting}
                 waiting = []
                 done, _ = wait(running, PAUSE, FIRST_COMPLETED)
                 check()

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.delta import Delta
 from vwlite.distributed.engines import Engine
+from vwlite.distributed.gradients import Optimiser, Then, sum_up
 from vwlite.distributed.merge import check_agreement, merge
 from vwlite.distributed.merging import check_lines, write
 from vwlite.distributed.plan import plan
+from vwlite.distributed.task import Work, learn
 from vwlite.errors import ModelError
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.interrupts import Guard, Interrupted
@@ -63,6 +65,7 @@ class Settings(NamedTuple):
     holdout: str | None = None
     patience: int = 3
     resume: bool = False
+    then: Then | None = None
 
 
 @dataclass(slots=True)
@@ -73,6 +76,7 @@ class State:
     lines: int = 0
     bad: int = 0
     best: int = 0  # the round whose model is the best so far
+    optimised: dict[str, Any] | None = None  # what L-BFGS has come to
 
     @property
     def done(self) -> int:
@@ -150,11 +154,13 @@ class Rounds:
         self.display.line(HEADER)
         try:
             model = self.all_rounds()
+            if self.state.best != self.state.done:
+                model = model_file.load(self.best)
+            if self.settings.then:
+                model = self.optimised(model, self.settings.then)
         except Interrupted as signal:
             kept = f"; {self.checkpoint} keeps round {self.state.done}, --resume goes on with it"
             raise Interrupted(signal.number, kept if self.state.done and self.config.output.model else "") from signal
-        if self.state.best != self.state.done:
-            model = model_file.load(self.best)
         if self.config.output.model:
             write(self.config.output.model, model, atomic_output, announce)
             for path in (self.checkpoint, self.best):
@@ -177,9 +183,7 @@ class Rounds:
     def one_round(self, model: Model) -> Model:
         begun, retries = time.monotonic(), self.engine.retries
         before = model.header["counters"]
-        input = replace(self.config.input, paths=(), threads=1)
-        how = input, self.bad_lines
-        deltas = sorted(self.engine.run(self.base, self.shards, how, self.guard.check), key=lambda one: one.task.number)
+        deltas = self.worked(learn, self.base)
         with self.guard.undisturbed():
             check_lines(deltas, self.bad_lines.max_ratio)
             check_agreement([(f"shard {delta.task.number}", delta.header) for delta in deltas])
@@ -197,11 +201,42 @@ class Rounds:
             self.keep(model, report, begun)
         return model
 
+    def worked(self, work: Work, base: str) -> list[Delta]:
+        """What the workers make of all shards, in order."""
+        how = replace(self.config.input, paths=(), threads=1), self.bad_lines
+        deltas = self.engine.run(work, base, self.shards, how, self.guard.check)
+        return sorted(deltas, key=lambda one: one.task.number)
+
+    def optimised(self, model: Model, then: Then) -> Model:
+        """The model after L-BFGS, or ``model`` where that does better on the holdout file."""
+        begun, start = time.monotonic(), self.place("optimised")
+        write(start, model, unflushed)
+        optimiser = Optimiser(start, then, self.display.line)
+        for row in optimiser.learner.own_rows:
+            self.display.line(row)
+
+        def sums(base: Model) -> list[Delta]:
+            write(start, base, unflushed)
+            return self.worked(sum_up, start)
+
+        found = optimiser.run(sums)
+        report = {"passes": optimiser.learner.current, "holdout_loss": None, "kept": True, "seconds": 0.0}
+        self.state.optimised = report
+        if self.settings.holdout:
+            write(start, found, unflushed)
+            loss, before = self.measured(start), self.state.reports[self.state.best - 1].holdout_loss
+            report["holdout_loss"] = loss
+            if loss is not None and before is not None:
+                self.display.message(f"held out: {loss:.6f} after L-BFGS, {before:.6f} before")
+                report["kept"] = loss < before
+        report["seconds"] = time.monotonic() - begun
+        return found if report["kept"] else model
+
     def keep(self, model: Model, report: Round, begun: float) -> None:
         """Measure the round, and write its model as the base of the next one."""
         state = self.state
         state.reports.append(report)
-        last = state.done == self.settings.rounds
+        last = state.done == self.settings.rounds and not self.settings.then
         if self.settings.holdout:
             write(self.place("measured"), model, unflushed)
             report.holdout_loss = self.measured(self.place("measured"))

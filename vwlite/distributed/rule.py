@@ -56,7 +56,7 @@ TREE = "trees that grew apart do not average"
 REASONS = {
     "lrq": LATENT,
     "dyadic": LATENT,
-    "bfgs": "its passes need all data at once",
+    "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
     "log_multi": TREE,
     "ect": TREE,
     "filter_tree": TREE,

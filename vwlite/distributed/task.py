@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
@@ -33,10 +33,11 @@ from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.ledger import model_digest
-from vwlite.training.model_loader import restore
+from vwlite.training.model_loader import Restored, restore
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
 
+Work = Callable[..., Delta]  # of the arguments of ``learn``, at the top of a module
 UNCHANGED: dict[str, dict] = {"learner_changes": {}, "feature_changes": {}}
 
 
@@ -93,36 +94,53 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
     with ExitStack() as closing_:
         path = closing_.enter_context(readable(base, "the base")) if isinstance(base, bytes) else base
         model, digest = restore(path, learning=True, vw_compat=False, **UNCHANGED), model_digest(path)
-    begun, learner, heard = time.monotonic(), model.learner, Heard()
+    learner, done = model.learner, ShardPass(model, shard, digest)
     rule = rule_of(learner.config, shard.of)
-    columns = len(learner.columns)
-    before = Snapshot(learner.weights, columns)
+    before = Snapshot(learner.weights, len(learner.columns))
     divide(learner, rule, before)
-    paths = tuple(piece.path for piece in shard.pieces)
-    given = replace(input, paths=paths, threads=1, kind=input.kind)
-    config = RunConfig(input=given, features=model.features, learner=learner.config)
-    parts = LearningParts(config, learner, model.plan, model, replace(bad_lines, max_ratio=1.0), heard)
-    source = FileBatches(config, learner, parts.policy, heard, open_inputs=partial(ShardInputs, shard))
-    with closing(source):
-        Trainer(learner, model.plan, source, [Counting(learner, parts.counters), parts.writer]).run()
+    done.run(input, bad_lines)
     if shard.of > 1:
         learner.apply_shrinkage()
     slots, changed = before.changes(learner.weights)
-    bad = [line for line in heard.messages if line.startswith("bad line ")][:MAX_SHOWN_LINES]
-    seconds = time.monotonic() - begun
-    told = Task(
-        shard.number, shard.of, digest, lines=parts.policy.lines, bad=parts.policy.bad, shown=tuple(bad),
-        seconds=seconds,
-    )
-    header = json.loads(json.dumps(parts.writer.header()))  # as it is read from a file
-    return Delta(told, header, slots, changed)
+    return Delta(done.told(), done.header(), slots, changed)
 
 
-def learn_to(path: str, base: str, *task: Any) -> tuple[str, Task]:
-    """``learn`` for a process of this machine. The delta goes to the file ``path``, which the driver maps faster than
+class ShardPass:
+    """A pass over a shard by the learner of a model, whose file has the digest ``base``."""
+
+    def __init__(self, model: Restored, shard: Shard, base: str) -> None:
+        self.model, self.shard, self.base, self.heard = model, shard, base, Heard()
+        self.begun = time.monotonic()
+
+    def run(self, input: InputConfig, bad_lines: BadLinesConfig) -> None:
+        model, learner, shard = self.model, self.model.learner, self.shard
+        paths = tuple(piece.path for piece in shard.pieces)
+        given = replace(input, paths=paths, threads=1)
+        config = RunConfig(input=given, features=model.features, learner=learner.config)
+        lenient = replace(bad_lines, max_ratio=1.0)
+        self.parts = parts = LearningParts(config, learner, model.plan, model, lenient, self.heard)
+        source = FileBatches(config, learner, parts.policy, self.heard, open_inputs=partial(ShardInputs, shard))
+        with closing(source):
+            Trainer(learner, model.plan, source, [Counting(learner, parts.counters), parts.writer]).run()
+
+    def told(self, sums: Sequence[float] = ()) -> Task:
+        policy = self.parts.policy
+        bad = [line for line in self.heard.messages if line.startswith("bad line ")][:MAX_SHOWN_LINES]
+        return Task(
+            self.shard.number, self.shard.of, self.base, lines=policy.lines, bad=policy.bad, shown=tuple(bad),
+            seconds=time.monotonic() - self.begun, sums=tuple(sums),
+        )
+
+    def header(self) -> dict[str, Any]:
+        """Of the model that the pass has made, as it is read from a file."""
+        return json.loads(json.dumps(self.parts.writer.header()))
+
+
+def into(path: str, work: Work, base: str, *task: Any) -> tuple[str, Task]:
+    """``work`` for a process of this machine. The delta goes to the file ``path``, which the driver maps faster than
     it would read a pipe.
     """
-    delta = learn(base, *task)
+    delta = work(base, *task)
     save(path, delta, unflushed)
     return path, delta.task
 

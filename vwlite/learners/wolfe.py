@@ -10,7 +10,7 @@ from vwlite.errors import DataError, Diverged
 from vwlite.learners.line_search import LineSearch
 from vwlite.learners.quasi_newton import Pair, Problem, two_loops
 
-MAX_RATIO = 1e4  # of the preconditioner's largest to its smallest entry
+MAX_RATIO = 1e8  # of the preconditioner's largest to its smallest entry: with vw's 1e4 rare features hardly move
 STANDSTILL = 1e-12  # a gain, relative to the loss, that is none
 GRADIENT, DIRECTION, DIAGONAL = range(3)  # columns of the vectors
 BLANK = " " * 10

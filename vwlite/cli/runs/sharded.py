@@ -71,12 +71,14 @@ def learn_rounds(arguments: dict[str, Any], typed: dict[str, Any], options: Mapp
 
 def rounds_report(rounds: Rounds, model: Model) -> dict[str, Any]:
     state = rounds.state
-    best = state.reports[state.best - 1]
+    best, after = state.reports[state.best - 1], state.optimised
+    held_out = after["holdout_loss"] if after and after["kept"] else best.holdout_loss
     return {
         "examples": model.header["counters"]["example_number"], "passes": state.done,
-        "average_loss": best.average_loss, "holdout_loss": best.holdout_loss,
+        "average_loss": best.average_loss, "holdout_loss": held_out,
         "lines": state.lines, "bad_lines": state.bad, "shards": len(rounds.shards),
         "best_round": state.best, "rounds": [asdict(one) for one in state.reports],
+        "bfgs": state.optimised,
     }
 
 
