@@ -1,11 +1,12 @@
 """Expansion of an example into its row of terms: linear terms, then the constant, then interactions."""
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memmove
 
-from features.namespace_groups cimport Rows, bit_of, find_repeats, make_groups
+from features.namespace_groups cimport Rows, bit_of, clear_groups, find_repeats, make_groups
 from features.plan cimport LETTERS, Plan
-from features.row_buffer cimport Group, Scratch, reserve_row_terms, reserve_store
+from features.random_map cimport RandomMap
+from features.row_buffer cimport Group, Scratch, reserve_row_terms, reserve_store, reserve_work
 from base.status cimport NO_MEMORY, OK
 
 
@@ -237,15 +238,85 @@ cdef inline void add_constant(const Plan *plan, Scratch *s) noexcept nogil:
     s.linear = s.terms
 
 
-cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
-    """Fill ``s.index``, ``s.value`` and ``s.count`` with the terms of one row, in Vowpal Wabbit's order.
+cdef inline size_t gather_mapped(const Plan *plan, Scratch *s, size_t begin) noexcept nogil:
+    """Copy the features of the namespaces that are mapped behind term ``begin``, for which memory is reserved; how many."""
+    cdef size_t i, n = begin
+    cdef int g
+    for g in range(s.groups):
+        if s.group[g].number < LETTERS and plan.random.of[s.group[g].number]:
+            for i in range(s.group[g].size):
+                s.index[n + i] = s.group[g].index[i] & plan.mask
+                s.value[n + i] = s.group[g].value[i]
+            n += s.group[g].size
+    return n - begin
 
-    OK, NO_MEMORY, TOO_MANY, STOPPED.
-    """
+
+cdef inline size_t drop_groups(const Plan *plan, Scratch *s) noexcept nogil:
+    """Take the linear terms of the namespaces that are mapped away from the terms; how many."""
+    cdef size_t read = 0, kept = 0, size
+    cdef int g
+    for g in range(s.groups):
+        if s.group[g].number >= LETTERS:
+            continue
+        size = 0 if plan.nonlinear[s.group[g].number] else s.group[g].size
+        if plan.random.of[s.group[g].number]:
+            s.group[g].size = 0
+        else:
+            memmove(s.index + kept, s.index + read, size * sizeof(uint32_t))
+            memmove(s.value + kept, s.value + read, size * sizeof(float))
+            kept += size
+        read += size
+    memmove(s.index + kept, s.index + read, (s.terms - read) * sizeof(uint32_t))
+    memmove(s.value + kept, s.value + read, (s.terms - read) * sizeof(float))
+    s.linear -= read - kept
+    s.terms -= read - kept
+    return read - kept
+
+
+cdef inline size_t drop_terms(const Plan *plan, Scratch *s) noexcept nogil:
+    """Take all terms but the constant away, and all groups; how many."""
+    cdef size_t before = s.terms
+    if s.groups:
+        clear_groups(s)
+    s.terms = 0
+    add_constant(plan, s)
+    return before - s.terms
+
+
+cdef inline int add_random_features(const Plan *plan, Scratch *s) noexcept nogil:
+    """Map the terms, or the features of some namespaces, to random features, which follow the other terms or replace them."""
+    cdef const RandomMap *map = &plan.random
+    cdef size_t i, end = s.terms, mapped = s.terms, begin = 0, dropped = 0
+    cdef int g, status
+    if map.chosen:
+        mapped = 0
+        for g in range(s.groups):
+            mapped += s.group[g].size
+    status = reserve_row_terms(s, map.size + mapped)
+    if status != OK or not reserve_work(s, 2 * map.fold):
+        return status if status != OK else NO_MEMORY
+    if map.chosen:
+        begin = end + map.size
+        mapped = gather_mapped(plan, s, begin)
+    elif s.constant:
+        s.value[s.linear - 1] = 0    # the constant is not mapped
+    map.fill(map, s.index + begin, s.value + begin, mapped, s.work, s.value + end)
+    if not map.chosen and s.constant:
+        s.value[s.linear - 1] = 1
+    if map.only:
+        dropped = drop_groups(plan, s) if map.chosen else drop_terms(plan, s)
+        memmove(s.value + s.terms, s.value + end, map.size * sizeof(float))
+    for i in range(map.size):
+        s.index[s.terms + i] = <uint32_t>(map.first + i) & plan.mask
+    s.terms += map.size
+    s.count += map.size - dropped
+    return OK
+
+
+cdef inline int expand_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
+    """``expand`` for a plan that makes groups."""
     cdef int g, status
     cdef size_t total = 0
-    if plan.flat:
-        return expand_flat(rows, rows.row_namespace[row], rows.row_namespace[row + 1], plan, s)
     s.terms = 0
     status = make_groups(rows, row, plan, s)
     if status != OK:
@@ -264,4 +335,19 @@ cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *
     if plan.interactions:
         status = add_interactions(plan, s)
     s.count = total + s.terms - s.linear
+    return status
+
+
+cdef inline int expand(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
+    """Fill ``s.index``, ``s.value`` and ``s.count`` with the terms of one row, in Vowpal Wabbit's order.
+
+    OK, NO_MEMORY, TOO_MANY, STOPPED.
+    """
+    cdef int status
+    if plan.flat:
+        status = expand_flat(rows, rows.row_namespace[row], rows.row_namespace[row + 1], plan, s)
+    else:
+        status = expand_groups(rows, row, plan, s)
+    if status == OK and plan.random.fill != NULL:
+        status = add_random_features(plan, s)
     return status

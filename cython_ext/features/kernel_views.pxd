@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
+from features.random_map cimport open_map
 
 
 cdef struct Results:             # arrays that a kernel fills, one entry per row
@@ -61,6 +62,7 @@ cdef inline Plan open_plan(source):
     plan.pair_run = &pair_run[0] if plan.interactions else NULL
     plan.stop = &stop[0]
     plan.matched = &matched[0] if plan.interactions else NULL
+    plan.random = open_map(source.random)
     return plan
 
 

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
+from features.random_map cimport RandomMap
+
 
 cdef enum:
     LETTERS = 256      # group numbers below are namespace characters; the groups of full names follow
@@ -29,3 +31,4 @@ cdef struct Plan:
     const int32_t *pair_run      # (interactions,) number of pairs from this one on with the same first group; 0: not a pair
     const volatile uint8_t *stop # set to 1 when a signal asks kernels to stop
     uint8_t *matched             # (interactions,) set to 1 when a row has all of its namespaces
+    RandomMap random             # to further features, which follow all other terms

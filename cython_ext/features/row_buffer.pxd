@@ -51,14 +51,16 @@ cdef struct Scratch:
     float *store_value                       # (stored,)
     size_t stored
     size_t max_stored
+    float *work                              # (max_work,) for random features
+    size_t max_work
 
 
 cdef inline void open_scratch(Scratch *s) noexcept nogil:
     s.index = s.store_index = NULL
-    s.value = s.store_value = s.copies = NULL
+    s.value = s.store_value = s.copies = s.work = NULL
     s.terms = s.max_terms = s.stored = s.max_stored = s.count = 0
     s.groups = 0
-    s.max_copies = 0
+    s.max_copies = s.max_work = 0
     s.ranges_valid = s.in_cache = s.copied = s.scanned = False
     memset(s.where, 0xff, sizeof(s.where))
 
@@ -69,6 +71,7 @@ cdef inline void close_scratch(Scratch *s) noexcept nogil:
     free(s.copies)
     free(s.store_index)
     free(s.store_value)
+    free(s.work)
 
 
 cdef inline bint grow_pair(uint32_t **index, float **value, size_t *capacity, size_t needed) noexcept nogil:
@@ -114,6 +117,17 @@ cdef inline void move_terms(Scratch *s, Scratch *other) noexcept nogil:
 
 cdef inline bint reserve_terms(Scratch *s, size_t more) noexcept nogil:
     return s.terms + more <= s.max_terms or grow_pair(&s.index, &s.value, &s.max_terms, s.terms + more + 64)
+
+
+cdef inline bint reserve_work(Scratch *s, size_t size) noexcept nogil:
+    cdef void *grown
+    if size <= s.max_work:
+        return True
+    grown = realloc(s.work, size * sizeof(float))
+    if grown == NULL:
+        return False
+    s.work, s.max_work = <float *>grown, size
+    return True
 
 
 cdef inline bint reserve_store(Scratch *s, size_t more) noexcept nogil:

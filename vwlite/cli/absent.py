@@ -30,7 +30,7 @@ ABSENT = (
         ("nn", "inpass", "multitask", "dropout", "meanfield"),
         "crossed features (`-q`, `--interactions`) or latent factors (`--dotproduct`, `--lrq`)",
     ),
-    Absent("kernel machines", ("ksvm", "kernel"), "`--loss_function hinge` with crossed features (`-q ::`)"),
+    Absent("kernel machines", ("ksvm", "kernel"), "`vwlite train --random_features` with `--loss_function hinge`"),
     Absent("boosting", ("boosting", "alg"), "one model with crossed features (`-q`, `--interactions`)"),
     Absent(
         "bootstrap",

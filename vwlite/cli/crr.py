@@ -29,6 +29,7 @@ from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
 @options.table_options
 @options.feature_options
 @options.weighting_options
+@options.random_options
 @options.bad_line_options
 @options.names_option
 @options.json_option("Write the facts of the training as JSON; - is stdout.")

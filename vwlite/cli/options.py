@@ -9,7 +9,7 @@ from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, 
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
-from vwlite.features.config import TABLE, WEIGHTING, FeatureConfig
+from vwlite.features.config import RANDOM, TABLE, WEIGHTING, FeatureConfig
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
@@ -153,6 +153,7 @@ bad_line_options = options_in(BadLinesConfig, "Malformed lines")
 table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryConfig, TABLE))
 feature_options = options_in(FeatureConfig, "Features")
 weighting_options = options_in(FeatureConfig, WEIGHTING)
+random_options = options_in(FeatureConfig, RANDOM)
 class_weights = options_in(InputConfig, "Classes")
 restart_options = options_in(CheckpointConfig, "Stopping and going on")
 shard_options = options_in(ShardConfig, "Shards")

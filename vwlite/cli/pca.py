@@ -21,6 +21,7 @@ from vwlite.training.output_config import INITIAL
 @options.table_options
 @options.feature_options
 @options.weighting_options
+@options.random_options
 @options.bad_line_options
 @options.names_option
 @options.lock_option

@@ -23,6 +23,7 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.table_options
 @options.feature_options
 @options.weighting_options
+@options.random_options
 @options.bad_line_options
 @options.options_in(
     OutputConfig, "Output",

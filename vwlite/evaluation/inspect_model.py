@@ -51,6 +51,7 @@ class Inspection:
             "max_label": header["scalars"]["max_label"],
             "can_go_on": header["resumable"],
             "names": len(self.names),
+            **gamma_of(self.restored),
             **{name: header[name] for name in ("crr", "l1") if name in header},
         }
 
@@ -65,6 +66,12 @@ class Inspection:
         order = np.lexsort((slots, sizes))[:count]
         strongest = slots[order].tolist()
         return [{"weight": float(weights[slot]), "slot": slot, "name": self.names.get(slot)} for slot in strongest]
+
+
+def gamma_of(restored: Restored) -> dict[str, float]:
+    """That of the random features, where they have one."""
+    random = restored.plan.random
+    return {"gamma": random.gamma} if random and random.gamma is not None else {}
 
 
 def changed_options(restored: Restored) -> dict[str, Any]:

@@ -6,11 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.options import Config, config, option
+from vwlite.options import Config, config, not_one_of, option
 
 TABLE = "Table of weights"
 WEIGHTING = "Values of terms"
+RANDOM = "Random features of kernels"
 VALUES = ("raw", "log", "binary")  # numbered as in the kernel
+KERNELS = ("rbf", "laplace", "poly2", "poly3", "arccos")  # numbered as in the kernel's code
+STEP, MOST = 64, 2**20  # of the number of random features
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 
 
@@ -87,7 +90,33 @@ class FeatureConfig(Config):
         in_vw_models="forgotten",
     )
 
+    random_features: str = feature(
+        "", f"Add D features whose dot products are about those of a kernel: {', '.join(KERNELS)}.", section=RANDOM,
+        metavar="KERNEL:D", shape=True, in_vw_models="forgotten",
+    )
+    gamma: float | None = feature(
+        None, "Of rbf, exp(-X |x - y|^2), and of laplace, the same of the sum of absolute differences.", section=RANDOM,
+        above=0, shown="1 / the median distance of pairs of the first 2,000 examples", shape=True,
+        in_vw_models="forgotten",
+    )
+    random_of: tuple[str, ...] = feature(
+        (), "Of these namespaces' features, not of all terms.", section=RANDOM, metavar="ABC", shape=True,
+        needs=("random_features",), in_vw_models="forgotten",
+    )
+    random_only: bool = feature(
+        False, "In place of the terms that they are made from.", section=RANDOM, shape=True, needs=("random_features",),
+        in_vw_models="forgotten",
+    )
+    fold: int = feature(
+        1024, "Fold terms to N buckets by their hash first; a power of two.", section=RANDOM, low=64, high=65536,
+        shape=True, needs=("random_features",), in_vw_models="forgotten",
+    )
+
     def __post_init__(self) -> None:
+        if self.random_features:
+            self.check_random()
+        elif self.gamma is not None:
+            raise UsageError("--gamma does nothing without --random_features rbf or laplace")
         if self.weighs_terms and self.dotproduct:
             raise UsageError("--value, --weight and --unit do not go with --dotproduct")
         if self.weight == "degree" and self.unit:
@@ -97,14 +126,50 @@ class FeatureConfig(Config):
         if self.skips and not self.ngram:
             raise UsageError("--skips needs --ngram")
 
+    def check_random(self) -> None:
+        """Raises UsageError for what random features cannot be made from."""
+        kernel, size = self.random_kernel, self.random_features.partition(":")[2]
+        if kernel not in KERNELS:
+            raise UsageError(f"--random_features: {not_one_of(kernel, KERNELS)}")
+        if not (size.isascii() and size.isdigit() and 0 < int(size) <= MOST):
+            raise UsageError(f"--random_features takes KERNEL:D, D from 1 to {MOST}, not {self.random_features!r}")
+        if self.random_size > 2**self.bits:
+            raise UsageError(f"--random_features: {self.random_size} features need as many slots: a larger -b")
+        if self.gamma is not None and not self.has_gamma:
+            raise UsageError(f"--gamma does nothing with --random_features {kernel}")
+        if self.fold & (self.fold - 1):
+            raise UsageError(f"--fold takes a power of two, not {self.fold}")
+        if self.random_of and self.weighs_terms:
+            raise UsageError("--value, --weight and --unit leave no namespaces for --random_of")
+        if self.random_only and self.dotproduct:
+            raise UsageError("--random_only leaves no features for --dotproduct")
+
+    @property
+    def random_kernel(self) -> str:
+        return self.random_features.partition(":")[0]
+
+    @property
+    def random_size(self) -> int:
+        """The number of random features: as asked for, rounded up."""
+        return -(-int(self.random_features.partition(":")[2]) // STEP) * STEP
+
+    @property
+    def has_gamma(self) -> bool:
+        return self.random_kernel in ("rbf", "laplace")
+
+    @property
+    def finds_gamma(self) -> bool:
+        """Whether the first examples say what ``gamma`` is."""
+        return self.has_gamma and self.gamma is None
+
     @property
     def weighs_terms(self) -> bool:
         """Whether terms have other values than their features."""
         return self.value != "raw" or self.weight != "none" or self.unit
 
     def header(self) -> dict[str, Any]:
-        """What models and checkpoints say of the options, as JSON data; of terms' values only what is not usual."""
-        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section == WEIGHTING}
+        """What models and checkpoints say of the options, as JSON data; of later ones only what is not usual."""
+        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in (WEIGHTING, RANDOM)}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +60,20 @@ def term_names(batch: Batch, plan: Plan, row: int) -> list[str]:
     for letters in plan.interactions:
         if all(letter in groups for letter in letters):
             terms += crossed(letters, groups, plan.permutations)
+    if plan.random:
+        return [*kept_names(terms, groups, plan), *plan.random.names()]
     return terms
+
+
+def kept_names(terms: list[str], groups: Mapping[int, list[str]], plan: Plan) -> list[str]:
+    """Of the terms' names those of terms that random features are not put in place of."""
+    if not plan.random.only:
+        return terms
+    if not plan.random.chosen:
+        return [CONSTANT] if plan.constant else []
+    linear = [number for number in groups if number < LETTERS and not plan.nonlinear[number]]
+    kept = [name for number in linear if not plan.random.of[number] for name in groups[number]]
+    return kept + terms[sum(len(groups[number]) for number in linear) :]
 
 
 class GroupTerms(NamedTuple):

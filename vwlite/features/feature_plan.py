@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import accumulate, chain, compress
 from typing import Any
 
@@ -23,6 +23,7 @@ from vwlite.features.interactions import (
     read_interaction,
     resolve,
 )
+from vwlite.features.random_features import RandomMap
 from vwlite.interrupts import STOP
 
 ANONYMOUS = 32
@@ -151,6 +152,7 @@ class Plan:
         self.typed = read_interactions(config, names)
         self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
         self.name_hash = np.array(names.hashes, np.uint32)
+        self.random = RandomMap(config) if config.random_features else None
         self.wild = has_wildcard(self.typed)
         self.plain = not (
             names.hashes
@@ -179,6 +181,16 @@ class Plan:
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
         # Whether an example's terms are its features, unchanged.
         self.flat = self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
+        self.flat = self.flat and not (self.random and self.random.chosen)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What a model keeps of weights of terms and of random features."""
+        return {name: array for part in (self.weights, self.random) if part for name, array in part.arrays().items()}
+
+    def load(self, arrays: Mapping[str, Any]) -> None:
+        """Take over a model's. Raises ValueError, KeyError for arrays that are none of these."""
+        for part in filter(None, (self.weights, self.random)):
+            part.load(arrays)
 
     def matching(self) -> list[tuple[int, ...]]:
         """The interactions all of whose namespaces some row had."""

@@ -40,7 +40,8 @@ class NameIndex:
             self.known[list(self.names)] = True
         plan = with_all_linear(plan)
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
-        alone = bool(len(self.known)) and plan.flat and not batch.any_flags & SHARED
+        only = plan.random is not None and plan.random.only
+        alone = bool(len(self.known)) and plan.flat and not only and not batch.any_flags & SHARED
         for row in rows[:1].tolist() if alone else rows.tolist():  # the first row's terms end with the constant
             self.add_row(batch, plan, row)
         if alone:

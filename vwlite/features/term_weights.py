@@ -43,6 +43,7 @@ class TermWeights:
     def __init__(self, config: FeatureConfig, plan: Plan) -> None:
         self.config, self.plan = config, plan
         self.flat = Plan(FeatureConfig(bits=config.bits, noconstant=config.noconstant))
+        self.flat.random = plan.random  # which is made from the terms' final values
         self.counts = np.zeros(2**config.bits if config.weight != "none" else 0)
         self.examples, self.factor = 0, np.zeros(0, np.float32)
         self.waiting = config.weight != "none"  # for ``count`` of all examples and ``settle``
@@ -52,6 +53,8 @@ class TermWeights:
         """The terms without the constant's, one a slot, by the slots, with their values before they are weighted."""
         own = copy(self.plan)
         own.constant = False
+        if self.config.weighs_terms:
+            own.random = None
         terms = terms_of(batch, own)
         if weigh_terms.merge(terms.indptr, terms.indices, terms.values, VALUES.index(self.config.value)):
             raise MemoryError("the terms of examples need more memory than there is")

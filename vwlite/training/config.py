@@ -97,6 +97,8 @@ class RunConfig(Config):
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
         if self.features.weighs_terms:
             self.check_weighting()
+        if self.features.random_only and getattr(self.learner, "lrq", ()):
+            raise UsageError("--random_only leaves no features for --lrq")
         if self.output.readable_model or self.output.invert_hash:
             self.learner.check_text_form()
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.errors import ModelError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.random_features import GAMMA
 from vwlite.features.term_weights import ARRAYS, plan_of
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
@@ -67,7 +68,8 @@ def restore(
         kind.check_memory(config, features.bits, learning or rates, max_memory)
         wanted = kind.wanted(header, learning or rates)
         counted = ARRAYS if features.weight != "none" else ()
-        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted], grows=learning)
+        found = (GAMMA,) if features.has_gamma else ()
+        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted, *found], grows=learning)
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
@@ -91,8 +93,7 @@ def restore(
         if feature_changes:
             plan = plan_of(features, header["seen"], learner.drops_pairs)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
-        if plan.weights:
-            plan.weights.load(loaded.arrays)
+        plan.load(loaded.arrays)
         learner.take_header(header, whole=bool(header["resumable"]))
         if rates:
             learner.stop_learning()

@@ -155,9 +155,7 @@ class ModelWriter(Listener):
         predict_only = output.predict_only_model and run is None
         named = self.names if output.names or run else None
         header = {**self.header(not predict_only, named is not None), **({"run": run} if run else {})}
-        arrays: dict[str, Any] = dict(learner.tables(predict_only))
-        if self.plan.weights:
-            arrays |= self.plan.weights.arrays()
+        arrays: dict[str, Any] = {**learner.tables(predict_only), **self.plan.arrays()}
         if named is not None:
             arrays |= named.arrays()
         final = self.ledger is not None and path == output.model and run is None and open_output is atomic_output

@@ -1,7 +1,9 @@
 """Which namespaces a run met, and which options never found theirs."""
 
+import numpy as np
+
 from vwlite.data.batch import Batch
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import STEP, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan
 from vwlite.features.interactions import FullNames, matches, read_interaction
 from vwlite.learners.base import Learner
@@ -17,7 +19,7 @@ class NamespaceReport(Listener):
 
     def __init__(self, features: FeatureConfig, learner: Learner, plan: Plan, display: Display) -> None:
         self.features, self.learner, self.plan, self.display = features, learner, plan, display
-        self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep)
+        self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep or features.random_of)
         self.begin()
 
     def begin(self, run: Run | None = None) -> None:
@@ -30,7 +32,7 @@ class NamespaceReport(Listener):
                 self.met = bytes(sorted({*self.met, *new}))
 
     def end(self) -> None:
-        for warning in (*self.warnings(), *self.learner.warnings()):
+        for warning in (*self.of_random_features(), *self.warnings(), *self.learner.warnings()):
             self.display.note(warning)
 
     def state(self) -> dict[str, list[int]]:
@@ -38,6 +40,15 @@ class NamespaceReport(Listener):
 
     def restore(self, state: dict[str, list[int]]) -> None:
         self.met = bytes(state["sightings"])
+
+    def of_random_features(self) -> list[str]:
+        """What they are made with where that was not typed."""
+        random, asked, told = self.plan.random, self.features.random_features, []
+        if random and not asked.endswith(f":{random.size}"):
+            told.append(f"--random_features {asked} makes {random.size}, a multiple of {STEP}")
+        if self.features.finds_gamma and random and random.gamma is not None:
+            told.append(f"--gamma {random.gamma:g} is that of the random features")
+        return told
 
     def warnings(self) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""
@@ -47,6 +58,12 @@ class NamespaceReport(Listener):
         lines = [
             f"{option} {value} never matched: no line has {needed(value)} {seen}"
             for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs())
+        ]
+        seen_letters = {self.plan.redefine[letter] for letter in self.met}
+        lines += [
+            f"--random_of {chr(letter)} never matched: no line has {shown(letter)} {seen}"
+            for letter in (np.flatnonzero(self.plan.random.of).tolist() if self.plan.random else ())
+            if letter not in seen_letters
         ]
         if all(self.plan.ignore[self.plan.redefine[letter]] for letter in self.met):
             option = "keep" if self.features.keep else "ignore"

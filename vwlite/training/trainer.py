@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged
 from vwlite.features.feature_plan import Plan
+from vwlite.features.gamma import settle_gamma
 from vwlite.interrupts import Guard, obey
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -96,7 +97,7 @@ class Trainer:
             listener.begin_pass(number)
         between = self.handlers("between")
         with closing(self.source.batches(number)) as batches:
-            for batch in batches:
+            for batch in settle_gamma(self.plan, batches):
                 with self.guard.undisturbed():
                     self.learn(batch)
                 if batch.release:

@@ -89,7 +89,7 @@ def opened(
     inputs = Inputs(input, text.of_words() if input.kind == "vw" else text, several_passes=again)
     source = RowSource(features, inputs, policy, model.seen if model else [], names)
     if model:
-        source.weights.load(model.arrays)
+        source.plan.load(model.arrays)
     return source, policy.keeping(tolerance.keep)
 
 

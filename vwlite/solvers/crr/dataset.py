@@ -14,6 +14,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.shuffle import Rows
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan, new_namespaces
+from vwlite.features.gamma import find_gamma
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.config import CrrConfig
@@ -114,11 +115,12 @@ class TrainingSet:
     def weigh_terms(self) -> None:
         """Let examples have the terms that steps are to learn from."""
         weights = self.plan.weights
+        if weights and weights.waiting:
+            for batch in self.batches:
+                weights.count(batch)
+            weights.settle()
+        find_gamma(self.plan, self.batches)
         if weights:
-            if weights.waiting:
-                for batch in self.batches:
-                    weights.count(batch)
-                weights.settle()
             for number, batch in enumerate(self.batches):
                 self.batches[number] = weights.apply(batch)[0]
                 if weights.degree is not None:

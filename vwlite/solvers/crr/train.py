@@ -138,9 +138,7 @@ def content(
         "names": data.names is not None,
         "crr": training,
     }
-    arrays: dict[str, Any] = dict(learner.tables(False))
-    if data.plan.weights:
-        arrays |= data.plan.weights.arrays()
+    arrays: dict[str, Any] = {**learner.tables(False), **data.plan.arrays()}
     if data.names is not None:
         arrays |= data.names.arrays()
     return header, arrays

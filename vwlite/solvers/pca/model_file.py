@@ -11,6 +11,7 @@ from vwlite.config_check import Double, built, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
+from vwlite.features.random_features import GAMMA
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.rows import RowSource
 from vwlite.solvers.pca.train import Components
@@ -60,7 +61,7 @@ class PcaModel:
 
 
 def model_of(config: PcaConfig, found: Components, source: RowSource, kind: str) -> PcaModel:
-    arrays = source.weights.arrays()
+    arrays = source.plan.arrays()
     return PcaModel(config, source.plan.config, found, sorted(source.plan.seen), kind, source.names, arrays)
 
 
@@ -100,8 +101,8 @@ def load(path: str) -> PcaModel:
         config, features = built(PcaConfig, header["pca"]), built(FeatureConfig, header["features"])
         names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
         found = components_from(header, arrays, config, features)
-        counts = {name: array for name, array in arrays.items() if name.startswith("term_")}
-        return PcaModel(config, features, found, header["seen"], header["kind"], names, counts)
+        kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name == GAMMA}
+        return PcaModel(config, features, found, header["seen"], header["kind"], names, kept)
     except ModelError:
         raise
     except (KeyError, ValueError, UsageError) as error:

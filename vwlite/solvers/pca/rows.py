@@ -13,9 +13,10 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
+from vwlite.features.gamma import settle_gamma
 from vwlite.features.name_index import NameIndex
 from vwlite.features.term_weights import TermWeights
-from vwlite.features.terms import meet
+from vwlite.features.terms import meet, terms_of
 
 
 class Part(NamedTuple):
@@ -36,6 +37,8 @@ class RowSource:
         self.inputs, self.policy, self.names = inputs, policy, names
         self.plan = Plan(features, seen)
         self.weights = TermWeights(features, self.plan)
+        if features.weighs_terms:
+            self.plan.weights = self.weights
         self.finished = False
 
     def count_terms(self) -> None:
@@ -47,12 +50,14 @@ class RowSource:
 
     def parts(self) -> Iterator[Part]:
         """The rows of one pass. Raises DataError, Interrupted."""
-        for batch in self.batches():
+        for batch in settle_gamma(self.plan, self.batches()):
             yield self.part(batch)
 
     def part(self, batch: Batch) -> Part:
         meet(batch, self.plan)
         terms, degree = self.weights.terms(batch)
+        if self.plan.random and self.plan.weights:
+            terms = terms_of(*self.weights.apply(batch))
         weight = np.where(batch.flags & BLANK, 0, batch.importance)
         return Part(batch, terms, (weight if degree is None else weight * degree).astype(np.float32))
 
