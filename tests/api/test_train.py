@@ -2,6 +2,7 @@
 
 import logging
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,3 +128,16 @@ def test_other_refusals():
     model = vwlite.train("more.vw", final_regressor="m", predict_only_model=True)
     with pytest.raises(ModelError, match="cannot go on learning"):
         model.learn("1 |u u1")
+
+
+@pytest.mark.usefixtures("folder")
+def test_urls():
+    system = pytest.importorskip("fsspec").filesystem("memory")
+    system.pipe({"/more.vw": Path("more.vw").read_bytes()})
+    url = "memory://more.vw"
+    model = vwlite.train(url)
+    assert model.dumps() == vwlite.train("more.vw").dumps()
+    assert vwlite.predict(model, [url]).tolist() == vwlite.predict(model, "more.vw").tolist()
+    assert vwlite.evaluate(model, url) == vwlite.evaluate(model, "more.vw")
+    with pytest.raises(UsageError, match="only data are read from URLs"):
+        vwlite.train("more.vw", final_regressor="s3://b/m")

@@ -25,6 +25,7 @@ from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import readable, written
 from vwlite.storage.named_files import FileToRead, file_named_by, files_of
 from vwlite.storage.output_checks import check
+from vwlite.storage.urls import Url, is_url
 from vwlite.training.model_writer import ModelWriter
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -128,8 +129,8 @@ def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) ->
     return None if model is None else os.fspath(model)
 
 
-def files(paths: Paths) -> list[Path]:
+def files(paths: Paths) -> list[os.PathLike[str]]:
     if is_table(paths) or is_array(paths):
         raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    return [Path(name) for name in names]
+    return [Url(name) if isinstance(name, str) and is_url(name) else Path(name) for name in names]

@@ -13,8 +13,10 @@ from vwlite.data.digests import HEAD, Digest, Mark
 from vwlite.data.frame_batches import FrameBatches
 from vwlite.data.frames import is_text, pyarrow
 from vwlite.data.input_stream import display_name, open_input
+from vwlite.data.remote_input import open_url
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
+from vwlite.storage.urls import is_url
 
 ROWS = 1 << 14  # of a record batch
 PARAMETERS = {"label": "y", "weight": "weight", "base": "base", "tag": "tags"}  # of roles
@@ -27,7 +29,7 @@ def opened(path: str, kind: str) -> Iterator[Any]:
         raise UsageError(f"--format {kind} is read from files, not from standard input")
     arrow = pyarrow()
     try:
-        with arrow.memory_map(path) as source:
+        with arrow.PythonFile(open_url(path, seekable=True)) if is_url(path) else arrow.memory_map(path) as source:
             yield (Parquet if kind == "parquet" else Arrow)(source)
     except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
         reason = str(error).partition("\n")[0]

@@ -12,9 +12,11 @@ from typing import Any, Protocol
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.digests import Digest, Mark
 from vwlite.data.input_stream import display_name, missing, open_input
+from vwlite.data.remote_input import remote_status
 from vwlite.errors import DataError, UsageError
+from vwlite.storage.urls import is_url
 
-__all__ = ["Block", "Buffers", "blocks", "check_inputs", "fingerprint", "open_input", "same_file"]
+__all__ = ["Block", "Buffers", "blocks", "check_inputs", "file_size", "fingerprint", "open_input", "same_file"]
 
 SLACK = bytes(64)  # after the last newline: the parser reads whole vectors and may read beyond it
 NEWLINE = 10
@@ -52,16 +54,28 @@ def _stat(path: str) -> os.stat_result:
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Open the regular files among ``paths`` and close them, so that errors are raised before a long run."""
+    """Open the regular files among ``paths`` and close them, and look for URLs, so that errors are raised before a long
+    run.
+    """
     if paths.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     for path in paths:
         if path == "-":
             continue
+        if is_url(path):
+            remote_status(path)
+            continue
         mode = _stat(path).st_mode
         # A pipe must not be opened twice; nor /dev/stdin, whose position BSD shares.
         if stat.S_ISDIR(mode) or (stat.S_ISREG(mode) and not path.startswith("/dev/")):
             open_input(path).close()
+
+
+def file_size(path: str) -> int | None:
+    """Bytes of a regular file or a URL; None when that is unknown."""
+    if is_url(path):
+        return remote_status(path).size
+    return os.path.getsize(path) if path != "-" and os.path.isfile(path) else None
 
 
 class Buffers:
@@ -173,7 +187,8 @@ def _fill(stream: Any, buffer: bytearray, end: int, capacity: int, max_bytes: in
 def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
     """Status of files by which a later call can tell, without reading them, that they are unchanged.
 
-    None for a path that is not a regular file. A rewrite changes the change time, which cannot be set, or the inode,
+    None for a path that is not a regular file. A URL has a size and, of object stores, an ``etag``; without one it is
+    not ``settled``. A rewrite changes the change time, which cannot be set, or the inode,
     even if size and modification time are restored. Only a rewrite within the resolution of the file system's clock
     leaves the change time as it was: a file changed so shortly before is not ``settled``, and its content has to be
     compared. Take the fingerprint before reading, so that a change while reading is noticed too. Raises InputMissing.
@@ -187,6 +202,9 @@ def same_file(then: dict[str, Any], now: dict[str, Any] | None) -> bool:
 
 
 def _fingerprint_of(path: str) -> dict[str, Any] | None:
+    if is_url(path):
+        size, etag = remote_status(path)
+        return {"path": path, "size": size, **({"etag": etag} if etag else {}), "settled": etag is not None}
     if path == "-" or not stat.S_ISREG((status := _stat(path)).st_mode):
         return None
     changed = max(status.st_ctime_ns, status.st_mtime_ns)

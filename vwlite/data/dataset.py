@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import OpenedInputs, Parsed, read
-from vwlite.data.blocks import check_inputs, open_input
+from vwlite.data.blocks import check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
 from vwlite.data.columns import read_columns
@@ -264,12 +264,12 @@ def text_size(paths: Iterable[str]) -> int | None:
     """Bytes of text in these files; None when that is unknown, for pipes and compressed files. Raises InputMissing."""
     total = 0
     for path in paths:
-        if path == "-" or not os.path.isfile(path):
+        if (size := file_size(path)) is None:
             return None
         with open_input(path) as stream:
             if isinstance(stream, Decompressed):
                 return None
-        total += os.path.getsize(path)
+        total += size
     return total
 
 

@@ -1,4 +1,4 @@
-"""One opened input: a file, a pipe or standard input, decompressed when its bytes say so."""
+"""One opened input: a file, a URL, a pipe or standard input, decompressed when its bytes say so."""
 
 import contextlib
 import fcntl
@@ -10,7 +10,9 @@ import sys
 from typing import Any
 
 from vwlite.data.compression import LONGEST_MAGIC, Decompressed, identify, truncated, truncated_codec, undecided
+from vwlite.data.remote_input import open_url
 from vwlite.errors import InputDamaged, InputMissing
+from vwlite.storage.urls import is_url
 
 PIPE_SIZE = 1 << 20
 
@@ -102,6 +104,12 @@ def _stdin() -> Any:
         raise InputMissing("standard input is closed") from None
 
 
+def _opened(path: str) -> Any:
+    if path == "-":
+        return _stdin()
+    return open_url(path) if is_url(path) else _file(path)
+
+
 def _file(path: str) -> io.FileIO:
     try:
         return io.FileIO(path)
@@ -146,13 +154,12 @@ def open_range(path: str, begin: int, end: int, size: int, mtime_ns: int) -> Str
 
 
 def open_input(path: str) -> Stream | Decompressed:
-    """A raw reader of ``path`` ("-": standard input), decompressed if its first bytes say so.
+    """A raw reader of ``path`` ("-": standard input; a file, or a URL), decompressed if its first bytes say so.
 
-    Raises InputMissing when it cannot be opened and ExtraMissing for zstd without the extra; its
+    Raises InputMissing when it cannot be opened and ExtraMissing for zstd and URLs without their extras; its
     reads raise InputDamaged for I/O errors and for truncated or corrupt compressed data.
     """
-    raw = _stdin() if path == "-" else _file(path)
-    stream = Stream(raw, display_name(path))
+    stream = Stream(_opened(path), display_name(path))
     try:
         codec = stream.peek_codec()
         return Decompressed(stream, codec, display_name(path)) if codec else stream

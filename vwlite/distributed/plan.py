@@ -11,6 +11,7 @@ from typing import NamedTuple
 from vwlite.data.compression import Decompressed
 from vwlite.data.input_stream import display_name, missing, open_input
 from vwlite.errors import UsageError
+from vwlite.storage.urls import is_url
 
 SEARCHED = 1 << 16  # bytes looked through together for the end of a line
 
@@ -47,7 +48,7 @@ def plan(paths: Sequence[str], of: int) -> list[Shard]:
     """The shards of these files.
 
     A line belongs to the shard in which its first byte lies, a compressed file to the one in which its middle lies.
-    Raises InputMissing, UsageError for standard input and pipes, InputDamaged.
+    Raises InputMissing, UsageError for standard input, pipes and URLs, InputDamaged.
     """
     found = [whole(path) for path in paths]
     total = sum(piece.end for piece in found)
@@ -64,7 +65,7 @@ def plan(paths: Sequence[str], of: int) -> list[Shard]:
 def whole(path: str) -> Piece:
     """A file as a single piece."""
     try:
-        status = os.stat(path)
+        status = None if is_url(path) else os.stat(path)
     except (OSError, ValueError) as error:
         if path != "-":
             raise missing(path, error) from None

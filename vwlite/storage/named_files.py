@@ -14,8 +14,10 @@ from vwlite.errors import UsageError
 from vwlite.options import Option
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File
+from vwlite.storage.urls import is_url
 
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
+DATA = ("input", "data", "test data", "held-out data", "labelled data")  # kinds that may be URLs
 BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
 
 
@@ -30,12 +32,17 @@ class NamedFile:
         if not value:
             raise UsageError(f"{option} is empty, as a variable that is not set: name a file")
 
+    def check_local(self, value: str, option: str) -> None:
+        """Raises UsageError for a URL where none can be."""
+        raise NotImplementedError
+
     def path(self, value: str) -> str | None:
         """The file that a value names, if it names one."""
         return value or None
 
     def files(self, value: str, option: str) -> Iterator[File]:
-        """The file and those beside it."""
+        """The file and those beside it. Raises UsageError as ``check_local``."""
+        self.check_local(value, option)
         path = self.path(value)
         if path is None:
             return
@@ -53,6 +60,10 @@ class NamedFile:
 
 
 class FileToRead(NamedFile):
+    def check_local(self, value: str, option: str) -> None:
+        if is_url(value) and self.kind not in DATA:
+            raise UsageError(f"{option} {value}: only data are read from URLs; copy the {self.kind} to a local file")
+
     def called(self, option: str, value: str) -> str:
         of_option = option.startswith("-") and self.kind != "input"
         return f"the {self.kind} of {option}" if of_option else f"the {self.kind}"
@@ -65,6 +76,10 @@ class FileToWrite(NamedFile):
         if value == "-" and not self.stdout:
             raise UsageError(f"{option} - would be a file called -: name a file, or /dev/stdout")
         super().check(value, option)
+
+    def check_local(self, value: str, option: str) -> None:
+        if is_url(value):
+            raise UsageError(f"{option} {value}: only data are read from URLs; write to a local file, and copy that")
 
     def called(self, option: str, value: str) -> str:
         return f"{option} {value}"
@@ -100,6 +115,7 @@ def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, A
     """What a run reads, and what it writes.
 
     ``named``: what may be named, by a value or several, and the option as it is typed. ``values``: of all options.
+    Raises UsageError for URLs where none can be.
     """
     reads: list[File] = []
     writes: list[File] = []
@@ -116,10 +132,12 @@ def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, A
 
 
 def cache_of(options: Mapping[str, Any]) -> str | None:
-    """The file of the cache, None for none."""
+    """The file of the cache, None for none. Raises UsageError."""
     if options.get("cache_file") is not None or not options.get("cache"):
         return options.get("cache_file")
     first = (*options.get("files", ()), "-")[0]
+    if is_url(first):
+        raise UsageError(f"-c would write the cache beside the data {first}: name a local file by --cache_file")
     return CACHE if first == "-" else f"{first}{CACHE}"
 
 

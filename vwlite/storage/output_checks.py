@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from vwlite.errors import OutputError, UsageError
 from vwlite.storage.atomic_file import check_writable, descriptor_of, is_replaceable, unfollowed
+from vwlite.storage.urls import local_path
 
 # Suffixes of files whose name is derived from that of another.
 LOCK, CHECKPOINT, BEST, LEDGER, CACHE = ".lock", ".ckpt", ".ckpt.best", ".ledger", ".cache"
@@ -38,9 +39,10 @@ class File:
 
         ``descriptor``: that of the standard stream which the path ``-`` means.
         """
-        number = descriptor if self.path == "-" else descriptor_of(self.path)
+        path = local_path(self.path)
+        number = descriptor if path == "-" else descriptor_of(path)
         try:
-            status = os.lstat(self.path) if self.replaces_links else os.stat(self.path if number is None else number)
+            status = os.lstat(path) if self.replaces_links else os.stat(path if number is None else number)
             if stat.S_ISLNK(status.st_mode):
                 return self.future_identity()
             return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else self.stream(number)

@@ -41,6 +41,7 @@ class Input(TypedDict):
     mtime_ns: NotRequired[int]
     ctime_ns: NotRequired[int]
     inode: NotRequired[int]
+    etag: NotRequired[str]
     settled: NotRequired[bool]
     digest: NotRequired[str | None]
     text: NotRequired[TextDigest | None]

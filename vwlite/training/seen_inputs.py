@@ -7,6 +7,7 @@ from mmh3 import mmh3_x64_128
 
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import HEAD, prefixes
+from vwlite.storage.urls import is_url
 from vwlite.training.ledger import Entry
 
 SAMPLE, SAMPLES = 1 << 16, 16  # in ledgers of format 1
@@ -71,6 +72,8 @@ def read(known: Sequence[Entry], path: str) -> Seen | None:
 
 def sampled(known: Sequence[Entry], path: str, size: int) -> Seen | None:
     """The entry of a ledger of format 1 whose samples are the same: those of up to 1 MiB are the whole file."""
+    if is_url(path):
+        return None
     left = {entry["digest"]: entry for entry in known if entry.get("size") == size and "digest" in entry}
     entry = left.get(samples_of(path, size)) if left else None
     return entry and Seen(entry, sampled=size > SAMPLE * SAMPLES)
