@@ -42,6 +42,8 @@ OPTIONS = [
     *("-l 1e39", "--l2 -1", "-b 99", "--min_prediction -1e39", "-b 3.5", "--affix x", "--lrq ab0"),
     *("--interactions a", "-q abc", "--passes 2 --holdout_period 0", "--passes", "--sgd=1"),
     *("--max-bad-ratio 2", "--threads 0", "--feature_limit x"),
+    *("--dual", "--dual --l2 1 -l1", "--dual --l2 1 --adaptive", "--dual --l2 1 --loss_function poisson", "--gap 0.1"),
+    *("--dual --l2 1 --bfgs --passes 2", "--dual --l2 1 --ftrl", "--dual --l2 1 --dotproduct ui --rank 2"),
     "--loss_function expectile",
 ]
 

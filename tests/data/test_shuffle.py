@@ -112,7 +112,7 @@ def test_rows_gathered_ahead_are_the_same(threads):
 
 @pytest.mark.parametrize("config", [HoldoutConfig(), HoldoutConfig(period=3), HoldoutConfig(after=40)])
 def test_held_out_rows_are_the_same_lines_in_any_order(config):
-    in_order, shuffled = Holdout(config, 2), Holdout(config, 2)
+    in_order, shuffled = Holdout(config, config.active(2)), Holdout(config, config.active(2))
     expected = in_order.mark(100)
     order = order_of(100, 1, 1)
     parts = [shuffled.mark(25, order[begin : begin + 25]) for begin in range(0, 100, 25)]

@@ -11,6 +11,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.active import ActiveConfig
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.configs.coin import CoinConfig
+from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
@@ -77,6 +78,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
             (FeatureConfig(bits=4), BfgsConfig(), text),
+            (FeatureConfig(bits=4), DualConfig(LossConfig("squared"), l2=1.0), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),

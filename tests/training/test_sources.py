@@ -74,7 +74,7 @@ def test_memory_gives_the_model_that_a_file_gives(name, holdout_off, tmp_path):
     counters = Counters(simple_labels=learner.simple_labels)
     writer = ModelWriter(config, learner, plan, counters, labels=policy.labels)
     stopping = EarlyStopping(config.holdout, not holdout_off, counters, writer)
-    source = Memory(batches, Holdout(config.holdout, config.passes))
+    source = Memory(batches, Holdout(config.holdout, config.holds_out))
     Trainer(learner, plan, source, [Counting(learner, counters), writer, stopping], passes=config.passes).run()
     assert (tmp_path / "model").read_bytes() == model
     assert counters.totals() == counts
@@ -117,7 +117,7 @@ def test_listeners_hear_of_everything_in_their_order_until_one_ends_the_run(row_
     config = configured("linear", tmp_path, True)
     learner, plan = begin_learner(config, None)
     batch, heard = parse_text(b"".join(LINES[:2]), text_format(config.features, skip_malformed=True)), []
-    source = Memory([batch], Holdout(config.holdout, 1))
+    source = Memory([batch], Holdout(config.holdout, config.holds_out))
     listeners = [Recorder("a", heard, last=2), Listener(), Recorder("b", heard, last=3)]
     Trainer(learner, plan, source, listeners, passes=5, row_by_row=row_by_row).run()
     rows = [(0, 1), (1, 2)] if row_by_row else [(0, 2)]

@@ -122,7 +122,7 @@ class LearningRun:
             self.stopping,
             self.report,
         ]
-        self.trainer = Trainer(learner, plan, self.source, [one for one in listeners if one], passes=config.passes)
+        self.trainer = Trainer(learner, plan, self.source, [one for one in listeners if one], passes=config.data_passes)
 
     def run(self) -> None:
         """Raises as ``Trainer.run``."""

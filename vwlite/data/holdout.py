@@ -10,8 +10,8 @@ from vwlite.data.config import HoldoutConfig
 class Holdout:
     """Counts the lines of a pass, blank ones included, and marks those held out."""
 
-    def __init__(self, config: HoldoutConfig, passes: int) -> None:
-        self.config, self.active = config, config.active(passes)
+    def __init__(self, config: HoldoutConfig, active: bool) -> None:
+        self.config, self.active = config, active
         self.lines = 0
 
     def start_pass(self) -> None:

@@ -57,6 +57,7 @@ REASONS = {
     "lrq": LATENT,
     "dyadic": LATENT,
     "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
+    "dual": "its examples stay in memory together",
     "log_multi": TREE,
     "ect": TREE,
     "filter_tree": TREE,

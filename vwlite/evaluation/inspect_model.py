@@ -49,10 +49,10 @@ class Inspection:
             "average_loss": average_loss(counters),
             "min_label": header["scalars"]["min_label"],
             "max_label": header["scalars"]["max_label"],
-            "can_go_on": header["resumable"],
+            "can_go_on": header["resumable"] and not learner.config.reads,
             "names": len(self.names),
             **gamma_of(self.restored),
-            **{name: header[name] for name in ("crr", "l1") if name in header},
+            **{name: header[name] for name in ("crr", "l1", "dual") if name in header},
         }
 
     def top(self, count: int) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "filter_tree": "filter_tree.FilterTree",
     "class_learners": "class_learners.ClassLearners",
     "bfgs": "bfgs.Bfgs",
+    "dual": "dual.Dual",
     "active": "active.Active",
     "ldf": "multiline.Multiline",
     "lrq": "lrq.Lrq",

@@ -200,6 +200,8 @@ class Learner:
     finished = False  # nothing is left to be done, whatever the number of passes
     measured = True  # the last pass was one with the weights of now, or on the way to them
 
+    gathers = False  # the last pass was for the examples, not for its predictions
+
     @property
     def own_rows(self) -> list[str]:
         """What heads a table of the learner's own rows, one a pass; empty: it is vw's, of examples."""
@@ -223,6 +225,10 @@ class Learner:
     def warnings(self) -> list[str]:
         """What went wrong with some examples, one sentence each."""
         return []
+
+    def report(self) -> dict[str, Any]:
+        """What the JSON of a training says beside counts and losses."""
+        return {}
 
     def apply_shrinkage(self) -> None:
         """Bring regularisation that is outstanding, if any, into the weights."""

@@ -109,6 +109,20 @@ class RunConfig(Config):
             raise UsageError(f"{options} do not go with --{self.learner.option}, which needs the namespaces of terms")
 
     @property
+    def reads(self) -> int:
+        """Passes over the data that the learner makes whatever ``passes`` says; 0: ``passes``."""
+        return self.learner.reads if self.learning else 0
+
+    @property
+    def data_passes(self) -> int:
+        return self.reads or self.passes
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether examples are held out."""
+        return self.holdout.active(1 if self.reads else self.passes)
+
+    @property
     def wants_names(self) -> bool:
         output = self.output
         return bool(output.invert_hash or output.names or output.audit or output.audit_regressor)

@@ -63,8 +63,8 @@ class FileBatches:
         """
         self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
         self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
-        self.holdout = Holdout(config.holdout, config.passes)
-        again = config.passes > 1 or config.curriculum.order is not None or self.is_shuffled(1) or counts_terms
+        self.holdout = Holdout(config.holdout, config.holds_out)
+        again = config.data_passes > 1 or config.curriculum.order is not None or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         self.curriculum: Curriculum | None = None
         self.read_ahead = False

@@ -101,6 +101,7 @@ class Header(Node):
     rounds: NotRequired[dict]
     crr: NotRequired[dict]
     l1: NotRequired[dict]
+    dual: NotRequired[dict]
 
 
 class LogLinear(TypedDict):

@@ -26,20 +26,20 @@ class Predictions(Listener):
         raw: bool = False,
         all_digits: bool = True,
         fill_gaps: bool = False,
-        first_pass: bool = False,
+        only: int = 0,
     ) -> None:
         """``raw``: predictions before clip and link, with ``all_digits`` or six of them. ``fill_gaps``: a malformed
-        line's prediction is ``nan``, so that predictions stay beside their lines. ``first_pass``: of that pass alone.
+        line's prediction is ``nan``, so that predictions stay beside their lines. ``only``: of this pass, 0: of all.
         """
         self.writer, self.learner, self.raw = writer, learner, raw
         self.all_digits, self.fill_gaps = raw and all_digits, fill_gaps
-        self.first_pass, self.number = first_pass, 1
+        self.only, self.number = only, 1
 
     def begin_pass(self, number: int) -> None:
         self.number = number
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        if self.first_pass and self.number > 1:
+        if self.only and self.number != self.only:
             return
         values = results.raw if self.raw else results.prediction
         if self.fill_gaps:
@@ -74,7 +74,7 @@ def open_predictions(
     as_raw: bool = False,
     all_digits: bool = True,
     fill_gaps: bool = False,
-    first_pass: bool = False,
+    only: int = 0,
 ) -> list[Predictions]:
     """Those asked for, in files that ``closing`` closes; ``as_raw``: predictions are written as raw ones are.
 
@@ -84,7 +84,7 @@ def open_predictions(
     """
     def opened(path: str, raw: bool) -> Predictions:
         writer = closing.enter_context(PredictionWriter(path))
-        how = {"all_digits": all_digits, "fill_gaps": fill_gaps, "first_pass": first_pass}
+        how = {"all_digits": all_digits, "fill_gaps": fill_gaps, "only": only}
         return Predictions(writer, learner, raw=raw, **how)
 
     plain = opened(output.predictions, as_raw) if output.predictions else None

@@ -93,6 +93,10 @@ class Counting(Listener):
             if counters.row_due:
                 self.row_due(counted, results, row - 1)
 
+    def end_pass(self, number: int) -> None:
+        if self.learner.gathers:
+            self.counters.reset()
+
     def row_due(self, batch: Batch, results: Results, row: int) -> None:
         """The progress table is due a line, of the row counted last."""
         self.counters.dumped()
@@ -113,7 +117,7 @@ class ProgressTable(Counting):
         """``earlier_passes`` count as this run's."""
         super().__init__(learner, counters)
         output = config.output
-        self.display, self.holdout = display, config.holdout.active(config.passes)
+        self.display, self.holdout = display, config.holds_out
         self.shown = not (output.quiet or learner.own_rows or output.audit_regressor)
         self.earlier_passes = self.pass_number = earlier_passes
         self.history = History(counters)
@@ -146,12 +150,12 @@ class Summary(Listener):
     ) -> None:
         """``constant`` tells the best constant prediction."""
         self.learner, self.counters, self.display = learner, counters, display
-        self.holdout = config.holdout.active(config.passes)
+        self.holdout = config.holds_out
         self.constant = None if config.output.dont_output_best_constant else constant
         self.passes = 0
 
     def end_pass(self, number: int) -> None:
-        self.passes = number
+        self.passes += not self.learner.gathers
 
     def restore(self, state: dict) -> None:
         self.passes = state["passes_done"]

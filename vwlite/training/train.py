@@ -104,7 +104,8 @@ class Training:
         with ExitStack() as closing:
             closing.callback(self.source.close)
             closing.callback(self.writer.best.drop)
-            predictions = open_predictions(closing, config.output, self.learner, first_pass=config.input.shuffle)
+            only = config.reads or int(config.input.shuffle)
+            predictions = open_predictions(closing, config.output, self.learner, only=only)
             closing.enter_context(self.policy.keeping(self.bad_lines.keep))
             closing.callback(self.display.close)
             listeners = self.listeners(predictions)
@@ -114,7 +115,7 @@ class Training:
                 closing.enter_context(saving.saving())
             trainer = Trainer(
                 *(self.learner, self.plan, self.source, listeners),
-                passes=config.passes,
+                passes=config.data_passes,
                 row_by_row=config.output.audit,
                 guard=guard,
             )

@@ -67,4 +67,5 @@ def run_report(done: TrainResult) -> dict[str, Any]:
         "min_label": learner.get("min_label"),
         "max_label": learner.get("max_label"),
         "loss_function": learner.config.loss.name,
+        **learner.report(),
     }

@@ -23,6 +23,7 @@ class LearnerConfig(Config):
     in_vw: ClassVar[bool] = False  # vw has this learner, so ``vwlite vw`` forgets the options that vw's models forget
     continues: ClassVar[tuple[str, ...]] = ()  # learners of whose models it makes its own: they have the same table
     own_loss: ClassVar[bool] = False  # one that a model keeps whatever --loss_function is typed
+    reads: ClassVar[int] = 0  # passes over the data that it makes, --passes being others; 0: as many as are asked for
     whole_passes: ClassVar[bool] = False  # it needs the same examples in every pass, and a stopped run begins anew
     multiline: ClassVar[bool] = False  # an example is a group of lines
     has_sensitivity: ClassVar[bool] = False  # how far an update would move the prediction is known without making it

@@ -1,0 +1,202 @@
+"""``vwlite train --dual``: the same bytes however it is run, what it tells, and what it refuses."""
+
+import json
+import re
+import zipfile
+
+import numpy as np
+import pytest
+
+from vwlite.storage.model_file import load
+
+RNG = np.random.default_rng(5)
+ROWS = RNG.integers(0, 6, (400, 3))
+SIGNS = np.where(ROWS[:, 0] - ROWS[:, 1] + RNG.integers(-3, 4, 400) > 0, 1, -1)
+TEXT = "".join(
+    f"{sign} 't{n} |u a{a} b:{b} |i c{c}\n" for n, (sign, (a, b, c)) in enumerate(zip(SIGNS, ROWS, strict=True))
+)
+DUAL = ("--dual", "--l2", "1")
+LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "tube")
+
+
+def content(path):
+    """The files of a model, without their times."""
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+@pytest.fixture
+def data(write):
+    return write("d", TEXT)
+
+
+@pytest.mark.parametrize("options", ["", "-q ui --loss_function logistic", "--weight idf --unit", "--seed 7"])
+def test_the_bytes_are_the_same_however_the_data_are_read(vwlite, data, options):
+    told = []
+    for name, source in (("one", ("d", "--threads", "1")), ("more", ("d", "--threads", "3", "--block-size", "999"))):
+        vwlite("train", *source, "-f", name, "--quiet", *DUAL, *options.split())
+        told.append(content(name))
+    vwlite("train", "-f", "pipe", "--quiet", *DUAL, *options.split(), stdin=TEXT)
+    vwlite("train", "d", "-c", "-f", "cached", "--quiet", *DUAL, *options.split())
+    vwlite("train", "d", "-c", "-f", "again", "--quiet", *DUAL, *options.split())
+    assert told[0] == told[1] == content("pipe") == content("cached") == content("again")
+
+
+def test_another_seed_is_another_order(vwlite, data, weights):
+    for seed in "12":
+        vwlite("train", "d", "-f", seed, "--quiet", *DUAL, "--seed", seed)
+    assert weights("1") != weights("2")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_tells_of_every_pass_and_stops_at_the_gap(vwlite, data, loss):
+    done = vwlite("train", "d", "-f", "m", *DUAL, "--gap", "0.01", "--loss_function", loss, "--json", "run.json")
+    rows = [[float(cell) for cell in row.split()] for row in re.findall(r"^ +\d.*$", done.stderr, re.M)]
+    assert [int(row[0]) for row in rows] == [*range(1, len(rows) + 1)]
+    for _, primal, dual, gap, support in rows:
+        assert gap == pytest.approx((primal - dual) / primal, abs=2e-3) and 0 < support <= 400
+    assert rows[-1][3] <= 0.01 < rows[-2][3]
+    with open("run.json") as file:
+        result = json.load(file)["result"]
+    found = result["dual"]
+    assert found["passes"] == len(rows) and found["examples"] == result["examples"] == 400 and found["skipped"] == 0
+    assert found["primal"] == pytest.approx(rows[-1][1], rel=1e-7) and found["gap"] <= 0.01
+    assert found["margin"] == pytest.approx(1 / found["norm"])
+    if loss not in ("squared", "tube"):  # of which predictions are clipped to the labels
+        average = (found["primal"] - found["norm"] ** 2 / 2) / 400
+        assert result["average_loss"] == pytest.approx(average, rel=1e-5)
+    for name in ("primal", "dual"):
+        assert f"{name} = {found[name]:.6f}\n" in done.stderr
+    assert f"support vectors = {found['support']}\nof these at their bound = {found['bound']}\n" in done.stderr
+    assert found == json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["dual"]
+
+
+def test_predictions_of_the_training_are_those_of_the_model(vwlite, data, tmp_path):
+    vwlite("train", "d", "-f", "m", "-p", "p", "-r", "r", "--quiet", *DUAL)
+    told = (tmp_path / "p").read_text()
+    assert told == vwlite("predict", "-i", "m", "d").stdout and len(told.splitlines()) == 400
+    assert len((tmp_path / "r").read_text().splitlines()) == 400
+
+
+def test_an_ordinary_model_comes_of_it(vwlite, data, weights, tmp_path):
+    vwlite("train", "d", "-f", "m", "--quiet", "--names", "--readable_model", "text", *DUAL)
+    found = json.loads(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy", "--json", "-").stdout)["result"]
+    assert found["accuracy"] > 0.75
+    shown = vwlite("inspect", "m", "--top", "2").stdout
+    assert "can_go_on      no" in shown and re.search(r"u\^b|u\^a", shown)
+    assert len(weights("m")) == 14
+    assert len(re.findall(r"^\d+:", (tmp_path / "text").read_text(), re.M)) == 14
+
+
+def test_importance_counts_as_repetition(vwlite, write):
+    lines = TEXT.splitlines(True)[:60]
+    write("heavy", "".join(line.replace(" '", " 3 '", 1) if n % 2 else line for n, line in enumerate(lines)))
+    write("often", "".join(line * (3 if n % 2 else 1) for n, line in enumerate(lines)))
+    for name in ("heavy", "often"):
+        vwlite("train", name, "-f", f"{name}.m", "--quiet", *DUAL, "--gap", "1e-9", "--passes", "100000")
+    one, two = (load(f"{name}.m").header["dual"]["primal"] for name in ("heavy", "often"))
+    assert one == pytest.approx(two, rel=1e-8)
+
+
+def test_what_is_held_out_is_not_fitted(vwlite, write, weights):
+    write("d", TEXT)
+    write("head", "".join(TEXT.splitlines(True)[:300]))
+    held = vwlite("train", "d", "-f", "m", *DUAL, "--holdout_after", "300")
+    vwlite("train", "head", "-f", "h", "--quiet", *DUAL)
+    assert weights("m") == weights("h")
+    measured = vwlite("evaluate", "-i", "h", "d", "--metric", "loss", "--json", "-")
+    assert json.loads(measured.stdout)["result"]["loss"] > 0
+    assert re.search(r"average loss = 0\.\d+ h\n", held.stderr)
+
+
+def test_a_large_value_of_the_constant_leaves_its_weight_free(vwlite, write, weights):
+    write("d", "".join(f"{7 + n % 3} |w x:{n % 3}\n" for n in range(60)))
+    found = {}
+    for scale in (1, 100):
+        options = f"--dual --l2 100 --loss_function squared --bias_scale {scale} --gap 1e-9 --passes 99999"
+        vwlite("train", "d", "-f", "m", "--quiet", *options.split())
+        found[scale] = sorted(weights("m").values())
+    slope = 40 / (40 + 50)  # of centred numbers, l2 / 2 being the penalty beside (y - p)^2
+    assert found[1][-1] < 6 and found[100] == pytest.approx([slope, 8 - slope], abs=2e-3)
+
+
+def test_malformed_lines_and_unlabelled_ones_are_left_out(vwlite, write, weights):
+    write("d", TEXT)
+    write("odd", TEXT + "x |u a\n|u a1 b:2\n\n1 0 |u a1\n")
+    vwlite("train", "d", "-f", "m", "--quiet", *DUAL)
+    vwlite("train", "odd", "-f", "o", "--quiet", *DUAL, "--max-bad-ratio", "0.1")
+    assert weights("m") == weights("o")
+
+
+def test_examples_without_features_are_counted(vwlite, write):
+    write("d", TEXT + "1 |u\n-1 |z a\n")
+    done = vwlite("train", "d", "-f", "m", *DUAL, "--noconstant", "--ignore", "z", "--json", "j")
+    assert "2 examples without features were skipped" in done.stderr
+    with open("j") as file:
+        found = json.load(file)["result"]["dual"]
+    assert (found["examples"], found["skipped"]) == (400, 2)
+    write("none", "1 |u\n-1 |u\n")
+    refused = vwlite("train", "none", "-f", "n", *DUAL, "--noconstant", "--quiet", status=65)
+    assert refused.stderr == "vwlite: no example has a feature to learn from\n"
+
+
+def test_too_few_passes_are_said(vwlite, data):
+    done = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6")
+    assert re.search(r"the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n", done.stderr)
+
+
+def test_labels_of_two_classes_may_be_0_and_1(vwlite, write, weights):
+    write("signs", TEXT)
+    write("bits", re.sub("^-1", "0", TEXT, flags=re.M))
+    for name in ("signs", "bits"):
+        vwlite("train", name, "-f", f"{name}.m", "--quiet", *DUAL)
+    assert weights("signs.m") == weights("bits.m")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--dual", "--dual needs --l2, the strength of regularisation: try --l2 1 (the C of others is 1 / l2)"),
+        ("--dual --l2 1 --loss_function poisson", "--dual takes --loss_function hinge, squared_hinge, logistic, "),
+        ("--dual --l2 1 --adaptive", "--adaptive does nothing with --dual: drop one of the two"),
+        ("--dual --l2 1 -l 2", "-l does nothing with --dual: drop one of the two"),
+        ("--dual --l2 1 --power_t 1", "--power_t does nothing with --dual: drop one of the two"),
+        ("--dual --l2 1 --l1 1", "--l1 does nothing with --dual: drop one of the two"),
+        ("--dual --l2 1 --shuffle-first", "--shuffle-first does nothing with --dual: drop one of the two"),
+        ("--dual --l2 1 --passes 5 --holdout_period 3", "--holdout_period does nothing with --dual"),
+        ("--dual --l2 1 --ftrl", "--ftrl does not go with --dual"),
+        ("--dual --l2 1 --bfgs --passes 3", "--bfgs and --dual do not go together; with --bfgs one set of weights"),
+        ("--dual --l2 1 --coin", "--coin and --dual do not go together; with --dual one set of weights is fitted to"),
+        ("--dual --l2 1 --dotproduct ui", "--dual and --dotproduct do not go together"),
+        ("--dual --l2 1 --passes 2 --curriculum easy", "--curriculum does not go with --dual, which needs the same"),
+        ("--dual --l2 1 --resume", "--dual does not go with --resume and --checkpoint-every"),
+        ("--dual --l2 1 --shard 1/2", "--dual does not go with shards: its examples stay in memory together"),
+        ("--dual --l2 1 --gap 1", "--gap takes a number above 0 and below 1, not 1"),
+        ("--dual --l2 1 --bias_scale 0", "--bias_scale takes a number above 0, not 0"),
+        ("--gap 0.1", "--gap needs --dual"),
+        ("--bias_scale 2", "--bias_scale needs --dual"),
+    ],
+)
+def test_what_is_refused(vwlite, data, names_in, options, message):
+    refused = vwlite("train", "d", "-f", "m", *options.split(), "--quiet", status=2).stderr
+    assert refused.startswith(f"vwlite: {message}") and refused.count("\n") == 1
+    assert names_in() == ["d"]
+
+
+def test_a_model_does_not_go_on(vwlite, data, tmp_path):
+    vwlite("train", "d", "-f", "m", "--quiet", *DUAL)
+    before = (tmp_path / "m").read_bytes()
+    refused = vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", status=2).stderr
+    assert refused.startswith("vwlite: a model of --dual does not go on learning") and refused.count("\n") == 1
+    assert (tmp_path / "m").read_bytes() == before
+
+
+def test_labels_must_fit_the_loss(vwlite, write):
+    write("d", "1 |a b\n2 |a c\n")
+    refused = vwlite("train", "d", "-f", "m", *DUAL, "--quiet", status=65).stderr
+    assert "label 2 does not fit --loss_function hinge" in refused
+
+
+def test_vw_has_no_such_option(vwlite, data):
+    refused = vwlite("vw", "d", "-f", "m", *DUAL, "--quiet", status=None)
+    assert refused.status == 1 and "--dual is none of vw's options (use 'vwlite train')" in refused.stdout

@@ -1,0 +1,64 @@
+"""Options of dual coordinate descent (``--dual``)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.learners.configs.shared import random_seed
+from vwlite.options import config, option
+
+LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "tube")  # numbered as in the kernel
+
+
+@config
+class DualConfig(GdConfig):
+    """As ``GdConfig``, of which the loss, ``l2`` and the bounds of predictions matter."""
+
+    dual: bool = option(
+        True, "Dual coordinate descent over examples in memory, to a certified gap; needs --l2.",
+        section="Batch optimisation",
+    )
+    gap: float = option(
+        0.001, "Stop when primal and dual differ by a smaller share of the primal.", section="Batch optimisation",
+        above=0, below=1,
+    )
+    bias_scale: float = option(
+        1.0, "Value of the constant; with a large one its weight is hardly penalised.", section="Batch optimisation",
+        above=0,
+    )
+    random_seed: int = random_seed()
+
+    learner: ClassVar[str] = "dual"
+    plays_in_trees: ClassVar[bool] = False
+    asked_by: ClassVar[tuple[str, ...]] = ("dual",)
+    alone: ClassVar[str] = "one set of weights is fitted to the labels of all examples together"
+    default_loss: ClassVar[str] = "hinge"
+    in_vw: ClassVar[bool] = False
+    whole_passes: ClassVar[bool] = True
+    reads: ClassVar[int] = 2
+    has_sensitivity: ClassVar[bool] = False
+    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.ftrl:
+            raise UsageError("--ftrl does not go with --dual")
+        if self.loss.name not in LOSSES:
+            raise UsageError(f"--dual takes --loss_function {', '.join(LOSSES)}, not {self.loss.name}")
+        if self.loss.soft:
+            raise UsageError("--dual takes labels of two classes: drop --logistic_min and --logistic_max")
+        if not self.l2:
+            strength = "the strength of regularisation: try --l2 1 (the C of others is 1 / l2)"
+            raise UsageError(f"--dual needs --l2, {strength}")
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        updates = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "initial_weight", "constant")
+        orders = ("shuffle", "shuffle_first", "holdout_period", "early_terminate", "save_per_pass")
+        return "dual", (*updates, *orders)
+
+    @property
+    def differs_from_vw(self) -> str:
+        return "--dual is none of vw's options"

@@ -1,0 +1,187 @@
+"""Dual coordinate descent: support vector machines and their like, with a bound on how far they are from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from vwlite._native import gd as predictor
+from vwlite._native import weigh_terms
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.csr import Csr, joined
+from vwlite.errors import DataError, UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.features.terms import terms_of
+from vwlite.learners.configs.dual import DualConfig
+from vwlite.learners.dual_solver import DualSolver, Objective
+from vwlite.learners.gd import CONSTANT, Gd
+from vwlite.learners.row_results import Results
+from vwlite.storage.weight_table import Table, zeros
+
+PASSES = 1000  # where --passes is not given
+HEADER = f"{'pass':>5} {'primal':>14} {'dual':>14} {'gap':>10} {'support':>10}"
+
+
+class Predictor:
+    """The kernel of gradient descent, which never learns."""
+
+    @staticmethod
+    def run_rows(state: Any, config: Any, plan: Any, batch: Batch, results: Results, begin: int, mode: Any) -> Any:
+        return predictor.run_rows(state, config, plan, batch, results, begin, (mode[0], False))
+
+
+class Dual(Gd):
+    """Keeps the terms of all examples in a first pass, solves the dual at its end, and measures itself in a second.
+
+    The table has the weights alone.
+    """
+
+    name = bottom = "dual"
+    config_type = DualConfig
+    resumable = False
+    native = Predictor
+
+    def __init__(
+        self, config: DualConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
+        self.stride, self.weights = 1, zeros(1 << bits, 1)
+        self.measured = self.gathered = True
+        self.rows: list[Csr] = []
+        self.columns_of_rows: list[np.ndarray] = []  # float64[3, rows]: label, importance, initial prediction
+        self.bound = PASSES
+        self.skipped = 0  # examples without features
+        self.certificate: dict[str, Any] = {}
+        self.say: Callable[[str], None] = lambda line: None
+
+    @classmethod
+    def slot_bytes(cls, config: DualConfig, learning: bool) -> float:
+        return 4.0 + 5.0 if learning else 4.0  # slots that occur are numbered
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        if self.certificate and self.learning:
+            raise UsageError(
+                "a model of --dual does not go on learning, which would need all examples that it was fitted to: "
+                "train anew without -i"
+            )
+        self.say, self.bound = say, passes if passes > 1 else PASSES
+        self.measured = self.gathered = not self.learning
+
+    @property
+    def gathers(self) -> bool:
+        return not self.measured
+
+    @property
+    def own_rows(self) -> list[str]:
+        return [f"dual coordinate descent to a relative gap of {self.config.gap:g}"]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("w",)
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        return {"weights": Table(self.weights, ("w",))}
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        stopped = super().run(batch, plan, results, begin, end)
+        if not self.gathered:
+            self.keep(batch, plan, results.holdout_mask, begin, stopped)
+        return stopped
+
+    def keep(self, batch: Batch, plan: Plan, held: np.ndarray | None, begin: int, end: int) -> None:
+        """The terms of those rows that are to be learned."""
+        if plan.weights:
+            batch, plan = plan.weights.apply(batch)
+        usable = ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
+        if held is not None:
+            usable &= held[: len(batch)] == 0
+        usable[:begin] = usable[end:] = False
+        terms = terms_of(batch, plan)
+        if self.config.bias_scale != 1 and plan.constant:
+            terms.values[terms.indices == self.constant_slot] *= np.float32(self.config.bias_scale)
+        if weigh_terms.merge(terms.indptr, terms.indices, terms.values, 0):
+            raise MemoryError("the terms of examples need more memory than there is")
+        full = usable & (terms.sizes > 0)
+        self.skipped += int((usable & ~full).sum())
+        numbers = np.stack((batch.label, batch.importance, batch.initial_prediction)).astype(np.float64)
+        self.rows.append(terms.take(np.flatnonzero(full)))
+        self.columns_of_rows.append(numbers[:, full])
+
+    @property
+    def constant_slot(self) -> int:
+        return CONSTANT & ((1 << self.bits) - 1)
+
+    def end_pass(self) -> None:
+        self.measured = self.gathered
+        if not self.gathered:
+            self.gathered = True
+            self.fit()
+
+    def fit(self) -> None:
+        """Raises DataError for examples without features, Interrupted. Without examples all stays as it is."""
+        label, cost, base = np.concatenate([*self.columns_of_rows, np.zeros((3, 0))], axis=1)
+        rows, self.rows, self.columns_of_rows = joined(self.rows), [], []
+        if not len(rows):
+            if self.skipped:
+                raise DataError("no example has a feature to learn from")
+            return
+        if self.config.prediction_bounds is None:
+            low, high = self.label_range
+            self.set(min_label=min(low, label.min()), max_label=max(high, label.max()))
+        slots = self.number(rows)
+        solver = DualSolver(rows, label, cost, base, self.config, slots=len(slots), passes=self.bound)
+        found, passes = solver.solve(self.tell)
+        if self.config.bias_scale != 1:
+            solver.w[slots == self.constant_slot] *= self.config.bias_scale
+        self.weights[slots, 0] = solver.w
+        self.certificate = {**found.report(), "passes": passes, "examples": len(rows), "skipped": self.skipped}
+
+    def number(self, rows: Csr) -> np.ndarray:
+        """uint32[n], the slots that occur, ascending; the columns of the rows become places in there."""
+        occurs = np.zeros(1 << self.bits, bool)
+        occurs[rows.indices] = True
+        slots = np.flatnonzero(occurs)
+        place = np.zeros(1 << self.bits, np.uint32)
+        place[slots] = np.arange(len(slots), dtype=np.uint32)
+        rows.indices = place[rows.indices]
+        return slots
+
+    def tell(self, number: int, found: Objective) -> None:
+        if number == 1:
+            self.say(HEADER)
+        self.say(f"{number:5d} {found.primal:14.8g} {found.dual:14.8g} {found.gap:10.3g} {found.support:10d}")
+
+    def warnings(self) -> list[str]:
+        found, config = self.certificate, self.config
+        lines = []
+        if found and found["gap"] > config.gap:
+            reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
+            lines.append(f"{reached}, more than --gap {config.gap:g}: --passes allows more")
+        if self.skipped:
+            lines.append(f"{self.skipped} examples without features were skipped")
+        return lines
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        found = self.certificate
+        if not found:
+            return []
+        return [
+            ("passes used", str(found["passes"])),
+            ("primal", found["primal"]),
+            ("dual", found["dual"]),
+            ("relative gap", f"{found['gap']:.3g}"),
+            ("support vectors", str(found["support"])),
+            ("of these at their bound", str(found["bound"])),
+        ]
+
+    def report(self) -> dict[str, Any]:
+        return {"dual": self.certificate}
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "dual": self.certificate}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        self.certificate = header["dual"]
