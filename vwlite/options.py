@@ -96,12 +96,12 @@ class Option(NamedTuple):
         )
 
 
-def not_one_of(value: Any, choices: Collection[str]) -> str:
-    """That a value is not among ``choices``, with the one that is spelled most like it."""
+def not_one_of(value: Any, choices: Collection[str], instead: str = "") -> str:
+    """That a value is not among ``choices``, with what to use ``instead`` or the one that is spelled most like it."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(value), choices, n=1)
-    return f"{value!r} is not one of {', '.join(choices)}{f' (did you mean {near[0]}?)' if near else ''}"
+    near = [] if instead else get_close_matches(str(value), choices, n=1)
+    return f"{value!r} is not one of {', '.join(choices)}{f' (did you mean {near[0]}?)' if near else instead}"
 
 
 def option(default: Any, help: str, **declared: Any) -> Any:

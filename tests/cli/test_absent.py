@@ -51,3 +51,21 @@ def test_own_commands_answer_too(vwlite):
     done = vwlite("train", "--lda", "5", status=2)
     assert "no such option --lda (not in vwlite: topics; use 'vwlite aso learn' for" in done.stderr
     assert "not in vwlite" not in vwlite("train", "--nonsense", status=2).stderr
+
+
+@pytest.mark.parametrize("command", [("train", "--format"), ("check", "--format"), ("convert",)])
+def test_formats_of_vw_are_answered_too(vwlite, command):
+    done = vwlite(*command, "dsjson", "data.json", status=2)
+    assert " (not in vwlite: logged decisions as JSON; use '--format jsonl' with an object for every" in done.stderr
+    assert "did you mean" not in done.stderr
+    assert "(not in vwlite: other formats of data; use text," in vwlite(*command, "json", "data.json", status=2).stderr
+    assert "(did you mean csv?)" in vwlite(*command, "csw", "data.csv", status=2).stderr
+
+
+def test_vw_answers_a_format(vwlite):
+    done = vwlite("vw", "-d", "data.json", "--format", "dsjson", status=1)
+    assert done.stdout.startswith("[critical] vw: ") and "logged decisions as JSON; use '--format jsonl'" in done.stdout
+
+
+def test_other_values_are_no_formats(vwlite):
+    assert "not in vwlite" not in vwlite("train", "--loss_function", "json", "data.vw", status=2).stderr

@@ -56,8 +56,14 @@ ABSENT = (
     Absent("other active learning", ("active_cover", "cs_active", "direct"), "`--active`, or `--active --simulation`"),
     Absent("the best K", ("top",), "`--csoaa_ldf m --csoaa_rank`, which gives all in order"),
     Absent(
+        "logged decisions as JSON",
+        ("dsjson",),
+        "`--format jsonl` with an object for every logged action, its cost as the label and 1 / its probability as the "
+        "importance (`--columns`)",
+    ),
+    Absent(
         "other formats of data",
-        ("json", "dsjson", "chain_hash", "flatbuffer", "csv*"),
+        ("json", "chain_hash", "flatbuffer", "csv*"),
         "text, one example a line, LIBSVM's format with `--format svmlight`, or tables and objects with "
         "`--format csv`, `--format jsonl` and `--columns`",
     ),
@@ -87,6 +93,12 @@ ABSENT = (
     Absent("figures of a run as JSON", ("extra_metrics",), "`vwlite train --json`"),
     Absent("runs that learn nothing", ("noop", "print"), "`vwlite check`"),
 )
+FORMATS = ("json", "dsjson", "flatbuffer")  # options of vw that are formats
+
+
+def format_instead(name: str) -> str:
+    """What to use in place of a format of vw's, as ``what_instead``."""
+    return what_instead(name) if name in FORMATS else ""
 
 
 def what_instead(option: str) -> str:

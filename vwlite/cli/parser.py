@@ -9,13 +9,14 @@ import click
 
 from vwlite.api import option_values
 from vwlite.cli import run_record
-from vwlite.cli.absent import what_instead
+from vwlite.cli.absent import format_instead, what_instead
 from vwlite.cli.files import Reads, guard
 from vwlite.cli.settings import settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import not_one_of
 
+OF_FORMATS = ("kind", "format")  # parameters whose values are formats of data
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
 
 
@@ -26,7 +27,8 @@ class Choice(click.Choice):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            self.fail(not_one_of(value, self.choices), param, ctx)
+            instead = format_instead(value) if param and param.name in OF_FORMATS else ""
+            self.fail(not_one_of(value, self.choices, instead), param, ctx)
 
 
 class Finite(click.ParamType):
