@@ -9,7 +9,7 @@ import click
 import pytest
 from commands import ABOUT, GROUPS, TYPED, command
 
-from vwlite.cli.manual import EXIT, man, markdown, marked, pages, roff, write
+from vwlite.cli.manual import EXIT, man, markdown, marked, pages, released, roff, write
 
 PAGES = {page.name.removeprefix("vwlite").strip(): page for page in pages()}
 
@@ -50,10 +50,26 @@ def test_a_page_has_the_examples_and_the_text_of_help(name, vwlite):
 def test_roff_has_no_errors(name, tmp_path):
     if not shutil.which("mandoc"):
         pytest.skip("mandoc is not installed")
-    (tmp_path / "page.1").write_text(man(PAGES[name]), encoding="utf-8")
+    (tmp_path / "page.1").write_text(man(PAGES[name], "2026-01-31"), encoding="utf-8")
     lint = ["mandoc", "-T", "lint", "-W", "warning", tmp_path / "page.1"]
     said = subprocess.run(lint, capture_output=True, text=True)
-    assert [line for line in said.stdout.splitlines() if "missing date" not in line] == []
+    assert said.stdout == ""
+
+
+def test_the_date_is_that_of_the_version():
+    text = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-02-03\n\n## [1.1.0] - 2025-12-31\n"
+    dates = {version: released(text, version) for version in ("1.2.0", "1.1.0", "1.3.0", "112.0")}
+    assert dates == {"1.2.0": "2026-02-03", "1.1.0": "2025-12-31", "1.3.0": "", "112.0": ""}
+    assert man(PAGES["train"], "2026-02-03").startswith('.TH VWLITE-TRAIN 1 "2026-02-03" "vwlite ')
+
+
+def test_versions_in_the_changelog_have_dates():
+    """Which are those of the man pages."""
+    from pages import PROJECT
+
+    headings = re.findall(r"^## (.*)$", (PROJECT / "CHANGELOG.md").read_text(), re.M)
+    assert headings[0] == "[Unreleased]"
+    assert [one for one in headings[1:] if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one)] == []
 
 
 def test_roff_of_odd_text():

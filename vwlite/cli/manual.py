@@ -1,6 +1,6 @@
 """Pages of reference made from the declarations of commands and options: man pages, and Markdown for the site.
 
-``python -m vwlite.cli.manual FOLDER`` writes the man pages.
+``python -m vwlite.cli.manual FOLDER [CHANGELOG.md]`` writes the man pages, with the version's date.
 """
 
 import re
@@ -78,10 +78,16 @@ def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
     return {"Options": [record for record in records if record]}
 
 
-def man(one: Page) -> str:
-    """The page as roff, for man(1)."""
+def released(changelog: str, version: str = __version__) -> str:
+    """The date of a version's heading, ``## [0.1.0] - 2026-01-31``; empty before it is released."""
+    found = re.search(rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$", changelog, re.M)
+    return found[1] if found else ""
+
+
+def man(one: Page, date: str = "") -> str:
+    """The page as roff, for man(1). ``date``: of the version, never of the day, so that a wheel has the same bytes."""
     lines = [
-        f'.TH {one.file.upper()} 1 "" "vwlite {__version__}" "User Commands"',
+        f'.TH {one.file.upper()} 1 "{date}" "vwlite {__version__}" "User Commands"',
         *(".SH NAME", roff(f"{one.file} - {one.about.rstrip('.')}")),
         *(".SH SYNOPSIS", f".B {roff(one.usage)}"),
         *(".SH EXAMPLES", ".nf", *map(roff, one.examples), ".fi"),
@@ -140,16 +146,16 @@ def marked(text: str) -> str:
     return re.sub(r"(?<![\w-])(--?[a-zA-Z](?:[\w-]|\\_)*)", lambda found: f"`{found[1].replace(chr(92), '')}`", escaped)
 
 
-def write(folder: Path) -> list[Path]:
-    """The man pages, as files of a folder."""
+def write(folder: Path, date: str = "") -> list[Path]:
+    """The man pages, as files of a folder; ``date`` as ``man`` has it."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for one in pages():
         path = folder / f"{one.file}.1"
-        path.write_text(man(one), encoding="utf-8")
+        path.write_text(man(one, date), encoding="utf-8")
         written.append(path)
     return written
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1]), *(released(Path(name).read_text(encoding="utf-8")) for name in sys.argv[2:]))
