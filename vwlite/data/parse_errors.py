@@ -88,7 +88,7 @@ def hint(code: int, line: bytes) -> str:
         return " (--format jsonl?)"
     if code == Code.NO_BAR and b"," in line and b"|" not in line:
         return " (--format csv?)"
-    if code in (Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE) and b"|" in line:
+    if code in (Code.BAD_INDEX, Code.EXPECTED_COLON) and b"|" in line:
         return " (--format vw?)"
     return ""
 
