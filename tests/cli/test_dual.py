@@ -98,6 +98,102 @@ def test_importance_counts_as_repetition(vwlite, write):
     assert one == pytest.approx(two, rel=1e-8)
 
 
+def support_of(tmp_path):
+    header, *rows = (tmp_path / "sv").read_text().splitlines()
+    return header.split("\t"), [row.split("\t") for row in rows]
+
+
+def test_support_vectors_are_listed(vwlite, data, tmp_path):
+    options = ("--gap", "1e-9", "--passes", "99999", "--quiet", *DUAL)
+    vwlite("train", "d", "-f", "m", "--support", "sv", *options)
+    header, rows = support_of(tmp_path)
+    assert header == ["file", "line", "tag", "label", "a", "margin", "bound"]
+    found = json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["dual"]
+    assert (len(rows), sum(row[-1] == "bound" for row in rows)) == (found["support"], found["bound"]) and found["bound"]
+    for file, line, tag, label, a, margin, bound in rows:
+        assert file == "d" and tag == f"t{int(line) - 1}" and float(label) == SIGNS[int(line) - 1]
+        assert float(a) == 1 if bound else 0 < float(a) < 1
+        assert float(margin) < 1 + 1e-6 if bound else float(margin) == pytest.approx(1, abs=1e-6)
+    margins = SIGNS * [float(line.split()[0]) for line in vwlite("predict", "-i", "m", "d").lines]
+    assert (np.delete(margins, [int(row[1]) - 1 for row in rows]) >= 1 - 1e-5).all()
+
+
+def test_the_support_vectors_alone_give_the_same_model(vwlite, data, write, tmp_path, weights):
+    options = ("--gap", "1e-10", "--passes", "99999", "--quiet", *DUAL)
+    vwlite("train", "d", "-f", "m", "--support", "sv", *options)
+    lines = TEXT.splitlines(True)
+    write("few", "".join(lines[int(row[1]) - 1] for row in support_of(tmp_path)[1]))
+    vwlite("train", "few", "-f", "f", *options)
+    assert weights("f") == pytest.approx(weights("m"), abs=1e-4)
+
+
+def test_support_vectors_of_regression_have_residuals(vwlite, write, tmp_path):
+    write("d", "x |w\n" + "".join(f"{n % 7} |w x:{n % 5}\n" for n in range(40)))
+    options = "--loss_function tube --tube 0.5 --max-bad-ratio 0.5 --gap 1e-8 --passes 99999"
+    vwlite("train", "d", "-f", "m", "--support", "sv", "--quiet", *DUAL, *options.split())
+    header, rows = support_of(tmp_path)
+    shown = vwlite("predict", "-i", "m", "d", "--raw", status=65).stdout.split()
+    told = [float(line) for line in shown if line != "nan"]
+    assert header[5] == "residual"
+    for _, line, _, label, a, residual, bound in rows:
+        n = int(line) - 2
+        assert float(label) == n % 7 and float(residual) == pytest.approx(n % 7 - told[n], abs=1e-4)
+        assert abs(float(residual)) >= 0.5 - 1e-4 and float(a) * float(residual) > 0
+        assert (abs(float(a)) == 1) == bool(bound)
+
+
+def test_examples_of_a_cache_are_numbered(vwlite, data, tmp_path):
+    vwlite("train", "d", "-c", "--support", "sv", "--quiet", *DUAL)
+    first = support_of(tmp_path)[1]
+    vwlite("train", "d", "-c", "--support", "sv", "--quiet", *DUAL)
+    assert [row[1:] for row in support_of(tmp_path)[1]] == [row[1:] for row in first]
+    assert {row[0] for row in first} == {"d"} and {row[0] for row in support_of(tmp_path)[1]} == {""}
+
+
+SEPARABLE = "1 |a x:2 y:1\n1 |a x:3 y:2\n-1 |a x:-1 y:0.5\n-1 |a y:2\n"
+
+
+def test_a_hard_margin_of_separable_classes(vwlite, write, weights):
+    write("d", SEPARABLE)
+    done = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--gap", "1e-9", "--json", "j")
+    with open("j") as file:
+        found = json.load(file)["result"]["dual"]
+    assert found["separable"] and found["bound"] == 0 and found["support"] == 2
+    assert f"the classes are = linearly separable, margin {found['margin']:.6g}\n" in done.stderr
+    margins = [1, 1, -1, -1] * np.array([float(line) for line in vwlite("predict", "-i", "m", "d").stdout.split()])
+    assert margins.min() == pytest.approx(1, abs=1e-6)
+    assert found["margin"] == pytest.approx(1 / np.linalg.norm([*weights("m").values()]), rel=1e-6)
+    # between the nearest points, in which the constant is 1: a plane through 0
+    directions = np.linspace(0, np.pi, 400)
+    best = 0
+    for one in directions:
+        for other in 2 * directions:
+            w = [np.sin(one) * np.cos(other), np.sin(one) * np.sin(other), np.cos(one)]
+            best = max(best, min(np.array([[2, 1, 1], [3, 2, 1], [1, -0.5, -1], [0, -2, -1]]) @ w))
+    assert best <= found["margin"] + 1e-9 and found["margin"] == pytest.approx(best, abs=2e-3)
+
+
+@pytest.mark.parametrize("text", ["1 |a x y\n1 |a\n-1 |a x\n-1 |a y\n", "1 |a x\n-1 |a x\n", TEXT])
+def test_classes_that_are_not_separable_leave_no_model(vwlite, write, names_in, text):
+    write("d", text)
+    done = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--json", "j")
+    with open("j") as file:
+        assert json.load(file)["result"]["dual"]["separable"] is False
+    assert "not separable: there is no model" in done.stderr and "the classes are = not separable" in done.stderr
+    assert names_in() == ["d", "j"]
+
+
+def test_too_few_passes_leave_separability_unknown(vwlite, write, names_in):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(300, 40))
+    w, near = rng.normal(size=40), 1e-7
+    x -= np.outer((x @ w - np.sign(x @ w) * near) / (w @ w), w)
+    lines = (" ".join(f"f{j}:{value:.17g}" for j, value in enumerate(row)) for row in x)
+    write("d", "".join(f"{int(np.sign(row @ w))} |a {line}\n" for row, line in zip(x, lines, strict=True)))
+    done = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--noconstant", "--passes", "2")
+    assert "not known after 2 passes: there is no model" in done.stderr and names_in() == ["d"]
+
+
 def test_what_is_held_out_is_not_fitted(vwlite, write, weights):
     write("d", TEXT)
     write("head", "".join(TEXT.splitlines(True)[:300]))
@@ -173,7 +269,10 @@ def test_labels_of_two_classes_may_be_0_and_1(vwlite, write, weights):
         ("--dual --l2 1 --shard 1/2", "--dual does not go with shards: its examples stay in memory together"),
         ("--dual --l2 1 --gap 1", "--gap takes a number above 0 and below 1, not 1"),
         ("--dual --l2 1 --bias_scale 0", "--bias_scale takes a number above 0, not 0"),
+        ("--dual --hard_margin --loss_function logistic", "--hard_margin goes with --loss_function hinge, not l"),
         ("--gap 0.1", "--gap needs --dual"),
+        ("--hard_margin", "--hard_margin needs --dual"),
+        ("--support sv", "--support does nothing without --dual"),
         ("--bias_scale 2", "--bias_scale needs --dual"),
     ],
 )

@@ -29,7 +29,7 @@ from vwlite.training.output_config import INITIAL, OutputConfig
     OutputConfig, "Output",
     only=(
         *("predictions", "raw_predictions", "readable_model", "invert_hash", "names", "save_per_pass"),
-        "predict_only_model",
+        *("predict_only_model", "support"),
     ),
 )
 @options.restart_options

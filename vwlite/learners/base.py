@@ -200,7 +200,11 @@ class Learner:
     finished = False  # nothing is left to be done, whatever the number of passes
     measured = True  # the last pass was one with the weights of now, or on the way to them
 
-    gathers = False  # the last pass was for the examples, not for its predictions
+    has_no_model = False  # there is none of these examples
+
+    def gathers(self, number: int) -> bool:
+        """Whether pass ``number``, from 1, is for the examples, not for its predictions."""
+        return self.learning and number < self.config.reads
 
     @property
     def own_rows(self) -> list[str]:

@@ -15,7 +15,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.terms import terms_of
 from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.dual_solver import DualSolver, Objective
+from vwlite.learners.dual_solver import DualSolver, HardMargin, Objective
 from vwlite.learners.gd import CONSTANT, Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, zeros
@@ -50,6 +50,9 @@ class Dual(Gd):
         self.stride, self.weights = 1, zeros(1 << bits, 1)
         self.measured = self.gathered = True
         self.rows: list[Csr] = []
+        self.kept = np.zeros(0, np.int64)  # rows of the batch run last that are among them
+        self.keeps_solution = False
+        self.solution: DualSolver | None = None  # where it is to be kept
         self.columns_of_rows: list[np.ndarray] = []  # float64[3, rows]: label, importance, initial prediction
         self.bound = PASSES
         self.skipped = 0  # examples without features
@@ -68,10 +71,6 @@ class Dual(Gd):
             )
         self.say, self.bound = say, passes if passes > 1 else PASSES
         self.measured = self.gathered = not self.learning
-
-    @property
-    def gathers(self) -> bool:
-        return not self.measured
 
     @property
     def own_rows(self) -> list[str]:
@@ -106,7 +105,8 @@ class Dual(Gd):
         full = usable & (terms.sizes > 0)
         self.skipped += int((usable & ~full).sum())
         numbers = np.stack((batch.label, batch.importance, batch.initial_prediction)).astype(np.float64)
-        self.rows.append(terms.take(np.flatnonzero(full)))
+        self.kept = np.flatnonzero(full)
+        self.rows.append(terms.take(self.kept))
         self.columns_of_rows.append(numbers[:, full])
 
     @property
@@ -130,13 +130,21 @@ class Dual(Gd):
         if self.config.prediction_bounds is None:
             low, high = self.label_range
             self.set(min_label=min(low, label.min()), max_label=max(high, label.max()))
-        slots = self.number(rows)
-        solver = DualSolver(rows, label, cost, base, self.config, slots=len(slots), passes=self.bound)
+        slots, hard = self.number(rows), self.config.hard_margin
+        kind = HardMargin if hard else DualSolver
+        solver = kind(rows, label, cost, base, self.config, slots=len(slots), passes=self.bound)
         found, passes = solver.solve(self.tell)
         if self.config.bias_scale != 1:
             solver.w[slots == self.constant_slot] *= self.config.bias_scale
         self.weights[slots, 0] = solver.w
         self.certificate = {**found.report(), "passes": passes, "examples": len(rows), "skipped": self.skipped}
+        if hard:
+            self.certificate["separable"] = solver.separable
+        self.solution = solver if self.keeps_solution else None
+
+    @property
+    def has_no_model(self) -> bool:
+        return self.config.hard_margin and bool(self.certificate) and not self.certificate["separable"]
 
     def number(self, rows: Csr) -> np.ndarray:
         """uint32[n], the slots that occur, ascending; the columns of the rows become places in there."""
@@ -156,19 +164,32 @@ class Dual(Gd):
     def warnings(self) -> list[str]:
         found, config = self.certificate, self.config
         lines = []
-        if found and found["gap"] > config.gap:
+        if self.has_no_model:
+            lines.append(f"{self.separability}: there is no model")
+        elif found and found["gap"] > config.gap:
             reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
             lines.append(f"{reached}, more than --gap {config.gap:g}: --passes allows more")
         if self.skipped:
             lines.append(f"{self.skipped} examples without features were skipped")
         return lines
 
+    @property
+    def separability(self) -> str:
+        """In words, where it was asked for."""
+        found = self.certificate
+        if found["separable"]:
+            return f"linearly separable, margin {found['margin']:.6g}"
+        return f"not known after {found['passes']} passes" if found["separable"] is None else "not separable"
+
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         found = self.certificate
         if not found:
             return []
+        if self.has_no_model:
+            return [("passes used", str(found["passes"])), ("the classes are", self.separability)]
         return [
             ("passes used", str(found["passes"])),
+            *([("the classes are", self.separability)] if self.config.hard_margin else []),
             ("primal", found["primal"]),
             ("dual", found["dual"]),
             ("relative gap", f"{found['gap']:.3g}"),

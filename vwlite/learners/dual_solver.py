@@ -15,10 +15,12 @@ from vwlite.learners.configs.dual import LOSSES, DualConfig
 
 BOUNDED = ("hinge", "logistic", "tube")  # losses whose a_i are at most the importance in size
 OF_RESIDUALS = ("squared", "tube")
-SETTLED = 0.1  # range of slopes, as a share of their unit, within which rows are taken for settled, at first
+SETTLED = 0.1  # range of slopes and 0, as a share of their unit, within which rows are taken for settled, at first
 FINER = 0.1  # and from then on that times this
 START = 1e-8  # share of the importance with which logistic rows begin, whose a_i are never 0
 ROUNDING = 1e-12  # of the importance: an a_i that is nearer to a bound is there
+STEPS = 100_000  # of a pass without bounds, at least
+TOUCHING = 1e-6  # length of a sum of vectors that is 0, as a share of the sum of their lengths
 MIX = 0xD1342543DE82EF95  # odd: makes the seeds of sweeps far from one another
 
 
@@ -34,11 +36,14 @@ class Objective(NamedTuple):
     @property
     def gap(self) -> float:
         """Relative to the primal."""
+        if math.isinf(self.primal):
+            return 1.0
         return max(self.primal - self.dual, 0.0) / self.primal if self.primal > 0 else 0.0
 
     def report(self) -> dict[str, Any]:
         """As JSON data."""
-        return {**self._asdict(), "gap": self.gap, "margin": 1 / self.norm if self.norm else None}
+        primal = None if math.isinf(self.primal) else self.primal
+        return {**self._asdict(), "primal": primal, "gap": self.gap, "margin": 1 / self.norm if self.norm else None}
 
 
 class DualSolver:
@@ -48,6 +53,8 @@ class DualSolver:
     are below ``slots``. ``a`` float64[rows] and ``w`` float64[slots] are the solution, ``prediction`` float64[rows] is
     what the weights said when ``evaluate`` was called last. The initial prediction is part of it.
     """
+
+    separable: bool | None = None  # whether a plane parts the classes, where that was asked for and is known
 
     def __init__(
         self,
@@ -66,11 +73,12 @@ class DualSolver:
         self.rows, self.label, self.cost, self.base = rows, label, cost, base
         self.config, self.passes = config, passes
         name = config.loss.name
-        self.loss, self.l2, self.tube = LOSSES.index(name), config.l2, config.loss.tube
+        self.loss, self.l2, self.tube = LOSSES.index(name), config.l2 or 1.0, config.loss.tube
         values = rows.values.astype(np.float64)
-        self.square = np.add.reduceat(values * values, rows.indptr[:-1]) / config.l2
+        self.square = np.add.reduceat(values * values, rows.indptr[:-1]) / self.l2
         self.w, self.prediction = np.zeros(slots), np.zeros(len(rows))
         self.a = START * cost if name == "logistic" else np.zeros(len(rows))
+        self.steps = len(rows)  # of a pass
         self.order, self.active = np.arange(len(rows), dtype=np.uint32), len(rows)
         unit = float(np.abs(label - base).max()) if name in OF_RESIDUALS else 1.0
         self.settled, self.sweeps = SETTLED * unit, 0
@@ -85,7 +93,7 @@ class DualSolver:
     @property
     def support(self) -> np.ndarray:
         """bool[rows]: whether a_i is not 0."""
-        return np.abs(self.a) > ROUNDING * self.cost
+        return np.abs(self.a) > ROUNDING * np.minimum(self.cost, max(self.a.max(), 1.0))
 
     @property
     def bound(self) -> np.ndarray:
@@ -93,13 +101,22 @@ class DualSolver:
         full = np.abs(self.a) >= (1 - ROUNDING) * self.cost
         return full if LOSSES[self.loss] in BOUNDED else np.zeros(len(full), bool)
 
+    @property
+    def of_residuals(self) -> bool:
+        return LOSSES[self.loss] in OF_RESIDUALS
+
+    @property
+    def margin(self) -> np.ndarray:
+        """float64[rows]: y p of what was predicted last, or y - p."""
+        return self.label - self.prediction if self.of_residuals else self.label * self.prediction
+
     def run_pass(self) -> None:
-        """As many steps as there are rows, or fewer where those left have settled. Raises Interrupted."""
+        """So many steps, or fewer where those rows that are left have settled. Raises Interrupted."""
         steps = 0
-        while steps < len(self.rows):
+        while steps < self.steps:
             steps += self.active
             self.sweep()
-            if self.highest - self.lowest <= self.settled:
+            if max(self.highest, 0.0) - min(self.lowest, 0.0) <= self.settled:
                 if self.active == len(self.rows):
                     self.settled *= FINER
                 self.active, self.highest, self.lowest = len(self.rows), math.inf, -math.inf
@@ -120,14 +137,64 @@ class DualSolver:
         ``tell`` hears of every pass. What is answered is of weights that are summed anew from all a_i. Raises
         Interrupted.
         """
-        number, gap = 0, self.config.gap
-        while number < self.passes:
+        number, ended = 0, False
+        while not ended:
             self.run_pass()
             number, found = number + 1, self.evaluate()
-            if found.gap <= gap or number == self.passes:
+            if number == self.passes or self.is_done(found):
                 kernel.sum_weights(self)
                 found = self.evaluate()
+                ended = number == self.passes or self.is_done(found)
             tell(number, found)
-            if found.gap <= gap:
-                break
         return found, number
+
+    def is_done(self, found: Objective) -> bool:
+        return found.gap <= self.config.gap
+
+
+class HardMargin(DualSolver):
+    """The same without bounds of a_i: 1 / |w| is the largest margin of a plane through 0 that parts the classes.
+
+    The least margin of the weights found is made 1, where they part the classes at all. These are not separable where
+    a_i of 0 or more have a sum of 0 of a_i y_i x_i (Gordan's theorem).
+    """
+
+    def __init__(
+        self,
+        rows: Csr,
+        label: np.ndarray,
+        cost: np.ndarray,
+        base: np.ndarray,
+        config: DualConfig,
+        *,
+        slots: int,
+        passes: int,
+    ) -> None:
+        """As ``DualSolver``, whose ``cost`` and ``base`` do not matter."""
+        free = np.full(len(cost), math.inf)
+        super().__init__(rows, label, free, np.zeros(len(base)), config, slots=slots, passes=passes)
+        self.steps = max(len(rows), STEPS)
+        self.lengths = np.sqrt(self.square * self.l2)
+
+    def evaluate(self) -> Objective:
+        """The primal is that of the weights with a least margin of 1, the dual that of the best multiple of all a_i."""
+        _, _, square = kernel.evaluate(self, self.prediction)
+        half, margin = self.l2 / 2 * square, float((self.label * self.prediction).min())
+        total = float(self.a.sum())
+        self.separable = True if margin > 0 else None
+        if self.l2 * math.sqrt(square) < TOUCHING * float(self.a @ self.lengths):
+            self.separable = False
+        primal = half / margin**2 if margin > 0 else math.inf
+        norm = math.sqrt(square) / margin if margin > 0 else 0.0
+        return Objective(primal, total**2 / (4 * half) if half else 0.0, norm, int(self.support.sum()), 0)
+
+    def is_done(self, found: Objective) -> bool:
+        return self.separable is False or super().is_done(found)
+
+    def solve(self, tell: Callable[[int, Objective], None]) -> tuple[Objective, int]:
+        found = super().solve(tell)
+        if self.separable:
+            margin = float((self.label * self.prediction).min())
+            for values in (self.w, self.a, self.prediction):
+                values /= margin
+        return found

@@ -93,7 +93,9 @@ class ModelWriter(Listener):
 
     def end(self) -> None:
         """The model and its texts, of the best pass where early stopping ended the run."""
-        if self.ends_with_best:
+        if self.learner.has_no_model:
+            self.best.drop()
+        elif self.ends_with_best:
             self.name_best()
         else:
             self.best.drop()

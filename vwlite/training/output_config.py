@@ -42,6 +42,10 @@ class OutputConfig(Config):
     invert_hash: str | None = option(
         None, "Write it as text with the features' names.", section="Output", writes="text", beside=(BEST,)
     )
+    support: str | None = option(
+        None, "Write the examples with dual variables other than 0 there, one a line, with these.", section="Output",
+        writes="text", needs=("dual",),
+    )
     names: bool = option(
         False, "Keep the features' names in the model, for 'vwlite inspect'.", section="Output", needs=("model",)
     )

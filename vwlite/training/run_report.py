@@ -94,7 +94,7 @@ class Counting(Listener):
                 self.row_due(counted, results, row - 1)
 
     def end_pass(self, number: int) -> None:
-        if self.learner.gathers:
+        if self.learner.gathers(number):
             self.counters.reset()
 
     def row_due(self, batch: Batch, results: Results, row: int) -> None:
@@ -130,7 +130,8 @@ class ProgressTable(Counting):
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
             self.display.line(progress.row(self.counters, label, prediction, int(results.features[row]), held))
-        self.history.add(self.pass_number)
+        if not self.learner.gathers(self.pass_number):
+            self.history.add(self.pass_number)
         self.counters.dumped(holdout=held)
 
     def pass_read(self, number: int) -> None:
@@ -155,7 +156,7 @@ class Summary(Listener):
         self.passes = 0
 
     def end_pass(self, number: int) -> None:
-        self.passes += not self.learner.gathers
+        self.passes += not self.learner.gathers(number)
 
     def restore(self, state: dict) -> None:
         self.passes = state["passes_done"]

@@ -12,7 +12,7 @@ from vwlite.cli.signals import Interrupts
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
 
-KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path")
+KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path", "support")
 
 
 def run(arguments: dict[str, Any]) -> int:

@@ -28,6 +28,10 @@ class DualConfig(GdConfig):
         1.0, "Value of the constant; with a large one its weight is hardly penalised.", section="Batch optimisation",
         above=0,
     )
+    hard_margin: bool = option(
+        False, "Let no example be on the wrong side, or say that the classes are not separable.",
+        section="Batch optimisation",
+    )
     random_seed: int = random_seed()
 
     learner: ClassVar[str] = "dual"
@@ -49,7 +53,9 @@ class DualConfig(GdConfig):
             raise UsageError(f"--dual takes --loss_function {', '.join(LOSSES)}, not {self.loss.name}")
         if self.loss.soft:
             raise UsageError("--dual takes labels of two classes: drop --logistic_min and --logistic_max")
-        if not self.l2:
+        if self.hard_margin and self.loss.name != "hinge":
+            raise UsageError(f"--hard_margin goes with --loss_function hinge, not {self.loss.name}")
+        if not (self.l2 or self.hard_margin):
             strength = "the strength of regularisation: try --l2 1 (the C of others is 1 / l2)"
             raise UsageError(f"--dual needs --l2, {strength}")
 
