@@ -3,11 +3,12 @@
 import re
 
 import pytest
-from pages import PAGES, README
+from pages import PAGES, PROJECT, README
 
 from vwlite.cli.root import COMMANDS
 
 TEXT = README.read_text()
+OTHERS = [PROJECT / "CHANGELOG.md", *PROJECT.glob(".github/*.md"), *PROJECT.glob("examples/**/*.md")]
 
 
 def anchors(page):
@@ -39,8 +40,10 @@ def test_every_command_has_a_page_in_the_table(name):
     assert re.search(r"\]\(docs/[\w-]+\.md", row)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
+    names = anchors(page)
+    assert len(names) == len(set(names)), "two headings have the same anchor"
     for file, anchor in links(page):
         assert file.exists(), f"{page.name} links to {file}"
         assert not anchor or anchor in anchors(file), f"{page.name} links to {file.name}#{anchor}"

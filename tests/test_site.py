@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 from pages import PROJECT
@@ -23,7 +25,34 @@ def test_every_page_stands_in_the_contents(source):
     assert {f"docs/{path.stem}" for path in (PROJECT / "docs").glob("*.md")} <= pages
 
 
-def test_it_builds_without_a_warning(source, tmp_path, cli_env):
+class Page(HTMLParser):
+    """Where a page leads to, and the places in it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.places = set(), {""}
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.places.add(found.get("id", ""))
+        self.links |= {found[name] for name in ("href", "src") if name in found}
+
+
+def dead_links(folder):
+    """What leads nowhere within the site: page and link."""
+    pages = {path: Page(path) for path in folder.rglob("*.html")}
+    for path, page in pages.items():
+        for link in page.links:
+            name, _, place = unquote(link).partition("#")
+            if re.match(r"[a-z]+:|//", link):
+                continue  # elsewhere
+            target = (path.parent / name.partition("?")[0]).resolve() if name else path
+            if not target.is_file() or (target in pages and place not in pages[target].places):
+                yield f"{path.relative_to(folder)}: {link}"
+
+
+def test_it_builds_without_a_warning_or_a_dead_link(source, tmp_path, cli_env):
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
     pytest.importorskip("furo")
@@ -31,3 +60,10 @@ def test_it_builds_without_a_warning(source, tmp_path, cli_env):
     done = subprocess.run([*build, source, tmp_path / "html"], env=cli_env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "--loss_function" in (tmp_path / "html" / "reference" / "vwlite-train.html").read_text()
+    assert sorted(dead_links(tmp_path / "html")) == []
+
+
+def test_dead_links_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#one">x</a> <a href="b.html#two">x</a> <a href="#three">x</a>')
+    (tmp_path / "b.html").write_text('<p id="one"><a href="https://example.org/none">x</a><img src="none.png"></p>')
+    assert sorted(dead_links(tmp_path)) == ["a.html: #three", "a.html: b.html#two", "b.html: none.png"]
