@@ -61,6 +61,7 @@ def test_without_them_no_line_parts_the_classes(data, run_cli):
 
 LEARNERS = {
     "sgd": ["--sgd"], "ftrl": ["--ftrl"], "coin": ["--coin"], "bfgs": ["--bfgs", "--passes", "12", "-c", "--l2", "1"],
+    "dual": ["--dual", "--l2", "0.1"],
     "oaa": ["--oaa", "2", "--named_labels", "1,-1"], "multiclass": ["--multiclass", "2", "--named_labels", "1,-1"],
     "active": ["--active", "--simulation"], "normalized": ["--normalized"],
     "crosses": ["-q", "pp"], "dyadic": ["--dotproduct", "pq"], "lrq": ["--lrq", "pq2"],
@@ -192,6 +193,12 @@ def test_another_map_beside_a_model_is_refused(data, run_cli):
     run_cli("train", "t.vw", "-i", "m", "-f", "m2", "--random_features", "rbf:64", "--gamma", "1", "--quiet")
 
 
+def test_vw_takes_the_model_with_its_features(data, run_cli):
+    run_cli("train", "t.vw", "-f", "m", "--random_features", "rbf:64", "--quiet")
+    done = run_cli("vw", "-t", "-i", "m", "-d", "new.vw", "-p", "/dev/stdout", "--quiet")
+    assert done.stdout == run_cli("predict", "-i", "m", "new.vw").stdout
+
+
 def test_shards_with_one_gamma(data, run_cli):
     options = ("--random_features", "rbf:64", "--gamma", "1", *LOGISTIC, "--quiet")
     for part in (1, 2):
@@ -211,6 +218,10 @@ def test_a_damaged_gamma_is_refused(data, run_cli):
     model = model_file.load(data / "m")
     for value in (-1.0, np.nan, 0.0):
         model_file.save(data / "bad", model.header, {**model.arrays, "random_gamma": np.array([value])})
+        assert run_cli("predict", "-i", "bad", "new.vw", status=76).stderr
+    for change in ({"random_features": "fbr:64"}, {"random_features": "rbf"}, {"fold": 5}, {"fold": "big"}):
+        header = {**model.header, "features": {**model.header["features"], **change}}
+        model_file.save(data / "bad", header, model.arrays)
         assert run_cli("predict", "-i", "bad", "new.vw", status=76).stderr
     kept = {name: array for name, array in model.arrays.items() if name != "random_gamma"}
     model_file.save(data / "bad", model.header, kept)

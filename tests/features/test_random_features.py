@@ -220,6 +220,7 @@ def test_gamma_of_next_to_nothing_is_a_positive_number(lines):
     ({"gamma": 1.0}, "--gamma does nothing without"),
     ({"random_features": "rbf:64", "fold": 100}, "power of two"),
     ({"random_features": "rbf:64", "fold": 32}, "64 to 65536"),
+    ({"random_features": "laplace:131072"}, "D times --fold"),
     ({"random_features": "rbf:64", "unit": True, "random_of": ("a",)}, "leave no namespaces"),
     ({"random_features": "rbf:64", "random_only": True, "dotproduct": ("ab",)}, "no features for --dotproduct"),
 ])

@@ -14,6 +14,7 @@ RANDOM = "Random features of kernels"
 VALUES = ("raw", "log", "binary")  # numbered as in the kernel
 KERNELS = ("rbf", "laplace", "poly2", "poly3", "arccos")  # numbered as in the kernel's code
 STEP, MOST = 64, 2**20  # of the number of random features
+MOST_DIRECTIONS = 2**26  # numbers that laplace keeps in memory
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 
 
@@ -92,24 +93,22 @@ class FeatureConfig(Config):
 
     random_features: str = feature(
         "", f"Add D features whose dot products are about those of a kernel: {', '.join(KERNELS)}.", section=RANDOM,
-        metavar="KERNEL:D", shape=True, in_vw_models="forgotten",
+        metavar="KERNEL:D", shape=True,
     )
     gamma: float | None = feature(
         None, "Of rbf, exp(-X |x - y|^2), and of laplace, the same of the sum of absolute differences.", section=RANDOM,
         above=0, shown="1 / the median distance of pairs of the first 2,000 examples", shape=True,
-        in_vw_models="forgotten",
     )
     random_of: tuple[str, ...] = feature(
         (), "Of these namespaces' features, not of all terms.", section=RANDOM, metavar="ABC", shape=True,
-        needs=("random_features",), in_vw_models="forgotten",
+        needs=("random_features",),
     )
     random_only: bool = feature(
         False, "In place of the terms that they are made from.", section=RANDOM, shape=True, needs=("random_features",),
-        in_vw_models="forgotten",
     )
     fold: int = feature(
         1024, "Fold terms to N buckets by their hash first; a power of two.", section=RANDOM, low=64, high=65536,
-        shape=True, needs=("random_features",), in_vw_models="forgotten",
+        shape=True, needs=("random_features",),
     )
 
     def __post_init__(self) -> None:
@@ -139,6 +138,8 @@ class FeatureConfig(Config):
             raise UsageError(f"--gamma does nothing with --random_features {kernel}")
         if self.fold & (self.fold - 1):
             raise UsageError(f"--fold takes a power of two, not {self.fold}")
+        if kernel == "laplace" and self.fold * self.random_size > MOST_DIRECTIONS:
+            raise UsageError(f"--random_features laplace: D times --fold is {MOST_DIRECTIONS} at most")
         if self.random_of and self.weighs_terms:
             raise UsageError("--value, --weight and --unit leave no namespaces for --random_of")
         if self.random_only and self.dotproduct:

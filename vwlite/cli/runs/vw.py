@@ -258,7 +258,9 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     model.learner.set(held_weight=0, unlabeled_weight=0, rate=model.learner.config.initial_learning_rate)
     if "initial" not in typed:
         model = replace(model, features=replace(config.features, bits=model.features.bits))
-    return replace(model, plan=Plan(model.features))
+    plan = Plan(model.features)
+    plan.load(model.plan.arrays())
+    return replace(model, plan=plan)
 
 
 def in_vw_models(config: type, how: str) -> list[tuple[str, Option]]:
