@@ -25,6 +25,7 @@ from vwlite.sklearn import (
     DyadicClassifier,
     DyadicRegressor,
     L1Classifier,
+    RandomFeatures,
     TextHasher,
     VWClassifier,
     VWRegressor,
@@ -45,10 +46,12 @@ CASES = {  # estimator, its data, two values of a parameter
     "DyadicClassifier": (DyadicClassifier(rank=2), IDS, CLASS, {"rank": [2, 3]}),
     "DyadicRegressor": (DyadicRegressor(passes=2), IDS, NUMBER, {"rank": [2, 3]}),
     "L1Classifier": (L1Classifier(C=0.3), X, CLASS, {"C": [0.1, 1]}),
+    "RandomFeatures": (RandomFeatures(n_components=64), X, None, {"n_components": [64, 128]}),
     "TextHasher": (TextHasher(bits=8), LINES, None, {"bits": [8, 9]}),
     "VWClassifier": (VWClassifier(passes=2), X, CLASS, {"l2": [0.0, 0.01]}),
     "VWRegressor": (VWRegressor(passes=2), X, NUMBER, {"l2": [0.0, 0.01]}),
 }
+TRANSFORMERS = ("ASOTransformer", "RandomFeatures", "TextHasher")
 every = pytest.mark.parametrize("name", CASES)
 weighted = pytest.mark.parametrize(
     "name", ["CRRRanker", "DyadicClassifier", "DyadicRegressor", "L1Classifier", "VWClassifier", "VWRegressor"]
@@ -86,7 +89,7 @@ def test_copies_and_files_answer_the_same(name, tmp_path):
 @every
 def test_pipelines_and_searches_in_two_processes(name):
     estimator, rows, y, grid = CASES[name]
-    same = FunctionTransformer(lambda rows: rows) if name not in ("ASOTransformer", "TextHasher") else None
+    same = FunctionTransformer(lambda rows: rows) if name not in TRANSFORMERS else None
     if same is None:
         model = make_pipeline(clone(estimator), VWClassifier(passes=1))
         y = CLASS

@@ -29,7 +29,7 @@ def test_estimators_are_loaded_when_they_are_asked_for():
     assert loaded == "vwlite vwlite.errors vwlite.sklearn vwlite.version"
     assert names.split() == [
         *("ASOTransformer", "CRFTagger", "CRRRanker", "DyadicClassifier", "DyadicRegressor", "L1Classifier"),
-        *("TextHasher", "VWClassifier", "VWRegressor"),
+        *("RandomFeatures", "TextHasher", "VWClassifier", "VWRegressor"),
     ]
 
 

@@ -31,17 +31,18 @@ def settle_gamma(plan: Plan, batches: Iterable[Batch]) -> Iterator[Batch]:
     yield from source
 
 
-def find_gamma(plan: Plan, batches: Iterable[Batch]) -> None:
-    """Find it, where it is to be found, from the first of the batches."""
+def find_gamma(plan: Plan, batches: Iterable[Batch]) -> float | None:
+    """Find it, where it is to be found, from the first of the batches; what it is, None where there is none."""
     random = plan.random
     if random is None or not random.waiting:
-        return
+        return random and random.gamma
     sample = Sample(plan)
     for batch in batches:
         sample.add(batch)
         if sample.rows >= EXAMPLES:
             break
     random.find_gamma(sample.terms())
+    return random.gamma
 
 
 def owned(batch: Batch) -> Batch:
