@@ -249,6 +249,46 @@ def test_labels_of_two_classes_may_be_0_and_1(vwlite, write, weights):
     assert weights("signs.m") == weights("bits.m")
 
 
+CLASSES = [int(2 * a > c + 3) + int(b > 3) + 1 for a, b, c in ROWS]
+
+
+def of_classes(labels):
+    rows = zip(labels, ROWS, strict=True)
+    return "".join(f"{label} 't{n} |u a{a} b:{b} |i c{c}\n" for n, (label, (a, b, c)) in enumerate(rows))
+
+
+@pytest.mark.parametrize("options", ["--loss_function squared_hinge", "--loss_function logistic", "-q ui --unit", ""])
+def test_every_class_has_the_machine_that_tells_it_from_the_others(vwlite, write, options):
+    text, dual = of_classes(CLASSES), ("--quiet", *DUAL, *options.split())
+    write("d", text)
+    vwlite("train", "d", "-f", "m", "--oaa", "3", *dual, "--json", "j")
+    vwlite("train", "-f", "pipe", "--oaa", "3", *dual, stdin=text)
+    assert content("m") == content("pipe")
+    shown = [line.split()[:3] for line in vwlite("predict", "-i", "m", "d", "--scores").lines]
+    scores = np.array([[float(one.rpartition(":")[2]) for one in row] for row in shown])
+    with open("j") as file:
+        result = json.load(file)["result"]
+    for number in (1, 2, 3):
+        write("two", of_classes([1 if label == number else -1 for label in CLASSES]))
+        vwlite("train", "two", "-f", "t", *dual)
+        raw = [float(line.split()[0]) for line in vwlite("predict", "-i", "t", "d", "--raw").lines]
+        np.testing.assert_allclose(scores[:, number - 1], raw, rtol=1e-5, atol=2e-6)  # as many digits are shown
+        assert result["dual"][number - 1] == load("t").header["dual"]
+    answers = [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "d").lines]
+    assert answers == (scores.argmax(axis=1) + 1).tolist()
+    assert result["average_loss"] == pytest.approx((np.array(answers) != CLASSES).mean())
+
+
+def test_sets_of_labels_are_told_one_by_one(vwlite, write):
+    sets = [",".join(map(str, sorted({c - 1, 2 - a % 2}))) for c, (a, _, _) in zip(CLASSES, ROWS, strict=True)]
+    write("d", of_classes(sets))
+    done = vwlite("train", "d", "-f", "m", "--multilabel_oaa", "3", *DUAL)
+    assert re.search(r"^class 3: +\d+ .*$", done.stderr, re.M)
+    assert len(vwlite("predict", "-i", "m", "d").lines) == 400
+    refused = vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", status=2).stderr
+    assert refused.startswith("vwlite: a model of --dual does not go on learning")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -270,6 +310,13 @@ def test_labels_of_two_classes_may_be_0_and_1(vwlite, write, weights):
         ("--dual --l2 1 --gap 1", "--gap takes a number above 0 and below 1, not 1"),
         ("--dual --l2 1 --bias_scale 0", "--bias_scale takes a number above 0, not 0"),
         ("--dual --hard_margin --loss_function logistic", "--hard_margin goes with --loss_function hinge, not l"),
+        ("--dual --l2 1 --csoaa 3", "--csoaa does not go with --dual for classes"),
+        ("--dual --hard_margin --oaa 3", "--hard_margin does not go with --dual for classes"),
+        ("--dual --l2 1 --oaa 3 --support sv", "--support is for --dual with two classes or numbers"),
+        ("--dual --l2 1 --filter_tree 3", "--filter_tree plays with learners of two classes"),
+        ("--dual --l2 1 --multiclass 3", "--multiclass and --dual do not go together; with --multiclass the"),
+        ("--dual --oaa 3", "--dual needs --l2, the strength of regularisation"),
+        ("--dual --l2 1 --oaa 3 --adaptive", "--adaptive does nothing with --dual: drop one of the two"),
         ("--gap 0.1", "--gap needs --dual"),
         ("--hard_margin", "--hard_margin needs --dual"),
         ("--support sv", "--support does nothing without --dual"),

@@ -86,7 +86,9 @@ def wants_class_learners(options: dict[str, Any]) -> bool:
     """Whether classes are asked for over a learner that cannot share their table."""
     asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
     others = [kind for kind in asked if kind is not PerClassConfig]
-    return PerClassConfig in asked and len(others) == 1 and others[0].plays_in_trees and not others[0].is_base
+    if PerClassConfig not in asked or len(others) != 1:
+        return False
+    return others[0].one_for_each_class or (others[0].plays_in_trees and not others[0].is_base)
 
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:

@@ -217,6 +217,9 @@ class Learner:
         Raises UsageError where the passes are too few.
         """
 
+    def join(self, first: Any) -> None:
+        """It predicts whether examples are of its class; ``first`` is the learner of the first class, maybe itself."""
+
     def end_pass(self) -> None:
         if self.config.decay_learning_rate != 1:  # otherwise not even rounded: a run goes on as if it had not ended
             with np.errstate(over="ignore"):

@@ -6,7 +6,10 @@ one-vs-all classification"), here with ``--lrq`` and ``--dotproduct``, whose upd
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +21,10 @@ from vwlite.learners.per_class import PerClass, PerClassKernelConfig
 from vwlite.learners.row_results import Results
 
 ZERO_PROBABILITY_LOSS = 999.0  # as of ``cython_ext/learners/class_update.pxd``
+
+
+def tell_of_class(say: Callable[[str], None], number: int, line: str) -> None:
+    say(f"class {number}: {line}")
 
 
 class ClassLearners(Ensemble):
@@ -50,6 +57,24 @@ class ClassLearners(Ensemble):
         other.kernel.show(other.config)
         other.log_loss = np.zeros((2, 2))
         return other
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        for number, node in enumerate(self.nodes, 1):
+            node.watch(passes, partial(tell_of_class, say, number), held_out)
+            node.join(self.nodes[0])
+
+    @property
+    def measured(self) -> bool:
+        return self.nodes[0].measured
+
+    @property
+    def own_rows(self) -> list[str]:
+        return self.nodes[0].own_rows
+
+    def report(self) -> dict[str, Any]:
+        """Lists with an entry for each class."""
+        found = [node.report() for node in self.nodes]
+        return {name: [one[name] for one in found] for name in found[0]}
 
     def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         if len(self.raw) < len(results):

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import gd as predictor
-from vwlite._native import weigh_terms
-from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.csr import Csr, joined
+from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.features.terms import terms_of
 from vwlite.learners.configs.dual import DualConfig
+from vwlite.learners.dual_rows import KeptRows
 from vwlite.learners.dual_solver import DualSolver, HardMargin, Objective
 from vwlite.learners.gd import CONSTANT, Gd
+from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, zeros
 
@@ -49,13 +48,11 @@ class Dual(Gd):
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
         self.stride, self.weights = 1, zeros(1 << bits, 1)
         self.measured = self.gathered = True
-        self.rows: list[Csr] = []
-        self.kept = np.zeros(0, np.int64)  # rows of the batch run last that are among them
-        self.keeps_solution = False
+        self.store = KeptRows(bits, CONSTANT & ((1 << bits) - 1), config.bias_scale)
+        self.labels: list[np.ndarray] = []  # of the rows that are kept
+        self.keeps_solution = self.of_class = False  # of_class: it tells one class from all others
         self.solution: DualSolver | None = None  # where it is to be kept
-        self.columns_of_rows: list[np.ndarray] = []  # float64[3, rows]: label, importance, initial prediction
         self.bound = PASSES
-        self.skipped = 0  # examples without features
         self.certificate: dict[str, Any] = {}
         self.say: Callable[[str], None] = lambda line: None
 
@@ -85,33 +82,12 @@ class Dual(Gd):
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         stopped = super().run(batch, plan, results, begin, end)
-        if not self.gathered:
-            self.keep(batch, plan, results.holdout_mask, begin, stopped)
+        if self.gathered:
+            self.store.release()
+        else:
+            kept = self.store.add(batch, plan, results.holdout_mask, begin, stopped)
+            self.labels.append(batch.label[kept])
         return stopped
-
-    def keep(self, batch: Batch, plan: Plan, held: np.ndarray | None, begin: int, end: int) -> None:
-        """The terms of those rows that are to be learned."""
-        if plan.weights:
-            batch, plan = plan.weights.apply(batch)
-        usable = ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
-        if held is not None:
-            usable &= held[: len(batch)] == 0
-        usable[:begin] = usable[end:] = False
-        terms = terms_of(batch, plan)
-        if self.config.bias_scale != 1 and plan.constant:
-            terms.values[terms.indices == self.constant_slot] *= np.float32(self.config.bias_scale)
-        if weigh_terms.merge(terms.indptr, terms.indices, terms.values, 0):
-            raise MemoryError("the terms of examples need more memory than there is")
-        full = usable & (terms.sizes > 0)
-        self.skipped += int((usable & ~full).sum())
-        numbers = np.stack((batch.label, batch.importance, batch.initial_prediction)).astype(np.float64)
-        self.kept = np.flatnonzero(full)
-        self.rows.append(terms.take(self.kept))
-        self.columns_of_rows.append(numbers[:, full])
-
-    @property
-    def constant_slot(self) -> int:
-        return CONSTANT & ((1 << self.bits) - 1)
 
     def end_pass(self) -> None:
         self.measured = self.gathered
@@ -121,40 +97,30 @@ class Dual(Gd):
 
     def fit(self) -> None:
         """Raises DataError for examples without features, Interrupted. Without examples all stays as it is."""
-        label, cost, base = np.concatenate([*self.columns_of_rows, np.zeros((3, 0))], axis=1)
-        rows, self.rows, self.columns_of_rows = joined(self.rows), [], []
+        (rows, importance, base, slots), config = self.store.settle(), self.config
         if not len(rows):
-            if self.skipped:
+            if self.store.skipped:
                 raise DataError("no example has a feature to learn from")
             return
-        if self.config.prediction_bounds is None:
-            low, high = self.label_range
+        label, self.labels = np.concatenate(self.labels).astype(np.float64), []
+        if config.prediction_bounds is None:
+            low, high = FREE if self.of_class else config.loss.start_range(True)
             self.set(min_label=min(low, label.min()), max_label=max(high, label.max()))
-        slots, hard = self.number(rows), self.config.hard_margin
-        kind = HardMargin if hard else DualSolver
-        solver = kind(rows, label, cost, base, self.config, slots=len(slots), passes=self.bound)
+        kind = HardMargin if config.hard_margin else DualSolver
+        solver = kind(rows, label, importance, base, config, slots=len(slots), passes=self.bound)
         found, passes = solver.solve(self.tell)
-        if self.config.bias_scale != 1:
-            solver.w[slots == self.constant_slot] *= self.config.bias_scale
+        if config.bias_scale != 1:
+            solver.w[slots == self.store.constant_slot] *= config.bias_scale
         self.weights[slots, 0] = solver.w
-        self.certificate = {**found.report(), "passes": passes, "examples": len(rows), "skipped": self.skipped}
-        if hard:
+        counts = {"passes": passes, "examples": len(rows), "skipped": self.store.skipped}
+        self.certificate = {**found.report(), **counts}
+        if config.hard_margin:
             self.certificate["separable"] = solver.separable
         self.solution = solver if self.keeps_solution else None
 
     @property
     def has_no_model(self) -> bool:
         return self.config.hard_margin and bool(self.certificate) and not self.certificate["separable"]
-
-    def number(self, rows: Csr) -> np.ndarray:
-        """uint32[n], the slots that occur, ascending; the columns of the rows become places in there."""
-        occurs = np.zeros(1 << self.bits, bool)
-        occurs[rows.indices] = True
-        slots = np.flatnonzero(occurs)
-        place = np.zeros(1 << self.bits, np.uint32)
-        place[slots] = np.arange(len(slots), dtype=np.uint32)
-        rows.indices = place[rows.indices]
-        return slots
 
     def tell(self, number: int, found: Objective) -> None:
         if number == 1:
@@ -169,8 +135,8 @@ class Dual(Gd):
         elif found and found["gap"] > config.gap:
             reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
             lines.append(f"{reached}, more than --gap {config.gap:g}: --passes allows more")
-        if self.skipped:
-            lines.append(f"{self.skipped} examples without features were skipped")
+        if self.store.skipped:
+            lines.append(f"{self.store.skipped} examples without features were skipped")
         return lines
 
     @property
@@ -196,6 +162,10 @@ class Dual(Gd):
             ("support vectors", str(found["support"])),
             ("of these at their bound", str(found["bound"])),
         ]
+
+    def join(self, first: Dual) -> None:
+        """The examples are kept once for all classes."""
+        self.store, self.of_class = first.store, True
 
     def report(self) -> dict[str, Any]:
         return {"dual": self.certificate}

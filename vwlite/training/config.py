@@ -95,6 +95,8 @@ class RunConfig(Config):
             raise UsageError(f"{self.learner.differs_from_vw} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
+        if self.output.support and not hasattr(self.learner, "dual"):
+            raise UsageError("--support is for --dual with two classes or numbers")
         if self.features.weighs_terms:
             self.check_weighting()
         if self.features.random_only and getattr(self.learner, "lrq", ()):

@@ -33,7 +33,7 @@ class SupportVectors(Listener):
             lines = batch.first_line + batch.line.astype(np.int64)
         else:
             lines = batch.first_line + np.arange(len(batch)) if batch.numbers is None else batch.numbers
-        self.places += [(file, int(lines[row]) + 1, batch.tag(row)) for row in self.learner.kept]
+        self.places += [(file, int(lines[row]) + 1, batch.tag(row)) for row in self.learner.store.kept]
 
     def end(self) -> None:
         solution = self.learner.solution

@@ -16,6 +16,7 @@ class LearnerConfig(Config):
     asked_by: ClassVar[tuple[str, ...]] = ()  # options each of which asks for this learner
     is_base: ClassVar[bool] = False  # it learns one weight a feature, example by example: others may be put over it
     plays_in_trees: ClassVar[bool] = False  # --filter_tree may have it at its nodes: it tells two classes apart
+    one_for_each_class: ClassVar[bool] = False  # --oaa may have one for every class, though it plays in no trees
     goes_over_bases: ClassVar[bool] = False  # it says what such a learner learns
     alone: ClassVar[str] = ""  # why it goes with no other learner
     default_loss: ClassVar[str] = "squared"

@@ -27,8 +27,19 @@ class ClassLearnersConfig(PerClassConfig):
         if self.oaa_subsample or self.sequential:
             option = "--oaa_subsample" if self.oaa_subsample else "--sequential"
             raise UsageError(f"{option} does not go with --{self.base.option}: every class learns by itself")
-        if not self.base.plays_in_trees:
+        if not (self.base.plays_in_trees or self.base.one_for_each_class):
             raise UsageError(f"--{self.kind} does not go with --{self.base.option}")
+        if self.base.one_for_each_class and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):
+            option = f"--{self.kind}" if self.kind == "csoaa" else "--hard_margin"
+            raise UsageError(f"{option} does not go with --{self.base.option} for classes")
+
+    @property
+    def reads(self) -> int:  # type: ignore[override]
+        return self.base.reads
+
+    @property
+    def whole_passes(self) -> bool:  # type: ignore[override]
+        return self.base.whole_passes
 
     @property
     def option(self) -> str:

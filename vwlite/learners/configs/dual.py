@@ -38,6 +38,7 @@ class DualConfig(GdConfig):
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("dual",)
     alone: ClassVar[str] = "one set of weights is fitted to the labels of all examples together"
+    one_for_each_class: ClassVar[bool] = True
     default_loss: ClassVar[str] = "hinge"
     in_vw: ClassVar[bool] = False
     whole_passes: ClassVar[bool] = True
