@@ -207,6 +207,16 @@ def test_shards_with_one_gamma(data, run_cli):
     assert accuracy(run_cli, "m") > 0.88
 
 
+def test_lists_of_items_are_refused_where_they_are_mapped(data, run_cli):
+    (data / "r.vw").write_text("5 |u a |i x\n1 |u b |i y\n3 |u a |i y\n" * 30)
+    options = ("--dotproduct", "ui", "--names", "--quiet", "--random_features", "rbf:64", "--gamma", "1")
+    run_cli("train", "r.vw", "-f", "m", *options)
+    refused = run_cli("recommend", "-i", "m", "--of", "i", stdin="|u a\n", status=2).stderr
+    assert "recommend does not go with --random_features of the namespace 'i'" in refused
+    run_cli("train", "r.vw", "-f", "m", *options, "--random_of", "u")
+    assert run_cli("recommend", "-i", "m", "--of", "i", stdin="|u a\n").stdout
+
+
 def test_a_namespace_that_never_occurs_is_said(data, run_cli):
     done = run_cli("train", "t.vw", "--random_features", "rbf:64", "--random_of", "px")
     assert "note: --random_of x never matched: no line has x (seen: p q)" in done.stderr

@@ -45,6 +45,9 @@ class Catalogue:
             raise UsageError("recommend needs latent vectors: a model of --rank 0 has numbers in their place")
         if any({*alike, WILDCARD} & set(letters) for letters in self.plan.typed):
             raise UsageError(f"recommend does not go with interactions (-q) of the namespace {namespace!r}")
+        random = self.plan.random
+        if random and (not random.chosen or random.of[letter]):
+            raise UsageError(f"recommend does not go with --random_features of the namespace {namespace!r}")
         for pair, groups in enumerate(self.plan.pairs):
             met = [side for side, group in enumerate(groups) if group in alike]
             if len(met) > 1 or any((pair, side) not in sides for side in met):
