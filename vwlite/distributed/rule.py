@@ -64,7 +64,7 @@ REASONS = {
     "active": "which labels it asks for depends on all that came before",
 }
 REFUSED = {
-    "ftrl": "averages of its sums were not tried",
+    "ftrl": "averages of its weights lose much",
     "sparse_l2": "it keeps a column of its own",
     "oaa_subsample": "the samples go round over all examples",
     "l1": "averages of sparse weights are not sparse ('vwlite l1' has another)",
