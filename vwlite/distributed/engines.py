@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -208,11 +208,16 @@ class OnDask(OnExecutor):
         self.client = client
 
     def shared(self, base: bytes) -> Any:
-        for _ in range(ATTEMPTS - 1):
-            with suppress(OSError):  # of a worker that the scheduler does not yet know to be gone
-                return self.client.scatter(base, broadcast=True, hash=False)
-            time.sleep(5 * PAUSE)
-        return self.client.scatter(base, broadcast=True, hash=False)
+        """The base as the result of a task, which Dask makes again where it dies with its worker: scattered data are
+        lost then, and scattering to a worker that is just gone takes minutes.
+        """
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self.client.submit(same, base, pure=False, retries=ATTEMPTS)
+
+
+def same(base: bytes) -> bytes:
+    return base
 
 
 def engine_for(executor: Any) -> Engine:
