@@ -67,7 +67,9 @@ def weights_of(model):
 
 def main():
     train, test = sys.argv[1:]
+    begin = time.perf_counter()
     x, y = load_svmlight_file(train, n_features=COLUMNS)
+    print(f"load_svmlight_file: {time.perf_counter() - begin:.2f} s\n")
     other, truth = load_svmlight_file(test, n_features=COLUMNS)
     print("| loss | | objective | seconds | CPU s | test accuracy | below margin 1 - 1e-3 |")
     print("|---|---|---|---|---|---|---|")
