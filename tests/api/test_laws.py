@@ -24,7 +24,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "log_multi": (["--log_multi 3"], [1, 2, 3]),
     "ect": (["--ect 3"], [1, 2, 3]),
     "filter_tree": (["--filter_tree 3"], [1, 2, 3]),
-    "class_learners": (["--oaa 3 --lrq ua2", "--oaa 3 --dual --l2 1"], [1, 2, 3]),
+    "class_learners": (["--oaa 3 --lrq ua2", "--oaa 3 --dual --l2 1", "--multiclass 3 --dual --l2 1"], [1, 2, 3]),
     "bfgs": (["--bfgs --passes 3 --l2 1 --holdout_off"], [-1, 1]),
     "dual": (["--dual --l2 1", "--dual --l2 1 --loss_function logistic --passes 50"], [-1, 1]),
     "active": (["--active --simulation --loss_function logistic", "--confidence"], [-1, 1]),

@@ -279,6 +279,25 @@ def test_every_class_has_the_machine_that_tells_it_from_the_others(vwlite, write
     assert result["average_loss"] == pytest.approx((np.array(answers) != CLASSES).mean())
 
 
+def test_one_machine_of_all_classes(vwlite, write):
+    text, dual = of_classes(CLASSES), ("--multiclass", "3", "--gap", "1e-4", *DUAL)
+    write("d", text)
+    done = vwlite("train", "d", "-f", "m", *dual, "--json", "j")
+    vwlite("train", "-f", "pipe", "--loss_function", "crammer_singer", "--quiet", *dual, stdin=text)
+    assert content("m") == content("pipe")
+    with open("j") as file:
+        result = json.load(file)["result"]
+    found, shown = result["dual"], vwlite("predict", "-i", "m", "d", "--scores").lines
+    scores = np.array([[float(one.rpartition(":")[2]) for one in line.split()[:3]] for line in shown])
+    place, true = np.arange(400), np.array(CLASSES) - 1
+    least = (scores + 1 - np.eye(3)[true]).max(axis=1) - scores[place, true]
+    assert found["gap"] <= 1e-4 and found["passes"] == len(re.findall(r"^ +\d.*$", done.stderr, re.M))
+    assert found["norm"] ** 2 / 2 + least.sum() == pytest.approx(found["primal"], rel=1e-4)
+    assert result["average_loss"] == pytest.approx((scores.argmax(axis=1) != true).mean())
+    vwlite("train", "d", "-f", "o", "--oaa", "3", "--quiet", *DUAL)
+    assert vwlite("predict", "-i", "o", "d", "--scores").lines != shown
+
+
 def test_sets_of_labels_are_told_one_by_one(vwlite, write):
     sets = [",".join(map(str, sorted({c - 1, 2 - a % 2}))) for c, (a, _, _) in zip(CLASSES, ROWS, strict=True)]
     write("d", of_classes(sets))
@@ -314,7 +333,9 @@ def test_sets_of_labels_are_told_one_by_one(vwlite, write):
         ("--dual --hard_margin --oaa 3", "--hard_margin does not go with --dual for classes"),
         ("--dual --l2 1 --oaa 3 --support sv", "--support is for --dual with two classes or numbers"),
         ("--dual --l2 1 --filter_tree 3", "--filter_tree plays with learners of two classes"),
-        ("--dual --l2 1 --multiclass 3", "--multiclass and --dual do not go together; with --multiclass the"),
+        ("--dual --l2 1 --multiclass 3 --loss_function hinge", "--multiclass with --dual takes --loss_function "),
+        ("--dual --hard_margin --multiclass 3", "--hard_margin does not go with --dual for classes"),
+        ("--dual --l2 1 --loss_function crammer_singer", "--loss_function crammer_singer needs --multiclass"),
         ("--dual --oaa 3", "--dual needs --l2, the strength of regularisation"),
         ("--dual --l2 1 --oaa 3 --adaptive", "--adaptive does nothing with --dual: drop one of the two"),
         ("--gap 0.1", "--gap needs --dual"),

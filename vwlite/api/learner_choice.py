@@ -46,6 +46,8 @@ def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
 
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
     """The configuration of a new learner: of the one that the options ask for, else of plain gradient descent."""
+    if options.get("dual") and options.get("multiclass"):
+        options = of_one_machine(options)
     if options.get("filter_tree"):
         return of_any_base(FilterTreeConfig, OF_TREES, options, defaults)
     if wants_class_learners(options):
@@ -68,6 +70,16 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
             reason = "does not go with --dotproduct" if own else f"needs {needed_by(name)}"
             raise UsageError(f"--{name} {reason}")
     return kind(loss=loss, **own, **{**defaults, **changes})
+
+
+def of_one_machine(options: dict[str, Any]) -> dict[str, Any]:
+    """Of ``--multiclass --dual``: a learner for each class as with ``--oaa``, which are fitted together."""
+    loss = options.get("loss_function", "crammer_singer")
+    if loss != "crammer_singer":
+        instead = "--oaa has one machine for each class"
+        raise UsageError(f"--multiclass with --dual takes --loss_function crammer_singer, not {loss}: {instead}")
+    kept = {name: value for name, value in options.items() if name not in ("multiclass", "loss_function")}
+    return {**kept, "oaa": options["multiclass"], "joint": True}
 
 
 def of_any_base(

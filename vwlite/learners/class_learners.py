@@ -60,8 +60,13 @@ class ClassLearners(Ensemble):
 
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
         for number, node in enumerate(self.nodes, 1):
-            node.watch(passes, partial(tell_of_class, say, number), held_out)
+            node.watch(passes, say if self.joint else partial(tell_of_class, say, number), held_out)
             node.join(self.nodes[0])
+
+    @property
+    def joint(self) -> bool:
+        """Whether the classes' learners are fitted together."""
+        return getattr(self.config.base, "joint", False)
 
     @property
     def measured(self) -> bool:
@@ -72,7 +77,9 @@ class ClassLearners(Ensemble):
         return self.nodes[0].own_rows
 
     def report(self) -> dict[str, Any]:
-        """Lists with an entry for each class."""
+        """Lists with an entry for each class, unless these are fitted together."""
+        if self.joint:
+            return self.nodes[0].report()
         found = [node.report() for node in self.nodes]
         return {name: [one[name] for one in found] for name in found[0]}
 

@@ -12,6 +12,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.dual import DualConfig
+from vwlite.learners.dual_classes import CrammerSinger
 from vwlite.learners.dual_rows import KeptRows
 from vwlite.learners.dual_solver import DualSolver, HardMargin, Objective
 from vwlite.learners.gd import CONSTANT, Gd
@@ -53,6 +54,7 @@ class Dual(Gd):
         self.keeps_solution = self.of_class = False  # of_class: it tells one class from all others
         self.solution: DualSolver | None = None  # where it is to be kept
         self.bound = PASSES
+        self.classes: list[Dual] = []  # of the first class, till they are fitted: the learners of all classes
         self.certificate: dict[str, Any] = {}
         self.say: Callable[[str], None] = lambda line: None
 
@@ -90,30 +92,51 @@ class Dual(Gd):
         return stopped
 
     def end_pass(self) -> None:
+        """Raises DataError for examples without features, Interrupted. Without examples all stays as it is."""
         self.measured = self.gathered
         if not self.gathered:
             self.gathered = True
-            self.fit()
+            classes, self.classes = self.classes, []
+            if not len(self.store.settle().rows):
+                if self.store.skipped:
+                    raise DataError("no example has a feature to learn from")
+            elif not self.config.joint:
+                self.fit()
+            elif classes:
+                self.fit_together(classes)
+
+    def fit_together(self, classes: list[Dual]) -> None:
+        """One machine of several classes, whose learners keep their parts. Raises Interrupted."""
+        rows, importance, _, slots = self.store.settle()
+        label = np.stack([np.concatenate(one.labels) for one in classes]).argmax(axis=0).astype(np.uint32)
+        shape = {"classes": len(classes), "slots": len(slots)}
+        solver = CrammerSinger(rows, label, importance, self.config, **shape, passes=self.bound)
+        found, passes = solver.solve(self.tell)
+        for number, one in enumerate(classes):
+            one.take(solver.w[:, number], found, passes)
+
+    def take(self, weights: np.ndarray, found: Objective, passes: int) -> None:
+        """What a solver has found. ``weights`` float64[n] are of the slots that occur."""
+        examples, config, self.labels = self.store.settle(), self.config, []
+        if config.bias_scale != 1:
+            weights[examples.slots == self.store.constant_slot] *= config.bias_scale
+        if self.of_class and config.prediction_bounds is None:
+            self.set(min_label=FREE[0], max_label=FREE[1])
+        self.weights[examples.slots, 0] = weights
+        counts = {"passes": passes, "examples": len(examples.rows), "skipped": self.store.skipped}
+        self.certificate = {**found.report(), **counts}
 
     def fit(self) -> None:
-        """Raises DataError for examples without features, Interrupted. Without examples all stays as it is."""
+        """Raises Interrupted."""
         (rows, importance, base, slots), config = self.store.settle(), self.config
-        if not len(rows):
-            if self.store.skipped:
-                raise DataError("no example has a feature to learn from")
-            return
-        label, self.labels = np.concatenate(self.labels).astype(np.float64), []
+        label = np.concatenate(self.labels).astype(np.float64)
         if config.prediction_bounds is None:
-            low, high = FREE if self.of_class else config.loss.start_range(True)
+            low, high = config.loss.start_range(True)
             self.set(min_label=min(low, label.min()), max_label=max(high, label.max()))
         kind = HardMargin if config.hard_margin else DualSolver
         solver = kind(rows, label, importance, base, config, slots=len(slots), passes=self.bound)
         found, passes = solver.solve(self.tell)
-        if config.bias_scale != 1:
-            solver.w[slots == self.store.constant_slot] *= config.bias_scale
-        self.weights[slots, 0] = solver.w
-        counts = {"passes": passes, "examples": len(rows), "skipped": self.store.skipped}
-        self.certificate = {**found.report(), **counts}
+        self.take(solver.w, found, passes)
         if config.hard_margin:
             self.certificate["separable"] = solver.separable
         self.solution = solver if self.keeps_solution else None
@@ -166,6 +189,7 @@ class Dual(Gd):
     def join(self, first: Dual) -> None:
         """The examples are kept once for all classes."""
         self.store, self.of_class = first.store, True
+        first.classes.append(self)
 
     def report(self) -> dict[str, Any]:
         return {"dual": self.certificate}

@@ -32,6 +32,7 @@ class DualConfig(GdConfig):
         False, "Let no example be on the wrong side, or say that the classes are not separable.",
         section="Batch optimisation",
     )
+    joint: bool = False  # one machine for all classes (Crammer and Singer), see ``vwlite.learners.class_learners``
     random_seed: int = random_seed()
 
     learner: ClassVar[str] = "dual"
