@@ -50,6 +50,11 @@ OPTIONS = (  # the first byte of an input chooses
     FeatureConfig(bits=BITS, sort_features=True, permutations=True, quadratic=("aa",)),
     FeatureConfig(bits=BITS, dotproduct=("ab", "user,item")),
 )
+MAPPED = (
+    FeatureConfig(bits=BITS, random_features="rbf:128", gamma=0.5, fold=64, quadratic=("::",), random_only=True),
+    FeatureConfig(bits=BITS, random_features="poly2:64", random_of=("a",), random_only=True, ngram=("2",)),
+    FeatureConfig(bits=BITS, random_features="arccos:64", random_of=("ab",), ignore_linear=("b",)),
+)
 
 COLUMNS_ASKED = (
     columns.read_columns(""),
@@ -188,6 +193,8 @@ def load_cache(data: bytes) -> None:
     for batch in batches:
         learn(batch, OPTIONS[0], True)
         learn(batch, OPTIONS[1], True)
+        for mapped in MAPPED:
+            learn(batch, mapped, True)
         learn_groups(batch, OPTIONS[1], False)
     rows = Rows(batches)
     if len(rows):
