@@ -178,3 +178,14 @@ def test_a_report_names_the_url(vwlite, tmp_path, memory):
     vwlite("train", "memory://t.vw", "-f", "m", "--quiet", "--json", "r.json")
     (data,) = json.loads((tmp_path / "r.json").read_text())["data"]
     assert (data["path"], data["lines"], data["size"]) == ("memory://t.vw", 3000, None)
+
+
+def test_people_of_a_url_whose_path_has_an_equals_sign(vwlite, write, memory):
+    lines = "".join(f"{i % 5} |user u{i % 4} |item i{i % 6}\n" for i in range(60))
+    write("ratings", lines)
+    memory.pipe({"/day=1/people": b"|user u1\n|user u2\n"})
+    vwlite("train", "ratings", "-f", "m", "--dotproduct", "user,item", "--rank", "2", "--names", "--quiet")
+    recommend = ("recommend", "-i", "m", "--of", "item", "-n", "2")
+    wanted = vwlite(*recommend, stdin="|user u1\n|user u2\n").stdout
+    found = vwlite(*recommend, "--for", "memory://day=1/people").stdout
+    assert found == wanted.replace("<stdin>", "memory://day=1/people") and found

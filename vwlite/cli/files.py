@@ -9,6 +9,7 @@ from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.named_files import FileToRead, FileToWrite, MarginModel, NamedFile, PredictionFile, files_of
 from vwlite.storage.output_checks import check
+from vwlite.storage.urls import is_url
 
 METAVARS = {"model": "MODEL", "Theta": "THETA"}
 
@@ -82,7 +83,12 @@ class People(Reads):
         self.metavar = "FILE|NS=NAME"
 
     def path(self, value: str) -> str | None:
-        return None if "=" in value else super().path(value)
+        return None if is_feature(value) else super().path(value)
+
+
+def is_feature(value: str) -> bool:
+    """Whether it is ``namespace=name``; the path of a URL may have parts like that."""
+    return "=" in value and not is_url(value)
 
 
 def lenient(ctx: click.Context | None) -> bool:

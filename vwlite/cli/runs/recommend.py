@@ -12,6 +12,7 @@ from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
+from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.named import module_for
 from vwlite.data.dataset import Inputs
@@ -31,8 +32,8 @@ def run(arguments: dict[str, Any]) -> int:
     check_effects(build.typed(), build.declared())
     if module_for(arguments["initial"], arguments["memory"]):
         raise UsageError("recommend does not go with a model of named labels")
-    features = [value for value in arguments["people"] if "=" in value]
-    files = (*arguments["files"], *(value for value in arguments["people"] if "=" not in value))
+    features = [value for value in arguments["people"] if is_feature(value)]
+    files = (*arguments["files"], *(value for value in arguments["people"] if not is_feature(value)))
     others = [name for name, value in {"files": files, "--for": features, "--test": arguments["test"]}.items() if value]
     if len(others) > 1:
         raise UsageError(f"{others[0]} and {others[1]} each say for whom: give one of them")
