@@ -64,6 +64,14 @@ def test_commands_print_the_same(vwlite, write, memory, command):
     assert url.replace("memory://t.vw", "t.vw") == file
 
 
+def test_a_server_is_asked_few_times(vwlite):
+    pytest.importorskip("aiohttp")
+    with serving({"/t.vw": TEXT.encode()}) as (address, asked):
+        vwlite("train", f"{address}/t.vw", "-f", "m")
+    methods = [method for method, _ in asked]
+    assert methods.count("GET") == 2 and len(methods) <= 7  # one to see whether it is compressed
+
+
 def test_tables_and_held_out_data(vwlite, write, tmp_path, address, memory):
     write("t.csv", TABLE)
     for name, source in (("file", "t.csv"), ("url", f"{address}/t.csv")):

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
@@ -132,7 +133,12 @@ class Inputs:
 
     def size(self) -> int | None:
         """Bytes of text to be read; None when that is unknown, for pipes and compressed files."""
-        return None if self.config.kind in COLUMNAR else text_size(self.config.paths)
+        return None if self.config.kind in COLUMNAR else self.text_size
+
+    @cached_property
+    def text_size(self) -> int | None:
+        """Found out once: servers are asked for it."""
+        return text_size(self.config.paths)
 
     def texts(self) -> Iterator[Parsed]:
         """The text's batches, while they are also written to the cache."""

@@ -66,10 +66,10 @@ def open_url(url: str, seekable: bool = False) -> RemoteFile:
     Raises InputMissing when it cannot be opened, ExtraMissing when fsspec or what it needs is not installed.
     """
     system, name = file_system(url)
-    # In one answer, where no place is sought: a web server need not know ranges, nor the size.
-    size = 0 if url.startswith(PREFIXES) and not seekable else BLOCK
+    # In one answer, where no place is sought: a web server need not know ranges, nor the size, which is not asked for.
+    streamed = {"block_size": 0, "size": 1} if url.startswith(PREFIXES) and not seekable else {"block_size": BLOCK}
     try:
-        return RemoteFile(system.open(name, "rb", block_size=size), url)
+        return RemoteFile(system.open(name, "rb", **streamed), url)
     except Exception as error:  # of many types, as above
         raise unopened(url, error) from None
 
