@@ -277,6 +277,18 @@ def evaluate(state, double[::1] prediction):
     return loss + loss_rest, dual + dual_rest, norm + norm_rest
 
 
+def row_squares(const int64_t[::1] start, const float[::1] value, double[::1] squares):
+    """Fill ``squares`` float64[rows] with the squared lengths of rows whose values are ``value[start[i]:start[i + 1]]``."""
+    cdef size_t i, j, rows = squares.shape[0]
+    if <size_t>start.shape[0] != rows + 1 or value.shape[0] != start[rows]:
+        raise ValueError("these are no rows")
+    with nogil:
+        for i in range(rows):
+            squares[i] = 0
+            for j in range(start[i], start[i + 1]):
+                squares[i] += <double>value[j] * value[j]
+
+
 def sum_weights(state):
     """The weights anew from all a_i, without what rounding has added up."""
     cdef Problem p = open_problem(state)

@@ -201,6 +201,8 @@ def test_arrays_that_do_not_fit_are_refused():
     solver.rows.values = solver.rows.values[:-1]
     with pytest.raises(ValueError, match="no rows"):
         solver.evaluate()
+    with pytest.raises(ValueError, match="no rows"):
+        kernel.row_squares(np.array([0, 2]), np.ones(1, np.float32), np.zeros(1))
     empty = Csr(np.array([0, 0]), np.zeros(0, np.uint32), np.zeros(0, np.float32))
     with pytest.raises(ValueError, match="rows need terms"):
         DualSolver(empty, *np.ones((3, 1)), DualConfig(loss=LossConfig("hinge"), l2=1.0), slots=1, passes=1)

@@ -11,7 +11,7 @@ from vwlite._native import dual_classes as kernel
 from vwlite.data.csr import Csr
 from vwlite.interrupts import STOP, obey
 from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.dual_solver import MIX, ROUNDING, Objective
+from vwlite.learners.dual_solver import MIX, ROUNDING, Objective, squares_of
 
 
 class CrammerSinger:
@@ -36,8 +36,7 @@ class CrammerSinger:
             raise ValueError("rows need terms, with slots for them, and labels")
         self.rows, self.label, self.cost, self.config = rows, label, cost, config
         self.l2, self.passes, self.sweeps = config.l2, passes, 0
-        values = rows.values.astype(np.float64)
-        self.square = np.add.reduceat(values * values, rows.indptr[:-1]) / config.l2
+        self.square = squares_of(rows) / config.l2
         self.a, self.w = np.zeros((len(rows), classes)), np.zeros((slots, classes))
         self.prediction, self.scratch = np.zeros((len(rows), classes)), np.zeros((2, classes))
         self.order = np.arange(len(rows), dtype=np.uint32)

@@ -46,6 +46,13 @@ class Objective(NamedTuple):
         return {**self._asdict(), "primal": primal, "gap": self.gap, "margin": 1 / self.norm if self.norm else None}
 
 
+def squares_of(rows: Csr) -> np.ndarray:
+    """float64[rows], the squared lengths of rows."""
+    squares = np.zeros(len(rows))
+    kernel.row_squares(rows.indptr, rows.values, squares)
+    return squares
+
+
 class DualSolver:
     """The problem of ``rows``, and where its solution stands; every row has a term, and none has a slot twice.
 
@@ -74,8 +81,7 @@ class DualSolver:
         self.config, self.passes = config, passes
         name = config.loss.name
         self.loss, self.l2, self.tube = LOSSES.index(name), config.l2 or 1.0, config.loss.tube
-        values = rows.values.astype(np.float64)
-        self.square = np.add.reduceat(values * values, rows.indptr[:-1]) / self.l2
+        self.square = squares_of(rows) / self.l2
         self.w, self.prediction = np.zeros(slots), np.zeros(len(rows))
         self.a = START * cost if name == "logistic" else np.zeros(len(rows))
         self.steps = len(rows)  # of a pass
