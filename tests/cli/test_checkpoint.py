@@ -67,6 +67,8 @@ RUNS = {
     "easy first": "--curriculum easy --passes 3",
     "hard first": "--curriculum anti --curriculum-start 0.5 --lrq ui2 --lrqdropout --passes 3 --holdout_off",
     "in random portions": "--curriculum random --passes 4 --cache_file c",
+    "random features": "--random_features rbf:64 --passes 3",
+    "random features, one pass": "--random_features laplace:64 --unit -p p",
 }
 
 

@@ -31,6 +31,7 @@ OPTIONS = {  # of the learner, of the features
     "sparse_l2": ({"sparse_l2": 1e-3}, {}),
     "ftrl": ({"ftrl": True, "ftrl_alpha": 0.1, "l1": 0.01, "l2": 0.1}, {}),
     "wildcards": ({}, {"quadratic": ("::",)}),
+    "random features": ({}, {"random_features": "rbf:64", "quadratic": ("::",), "random_of": ("a",)}),
     "ngram": ({}, {"ngram": ("2",), "skips": ("1",)}),
     "affix": ({}, {"affix": "+2a,-1b", "spelling": ("b",)}),
     "limits": ({"min_prediction": 0.1, "max_prediction": 0.8}, {"feature_limit": ("a2",)}),
