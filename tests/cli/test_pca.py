@@ -40,6 +40,18 @@ def data(tmp_path):
     return tmp_path
 
 
+def test_components_of_a_slowly_falling_spectrum(tmp_path, run_here):
+    """Products that are not shifted leave an error of 1.9% in the last value."""
+    draw = np.random.default_rng(2)
+    left, right = (np.linalg.qr(draw.normal(size=(size, 90)))[0] for size in (300, 90))
+    x = (left * np.arange(1, 91) ** -0.3 @ right.T).astype(np.float32)
+    (tmp_path / "x.vw").write_text(text_of(x))
+    how = ["--dim", "30", "--oversample", "5", "--passes", "6"]
+    told = json.loads(run_here("pca", "x.vw", "-f", "m", *how, "--json", "-", "--quiet").stdout)
+    found = np.array(told["singular_values"]) / np.arange(1, 31) ** -0.3
+    assert (found < 1 + 1e-5).all() and found.min() > 0.988
+
+
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_is_the_exact_decomposition(center, weighted, tmp_path, run_cli):

@@ -119,7 +119,7 @@ class Processes:
                 shard = waiting.pop(0)
                 try:
                     running[self.submit(work, base, shard, how)] = shard
-                except (BrokenProcessPool, OSError):  # the pool breaks while a process is started
+                except (BrokenProcessPool, OSError, ValueError):  # the pool breaks, and closes its files, meanwhile
                     died.append(shard)
             done, _ = wait(running, PAUSE, FIRST_COMPLETED)
             check()
