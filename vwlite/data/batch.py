@@ -110,6 +110,8 @@ class Batch:
     @property
     def any_flags(self) -> int:
         """The bits of ``flags`` that are set in any row."""
+        if len(self) == 1:  # a line at a time, where a reduction takes longer than the learner
+            return int(self.flags[0])
         return int(np.bitwise_or.reduce(self.flags))
 
     def head(self, rows: int) -> Batch:

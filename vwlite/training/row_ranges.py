@@ -22,17 +22,22 @@ def row_ranges(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 
     if not rows:
         yield 0, 0
         return
+    flags = batch.any_flags
+    if not (row_by_row or plan.wild or flags & (SAVE | INNER)):
+        if first < rows:
+            yield first, rows
+        return
     cuts = {0, rows}
     if row_by_row:
         cuts.update(range(rows))
-    if batch.any_flags & SAVE:
+    if flags & SAVE:
         saves = np.flatnonzero(batch.flags & SAVE)
         cuts.update(saves.tolist(), (saves + 1).tolist())
     new = new_namespaces(batch, plan) if plan.wild else {}
-    if batch.any_flags & INNER:
+    if flags & INNER:
         new = at_first_rows_of_groups(new, batch)
     cuts.update(new)
-    if batch.any_flags & INNER:
+    if flags & INNER:
         cuts -= set((np.flatnonzero(batch.flags & INNER) + 1).tolist()) - {rows}
     ordered = sorted(cut for cut in {*cuts, first} if cut >= first)
     for begin, end in pairwise(ordered):
