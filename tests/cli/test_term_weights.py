@@ -187,3 +187,17 @@ def test_shards_do_not_know_the_weights_of_all(data, run_cli):
     run_cli("train", "t.vw", "-f", "m", "--weight", "idf", "--quiet")
     run_cli("train", "t.vw", "-f", "m2", "--weight", "idf", "--quiet")
     assert "--weight is of all examples together" in run_cli("merge", "m", "m2", "-f", "both", status=2).stderr
+
+
+COUNTED = [["--weight", weight, "--min_df", "1"] for weight in ("idf", "degree")]
+
+
+@pytest.mark.parametrize("options", [["--unit"], ["--value", "log"], *COUNTED], ids=" ".join)
+def test_vw_weighs_the_terms_of_such_a_model(options, run_here, tmp_path):
+    (tmp_path / "t.vw").write_text(LINES * 3)
+    run_here("train", "t.vw", "-f", "m", *options)
+    wanted = run_here("predict", "-i", "m", "t.vw").stdout
+    run_here("vw", "-t", "-i", "m", "-d", "t.vw", "-p", "p", "--quiet")
+    assert (tmp_path / "p").read_text() == wanted and len(set(wanted.split())) > 2
+    run_here("vw", "-i", "m", "-d", "t.vw", "-f", "m2", "--quiet")
+    assert run_here("predict", "-i", "m2", "t.vw").stdout != wanted

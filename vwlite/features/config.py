@@ -79,16 +79,14 @@ class FeatureConfig(Config):
 
     value: str = feature(
         "raw", "Of terms: as they are, 1 + ln of what is beyond 1, or 1.", section=WEIGHTING, choices=VALUES,
-        in_vw_models="forgotten",
     )
     weight: str = feature(
         "none", "Of terms: ln(examples / examples with it), or divided by an example's degree.", section=WEIGHTING,
-        choices=("none", "idf", "degree"), in_vw_models="forgotten",
+        choices=("none", "idf", "degree"),
     )
-    unit: bool = feature(False, "Scale examples to length 1.", section=WEIGHTING, in_vw_models="forgotten")
+    unit: bool = feature(False, "Scale examples to length 1.", section=WEIGHTING)
     min_df: int = feature(
         3, "Leave out what fewer examples have.", section=WEIGHTING, low=1, unit="examples", needs=("weight",),
-        in_vw_models="forgotten",
     )
 
     random_features: str = feature(

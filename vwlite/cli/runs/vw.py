@@ -16,7 +16,7 @@ from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import Plan
+from vwlite.features.term_weights import plan_of
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.losses import LossConfig
@@ -258,7 +258,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     model.learner.set(held_weight=0, unlabeled_weight=0, rate=model.learner.config.initial_learning_rate)
     if "initial" not in typed:
         model = replace(model, features=replace(config.features, bits=model.features.bits))
-    plan = Plan(model.features)
+    plan = plan_of(model.features)
     plan.load(model.plan.arrays())
     return replace(model, plan=plan)
 
