@@ -24,6 +24,7 @@ from vwlite.solvers.pca.rows import RowSource, SlotRows
 
 CHUNK = 1 << 14  # rows of a matrix that are worked on in double precision at once
 SHARE = 16  # columns that one thread works on at least
+ROUGH = 1e-3  # below this share of the largest singular value once is not enough to make columns orthonormal
 TINY = 1e-12  # eigenvalues below this share of the largest one are rounding errors
 
 
@@ -115,8 +116,9 @@ class Finder:
         if shift:
             for begin in range(0, len(self.y), CHUNK):
                 self.y[begin : begin + CHUNK] -= np.float32(shift) * self.z[begin : begin + CHUNK]
-        self.y, least = orthonormal(self.y)
-        self.y, _ = orthonormal(self.y)
+        self.y, least, largest = orthonormal(self.y)
+        if least < ROUGH * largest:
+            self.y = orthonormal(self.y)[0]
         return max(shift, (shift + least) / 2) if orthonormal_before else 0.0
 
     def read_pass(self, number: int) -> None:
@@ -207,20 +209,20 @@ def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a
 
 
-def inverse_root(square: np.ndarray) -> tuple[np.ndarray, float]:
+def inverse_root(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R, of as many columns as the rank, with R R' the pseudo-inverse of a positive semidefinite matrix, and its
-    smallest eigenvalue.
+    eigenvalues, ascending.
     """
     values, vectors = np.linalg.eigh((square + square.T) / 2)
     kept = values > TINY * max(float(values[-1]), 1e-300)
-    return vectors[:, kept] / np.sqrt(values[kept]), float(values[0])
+    return vectors[:, kept] / np.sqrt(values[kept]), values
 
 
-def orthonormal(y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Orthonormal columns of the range of ``y``, in its place, strongest first, 0 beyond its rank; and the smallest
-    singular value of ``y``.
+def orthonormal(y: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Orthonormal columns of the range of ``y``, in its place, strongest first, 0 beyond its rank; and the smallest and
+    the largest singular value of ``y``.
     """
-    root, least = inverse_root(product(y, y))
+    root, squares = inverse_root(product(y, y))
     turned = np.zeros((y.shape[1], y.shape[1]))
     turned[:, : root.shape[1]] = root[:, ::-1]
-    return times(y, turned), max(least, 0.0) ** 0.5
+    return times(y, turned), *np.sqrt(np.maximum(squares[[0, -1]], 0)).tolist()
