@@ -19,6 +19,8 @@ from vwlite.data.table_formats import TABLES, laid_out
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
 
+# Bytes of a block below which another thread costs more than it takes over: a line that came alone through a pipe.
+SMALL = 4096
 LONGEST_LINE = 1 << 28  # bytes; bounds the memory for files without newlines; offsets in a block have 32 bits
 
 
@@ -160,4 +162,13 @@ def read(
     begun = begun or OpenedInputs(paths, block_size, marks)
     parser = Parser(format, kind, begun.buffers, packs, touch)
     source = begun.source if kind not in TABLES else laid_out(begun.source, kind, read_columns(columns), format)
-    return number_lines(in_order(source, parser, threads - 1))
+    return number_lines(parsed_ahead(source, parser, threads - 1))
+
+
+def parsed_ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:
+    """``in_order``, by the caller's thread alone until the first block of ``SMALL`` bytes or more."""
+    for block in source:
+        if block.size >= SMALL:
+            yield from in_order(chain((block,), source), parser, threads)
+            return
+        yield parser(block)
