@@ -6,7 +6,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from learners.gd_update cimport L2_SCALE, MULTIPLIER, NORMS, Learner, balance, scaled_step, step_scale
-from losses.loss_types cimport has_loss
+from losses.loss_types cimport needs_update
 from learners.adaptive_rates cimport Rates, Scan, scan_term
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
@@ -202,7 +202,7 @@ cdef inline bint find_gradients(const Learner *m, Block *block, uint32_t classes
     if m.signs and m.invariant and find_logistic_gradients(block, weight):
         return True
     for c in range(classes):
-        if has_loss(&m.loss, &m.params, block.score[c], block.sign[c]):
+        if needs_update(&m.loss, &m.params, block.score[c], block.sign[c]):
             block.gradient[c] = weight * m.loss.square_grad(&m.params, block.score[c], block.sign[c])
             block.active[c] = -(block.gradient[c] != 0)
     return False

@@ -11,6 +11,7 @@ from learners.gd_update cimport (
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
+from losses.loss_types cimport value_needs_update
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
@@ -46,7 +47,7 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and (m.vw_compat or status == OK):
-        status |= learn_known(m, s, p, y, weight, loss > 0, copies and s.copied)
+        status |= learn_known(m, s, p, y, weight, value_needs_update(&m.loss, &m.params, loss, p, y), copies and s.copied)
         sync_if_due(m)
     out.loss[row] = loss * weight if weight > 0 else 0
     out.prediction[row] = apply_link(m.link, reported if m.ftrl else p)

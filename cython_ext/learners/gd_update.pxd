@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t
 from base.byte_scan cimport prefetch, unlikely
 from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
 from base.float32 cimport ONE
-from losses.loss_types cimport Loss, LossParams, has_loss, read_params
+from losses.loss_types cimport Loss, LossParams, needs_update, read_params
 from losses.losses cimport LOSS_LOGISTIC, get_loss
 from features.plan cimport LETTERS
 from learners.adaptive_rates cimport PREFETCH_DISTANCE, SHORT_ROW, Ahead, Rates, Scan
@@ -337,7 +337,7 @@ cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weig
 
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:
     if m.rule != NULL: return m.rule.learn(m, s, y, weight)
-    return learn_known(m, s, p, y, weight, not m.ftrl and has_loss(&m.loss, &m.params, p, y), False)
+    return learn_known(m, s, p, y, weight, not m.ftrl and needs_update(&m.loss, &m.params, p, y), False)
 
 
 cdef inline void count_time(Learner *m, float weight, bint labeled, bint held) noexcept nogil:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from losses.links cimport LINK_COUNT, apply_link
-from losses.loss_types cimport Loss, LossParams, has_loss, read_params
+from losses.loss_types cimport Loss, LossParams, needs_update, read_params
 from losses.losses cimport get_loss
 
 
@@ -50,8 +50,8 @@ def evaluate(int code, const float[::1] params, const float[::1] p, const float[
     return tuple(out)
 
 
-def is_positive(int code, const float[::1] params, const float[::1] p, const float[::1] y):
-    """Where the value of the loss is above 0, found as learners find it: bool[n]. Arguments and errors as in ``evaluate``."""
+def needs_updates(int code, const float[::1] params, const float[::1] p, const float[::1] y):
+    """Where an example is learned, found as learners find it: bool[n]. Arguments and errors as in ``evaluate``."""
     cdef LossParams fields
     cdef Loss loss
     cdef Py_ssize_t i, n = p.shape[0]
@@ -61,7 +61,7 @@ def is_positive(int code, const float[::1] params, const float[::1] p, const flo
     cdef unsigned char[::1] found = out
     with nogil:
         for i in range(n):
-            found[i] = has_loss(&loss, &fields, p[i], y[i])
+            found[i] = needs_update(&loss, &fields, p[i], y[i])
     return out.view(bool)
 
 

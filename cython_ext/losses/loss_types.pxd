@@ -13,7 +13,7 @@ ctypedef struct LossParams:  # fields of float alone, which Python fills as an a
     float tube          # tube: residual that costs nothing
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
-ctypedef bint (*PositiveFn)(const LossParams*, float p, float y) noexcept nogil
+ctypedef bint (*NeedsUpdateFn)(const LossParams*, float p, float y) noexcept nogil
 ctypedef float (*UpdateFn)(const LossParams*, float p, float y, float u, float k) noexcept nogil
 ctypedef float (*UnsafeFn)(const LossParams*, float p, float y, float u) noexcept nogil
 
@@ -26,12 +26,17 @@ ctypedef struct Loss:
     LossFn square_grad     # square of the gradient, as adaptive learning rates accumulate it
     LossFn slope           # first derivative in p
     LossFn curvature       # second derivative in p
-    PositiveFn is_positive          # whether the value is above 0; NULL where the value itself is as cheap
+    NeedsUpdateFn needs_update      # whether there is a step: the value is above 0, or has a kink at 0; NULL where the value tells
 
 
-cdef inline bint has_loss(const Loss *loss, const LossParams *params, float p, float y) noexcept nogil:
-    """Whether the value of the loss is above 0."""
-    return loss.value(params, p, y) > 0 if loss.is_positive == NULL else loss.is_positive(params, p, y)
+cdef inline bint needs_update(const Loss *loss, const LossParams *params, float p, float y) noexcept nogil:
+    """Whether an example is learned: where the loss is above 0; for the perceptron also where the prediction is 0."""
+    return loss.value(params, p, y) > 0 if loss.needs_update == NULL else loss.needs_update(params, p, y)
+
+
+cdef inline bint value_needs_update(const Loss *loss, const LossParams *params, float value, float p, float y) noexcept nogil:
+    """``needs_update`` where the value of the loss is known."""
+    return value > 0 or (loss.needs_update != NULL and loss.needs_update(params, p, y))
 
 
 cdef inline int read_params(const float[::1] values, LossParams* out) except -1:

@@ -18,7 +18,8 @@ from losses.logistic cimport (
 from losses.margin_losses cimport (
     exponential_curvature, exponential_slope, exponential_square_grad, exponential_unsafe,
     exponential_update, exponential_value, huber_curvature, huber_slope, huber_square_grad,
-    huber_unsafe, huber_update, huber_value, squared_hinge_curvature, squared_hinge_slope,
+    huber_unsafe, huber_update, huber_value, perceptron_needs_update, perceptron_slope, perceptron_square_grad,
+    perceptron_unsafe, perceptron_update, perceptron_value, squared_hinge_curvature, squared_hinge_slope,
     squared_hinge_square_grad, squared_hinge_unsafe, squared_hinge_update, squared_hinge_value, tanh_curvature, tanh_slope, tanh_square_grad,
     tanh_unsafe, tanh_update, tanh_value,
 )
@@ -47,6 +48,7 @@ cdef enum:
     LOSS_LP = 13
     LOSS_SQUARED_HINGE = 14
     LOSS_TUBE = 15
+    LOSS_PERCEPTRON = 16
 
 
 # squared: linear outside the range of labels seen so far
@@ -145,7 +147,7 @@ cdef inline float logistic_mix(
 cdef inline float logistic_value(const LossParams* params, float p, float y) noexcept nogil:
     return logistic_mix(params, signed_value, p, y, 0, 0)
 
-cdef inline bint logistic_is_positive(const LossParams* params, float p, float y) noexcept nogil:
+cdef inline bint logistic_needs_update(const LossParams* params, float p, float y) noexcept nogil:
     """Where |p| < 16, 1 + exp(-|p|) is above 1 in float32, so its logarithm, the loss, is above 0 without being taken."""
     cdef float share = logistic_share(params, y)
     return (fabsf(p) < 16 and (share == 1 or share == 0)) or logistic_value(params, p, y) > 0
@@ -286,7 +288,7 @@ cdef inline int get_loss(int code, Loss* out) noexcept nogil:
                       hinge_square_grad, hinge_slope, no_curvature, NULL)
     elif code == LOSS_LOGISTIC:
         out[0] = Loss(logistic_value, logistic_update, logistic_unsafe,
-                      logistic_square_grad, logistic_slope, logistic_curvature, logistic_is_positive)
+                      logistic_square_grad, logistic_slope, logistic_curvature, logistic_needs_update)
     elif code == LOSS_QUANTILE:
         out[0] = Loss(quantile_value, quantile_update, quantile_unsafe,
                       quantile_square_grad, quantile_slope, no_curvature, NULL)
@@ -327,6 +329,9 @@ cdef inline int get_robust_loss(int code, Loss* out) noexcept nogil:
                       squared_hinge_square_grad, squared_hinge_slope, squared_hinge_curvature, NULL)
     elif code == LOSS_TUBE:
         out[0] = Loss(tube_value, tube_update, tube_unsafe, tube_square_grad, tube_slope, no_curvature, NULL)
+    elif code == LOSS_PERCEPTRON:
+        out[0] = Loss(perceptron_value, perceptron_update, perceptron_unsafe,
+                      perceptron_square_grad, perceptron_slope, no_curvature, perceptron_needs_update)
     else:
         return -1
     return 0

@@ -125,6 +125,28 @@ cdef inline float squared_hinge_update(const LossParams* params, float p, float 
     return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else squared_hinge_unsafe(params, p, y, u)
 
 
+# perceptron: max(0, -m). A prediction of 0 is a mistake, as Rosenblatt (1958) has it: all weights may be 0 at first. The step is
+# plain: one that went no further than the margin 0 would end there.
+
+cdef inline float perceptron_value(const LossParams* params, float p, float y) noexcept nogil:
+    return -y * p if y * p < 0 else 0
+
+cdef inline bint perceptron_needs_update(const LossParams* params, float p, float y) noexcept nogil:
+    return y * p <= 0
+
+cdef inline float perceptron_slope(const LossParams* params, float p, float y) noexcept nogil:
+    return -y if y * p <= 0 else 0
+
+cdef inline float perceptron_square_grad(const LossParams* params, float p, float y) noexcept nogil:
+    return perceptron_slope(params, p, y) * perceptron_slope(params, p, y)
+
+cdef inline float perceptron_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
+    return -u * perceptron_slope(params, p, y)
+
+cdef inline float perceptron_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
+    return perceptron_unsafe(params, p, y, u)
+
+
 # tanh: 1 - tanh(m). The loss is bounded: its gradient vanishes for examples far on the wrong side
 
 cdef inline double tanh_value_of(double m) noexcept nogil:

@@ -14,6 +14,7 @@ FORMULAS = {
     "modified_huber": lambda m: max(0, 1 - m) ** 2 if m >= -1 else -4 * m,
     "tanh": lambda m: 1 - math.tanh(m),
     "squared_hinge": lambda m: max(0, 1 - m) ** 2,
+    "perceptron": lambda m: max(0, -m),
 }
 MARGINS = (-300, -3, -1, 0.5, 2, 300)
 DATA = "1 |w a b\n-1 |w b c\n" * 20
@@ -26,8 +27,13 @@ def losses_of(vwlite, margin):
     return json.loads(vwlite("evaluate", "-i", "m", "far", "--metric", "loss", "--json", "-").stdout)["loss"], told
 
 
-@pytest.mark.parametrize("learner", ["", "--ftrl", "--coin", "--bfgs --passes 3"])
-@pytest.mark.parametrize("loss", FORMULAS)
+@pytest.mark.parametrize(
+    ("loss", "learner"),
+    [
+        *((loss, learner) for loss in FORMULAS for learner in ("", "--ftrl", "--coin")),
+        *((loss, "--bfgs --passes 3") for loss in FORMULAS if loss != "perceptron"),
+    ],
+)
 def test_the_loss_is_the_formula(vwlite, write, loss, learner):
     write("train", DATA)
     vwlite("train", "train", "-f", "m", "--noconstant", "--quiet", "--loss_function", loss, *learner.split())
@@ -79,3 +85,23 @@ def test_modified_huber_is_not_the_clipped_squared_error(vwlite, write):
     assert abs(told["squared", "--no-raw"]).max() == 1 < abs(told["modified_huber", "--no-raw"]).max()
     assert np.array_equal(told["modified_huber", "--no-raw"], told["modified_huber", "--raw"])
     assert abs(told["squared", "--raw"] - told["modified_huber", "--raw"]).max() > 1e-3
+
+
+def test_the_perceptron_is_rosenblatts(vwlite, write, weights):
+    rng = np.random.default_rng(1)
+    x, w = rng.integers(-3, 4, (60, 5)), rng.normal(size=5)
+    y = np.where(x @ w > 0, 1, -1)
+    features = [" ".join(f"{i}:{value}" for i, value in enumerate(row)) for row in x]
+    write("d", "".join(f"{label} | {row}\n" for row, label in zip(features, y, strict=True)))
+    v = np.zeros(5)
+    for row, label in zip(x, y, strict=True):
+        v += label * row if label * (row @ v) <= 0 else 0
+    textbook = "--sgd --power_t 0 -l 1 --noconstant --loss_function perceptron -b 10"
+    vwlite("train", "d", "-f", "m", "--quiet", *textbook.split())
+    assert weights("m") == {i: value for i, value in enumerate(v) if value}
+
+
+def test_the_perceptron_is_refused_where_0_is_best(vwlite, write):
+    write("d", DATA)
+    told = vwlite("train", "d", "--bfgs", "--passes", "2", "--loss_function", "perceptron", status=2).stderr
+    assert "--loss_function perceptron does not go with --bfgs: weights of 0 have no loss" in told

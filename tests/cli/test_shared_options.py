@@ -114,6 +114,7 @@ CHANGES = {  # options: options without
     "--loss_function lp --lp_power 1.2": "--loss_function lp",
     "--loss_function squared_hinge": "",
     "--loss_function tube": "",
+    "--loss_function perceptron": "",
     "--loss_function tube --tube 0.5": "--loss_function tube",
     "--loss_function logistic --logistic_min -2": "--loss_function logistic",
     "--loss_function logistic --logistic_max 3": "--loss_function logistic",

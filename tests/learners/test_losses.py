@@ -11,7 +11,7 @@ from vwlite._native import loss_functions as native
 from vwlite.learners.losses import LINKS, LOSSES, LossConfig, link_code
 
 NAMES = list(LOSSES)
-MARGIN = ["hinge", "exponential", "modified_huber", "tanh", "squared_hinge"]
+MARGIN = ["hinge", "exponential", "modified_huber", "tanh", "squared_hinge", "perceptron"]
 ONE_SIDED = ["hinge", "modified_huber", "squared_hinge"]  # no loss from the margin 1 on
 TUBE = 0.25
 LABELS = {**{name: [-1, 1] for name in (*MARGIN, "logistic")}, "poisson": [0, 1, 3]}  # others: any number
@@ -19,9 +19,9 @@ ENDLESS = ["logistic", "exponential", "tanh"]  # the larger a margin the better
 FORGIVING = [
     *("absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh", "lp", "squared_hinge", "tube"),
 ]
-PLAIN = ["squared", "classic", "hinge", "quantile", "expectile"]  # no exp or log but in updates
+PLAIN = ["squared", "classic", "hinge", "quantile", "expectile", "perceptron"]  # no exp or log but in updates
 DEVIANCE = {"poisson": 2}  # its value grows twice as fast as its slope says
-INVARIANT = [name for name in NAMES if name != "classic"]  # has a closed-form update
+INVARIANT = [name for name in NAMES if name not in ("classic", "perceptron")]  # has a closed-form update
 
 
 def config(name):
@@ -76,6 +76,7 @@ POINTS = {
     "lp": (1.8371173, -1.8371173, 0.6123724, 3.375),
     "squared_hinge": (0.25, -1, 2, 1),
     "tube": (1.25, -1, 0, 1),
+    "perceptron": (0, 0, 0, 0),
 }
 
 
@@ -120,7 +121,7 @@ def test_oracle(name, label_range):
 def test_slope_and_curvature_are_derivatives(name):
     h = np.float32(2**-7)
     p, y = grid(np.linspace(-3, 3, 24), labels(name))
-    kink = 1 / y if name in ("hinge", "squared_hinge") else y
+    kink = 1 / y if name in ("hinge", "squared_hinge") else 0 * y if name == "perceptron" else y
     far = 20 * h if name == "lp" else 2 * h  # the third derivative of lp grows without bound towards the label
     smooth = abs(abs(p - kink) - TUBE if name == "tube" else p - kink) > far
     p, y = p[smooth], y[smooth]
@@ -244,18 +245,20 @@ def test_logistic_update_of_a_sure_prediction_with_a_soft_label(p):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_there_is_a_loss_where_its_value_is_above_0(name):
+def test_examples_are_learned_where_the_value_is_above_0(name):
     edges = [0.5, 1, 2, 15.9, 15.999999, 16, 16.1, 16.6, 16.63, 16.635532, 16.64, 17, 30, 88, 100, math.inf, math.nan]
     p, y = grid([0, *edges, *np.negative(edges)], [*labels(name), -0.5, 2, -math.inf, math.nan])
-    found = native.is_positive(LOSSES[name].code, config(name).params((-10, 10)), p, y)
-    np.testing.assert_array_equal(found, evaluate(name, p, y)[0] > 0)
+    found = native.needs_updates(LOSSES[name].code, config(name).params((-10, 10)), p, y)
+    with np.errstate(invalid="ignore"):
+        at_kink = (name == "perceptron") & (p * y == 0)  # all weights may be 0
+    np.testing.assert_array_equal(found, (evaluate(name, p, y)[0] > 0) | at_kink)
 
 
 @pytest.mark.parametrize("limits", [(0, 1e-50), (0, 1), (-3e38, 3e38)])
 def test_there_is_a_logistic_loss_between_any_limits(limits):
     params = LossConfig("logistic", logistic_min=limits[0], logistic_max=limits[1]).params((-50, 50))
     p, y = grid([-20, -1, 0, 3, 17], [-1, 0, 1, *limits])
-    found = native.is_positive(LOSSES["logistic"].code, params, p, y)
+    found = native.needs_updates(LOSSES["logistic"].code, params, p, y)
     np.testing.assert_array_equal(found, native.evaluate(LOSSES["logistic"].code, params, p, y)[0] > 0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import exponentials
 from .libm import expf, expm1f, log1pf, logf
-from .losses import F32, ONE, TWO, Classic, Expectile, Hinge, Quantile, SlopeSquared, Squared
+from .losses import F32, ONE, TWO, Classic, Expectile, Hinge, Perceptron, Quantile, SlopeSquared, Squared
 from .options import Options
 
 
@@ -95,6 +95,7 @@ LOSSES = {
     "quantile": lambda options: Quantile(options.quantile_tau),
     "expectile": lambda options: Expectile(options.expectile_q),
     "poisson": lambda options: Poisson(),
+    "perceptron": lambda options: Perceptron(),
 }
 
 

@@ -58,7 +58,8 @@ class Gd:
         wide = 0
         if typed == (None, None) and not options.test_only:
             endless = np.finfo(F32).max if options.own else 0
-            wide = {"logistic": 50, "poisson": 50, "hinge": endless}.get(options.loss, 0)
+            ranges = {"logistic": 50, "poisson": 50, "hinge": endless, "perceptron": np.finfo(F32).max}
+            wide = ranges.get(options.loss, 0)
         self.low = F32(-wide if typed[0] is None else typed[0])
         self.high = F32(wide if typed[1] is None else typed[1])
 
@@ -106,7 +107,7 @@ class Gd:
     def step(self, terms: list, p, y, weight, squares) -> None:
         loss, delta = self.current_loss(), F32(0)
         rated = not (self.adaptive or self.normalized)
-        if loss.value(p, y) > 0:
+        if loss.learns(p, y):
             k = squares
             if not rated:
                 squared_slope = weight * loss.square_grad(p, y)

@@ -13,7 +13,13 @@ F32 = np.float32
 ONE, TWO = F32(1), F32(2)
 
 
-class Squared:
+class Loss:
+    def learns(self, p, y):
+        """Whether there is an update."""
+        return self.value(p, y) > 0
+
+
+class Squared(Loss):
     """(p - y)**2, linear outside the label range ``low..high``."""
 
     def __init__(self, low=-np.inf, high=np.inf):
@@ -62,7 +68,7 @@ class Classic(Squared):
         return TWO
 
 
-class SlopeSquared:
+class SlopeSquared(Loss):
     """Losses whose squared gradient is the square of ``dl``."""
 
     def square_grad(self, p, y):
@@ -84,6 +90,28 @@ class Hinge(SlopeSquared):
 
     def dl(self, p, y):
         return F32(0) if y * p >= ONE else -y
+
+    def second(self, p, y):
+        return F32(0)
+
+
+class Perceptron(SlopeSquared):
+    """max(0, -py) with plain steps; a prediction of 0 is a mistake."""
+
+    def value(self, p, y):
+        return max(F32(0), -y * p)
+
+    def learns(self, p, y):
+        return y * p <= 0
+
+    def update(self, p, y, u, k):
+        return self.unsafe_update(p, y, u)
+
+    def unsafe_update(self, p, y, u):
+        return y * u if y * p <= 0 else F32(0)
+
+    def dl(self, p, y):
+        return -y if y * p <= 0 else F32(0)
 
     def second(self, p, y):
         return F32(0)

@@ -174,6 +174,7 @@ LOSSES = {
             parameters=("tube",),
             dyadic=False,
         ),
+        Loss("perceptron", 16, "margin of mistakes, by plain steps", "margin", initial_range=FREE, **OF_MARGIN),
     )
 }
 

@@ -41,6 +41,8 @@ class BfgsConfig(GdConfig):
         for name in ("binary", "ftrl"):
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --bfgs")
+        if self.loss.name == "perceptron":
+            raise UsageError("--loss_function perceptron does not go with --bfgs: weights of 0 have no loss")
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:
