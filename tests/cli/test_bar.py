@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shlex
 import subprocess
 import sys
 import termios
@@ -74,6 +75,10 @@ def test_a_run_over_a_cache_has_a_bar(train_on_a_terminal, write, vwlite):
     assert b"pass 1:" in train_on_a_terminal("data.vw", "-c", "-f", "model")
 
 
+TWICE = DATA + DATA
+BYTES = len(TWICE), "B"
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -82,26 +87,55 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
-        ("predict data.vw -i model -p answers", True),
-        ("evaluate data.vw -i model", True),
-        ("explain data.vw -i model", True),
-        ("check data.vw", True),
-        ("l1 data.vw", True),
-        ("crr data.vw --qid none --steps 9", True),
-        ("aso learn data.vw -f theta --aux freq", True),
-        ("check data.vw --quiet", False),
-        ("crr data.vw --qid none --steps 9 --quiet", False),
-        ("predict data.vw -i model -p answers --quiet", False),
-        ("predict - -i model -p answers", False),
+        ("predict data.vw -i model -p answers", [BYTES]),
+        ("evaluate data.vw -i model", [BYTES]),
+        ("explain data.vw -i model", [BYTES]),
+        ("check data.vw", [BYTES]),
+        ("l1 data.vw --passes 3", [BYTES, (3, " passes")]),
+        ("l1 data.vw --solver owlqn --passes 3", [BYTES, (3, " passes")]),
+        ("crr data.vw --qid none --steps 9", [BYTES, (9, " steps")]),
+        ("aso learn data.vw -f theta --aux mask:user --passes 2", [BYTES, (2, " passes")]),
+        ("pca data.vw -f parts --dim 1 --passes 3", [(None, " lines"), (4, " lines"), (4, " lines")]),
+        ("tune data.vw --test data.vw --vary '-l 0.1..1' --trials 3 --passes 1", [(4, " trials")]),
+        ("check data.vw --quiet", []),
+        ("crr data.vw --qid none --steps 9 --quiet", []),
+        ("l1 data.vw --quiet", []),
+        ("predict data.vw -i model -p answers --quiet", []),
+        ("predict - -i model -p answers", []),
     ],
 )
 def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, write, monkeypatch):
     drawn = []
-    vwlite("train", write("data.vw", DATA), "-f", "model", "--quiet")
-    monkeypatch.setattr("vwlite.cli.console.Console.draw", lambda self, **more: drawn.append((self.delay, more)))
+
+    def draw(self, total, unit, unit_scale=True):
+        self.bar = Drawn(total, unit)
+        drawn.append(self.bar)
+        assert self.delay == 1.0
+
+    vwlite("train", write("data.vw", TWICE), "-f", "model", "--quiet")
+    monkeypatch.setattr("vwlite.cli.console.Console.draw", draw)
     monkeypatch.setattr("vwlite.cli.console.on_a_terminal", lambda stream: stream is sys.stderr)
-    vwlite(*command.split(), stdin=DATA, status=None)
-    assert drawn == ([(1.0, {"total": len(DATA), "unit": "B"})] if shown else [])
+    vwlite(*shlex.split(command), stdin=TWICE, status=None)
+    assert [(bar.total, bar.unit) for bar in drawn] == shown
+    assert all(bar.closed and 0 < bar.n <= (bar.total or 4) for bar in drawn)
+
+
+class Drawn:
+    """In place of a bar on the screen."""
+
+    def __init__(self, total, unit):
+        self.total, self.unit, self.n, self.closed = total, unit, 0, False
+
+    def update(self, more):
+        assert not self.closed
+        self.n += more
+
+    @property
+    def format_dict(self):
+        return {"elapsed": 0}
+
+    def close(self):
+        self.closed = True
 
 
 def test_none_is_drawn_where_answers_go_to_the_terminal(vwlite, write, monkeypatch):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.cli.run_record import note_files
 from vwlite.escapes import laid_out
-from vwlite.training.display import Display, FileRead
+from vwlite.training.display import Display, FileRead, Steps
 
 if TYPE_CHECKING:
     from vwlite.data.block_parser import Parsed
@@ -55,18 +55,19 @@ class Console(Display):
             return
         if self.to_stdout:
             print(laid_out(text))
-        elif self.bar is not None:
-            with suppress(OSError):
-                self.bar.write(laid_out(text), file=sys.stderr)
         else:
-            tell(text)
+            self.tell(text)
 
     def message(self, text: str) -> None:
-        if self.bar is None:
-            say(text)
+        self.tell(f"vwlite: {text}")
+
+    def tell(self, text: str) -> None:
+        """A line on standard error, above the bar if one is drawn."""
+        if self.bar is None or self.bar.format_dict["elapsed"] < self.delay:
+            tell(text)
         else:
             with suppress(OSError):
-                self.bar.write(laid_out(f"vwlite: {text}"), file=sys.stderr)
+                self.bar.write(laid_out(text), file=sys.stderr)
 
     def start(self, size: int | None) -> None:
         wanted = size is not None if self.wanted is None else self.wanted
@@ -77,7 +78,8 @@ class Console(Display):
     def draw(self, **more: Any) -> None:
         from tqdm import tqdm
 
-        self.bar = tqdm(unit_scale=True, leave=False, file=sys.stderr, delay=self.delay, **more)
+        more = {"unit_scale": True, "leave": False, "file": sys.stderr, "delay": self.delay, **more}
+        self.bar = tqdm(**more)
 
     def advance(self, size: int) -> None:
         if self.bar is not None:
@@ -106,6 +108,9 @@ class Console(Display):
             self.bar.close()
 
 
+MANY = 1000  # steps from which a bar counts in thousands
+
+
 class Bar(Console):
     """Shows nothing of a run but messages and, from its second second on, a bar, where that disturbs nothing."""
 
@@ -114,6 +119,19 @@ class Bar(Console):
         super().__init__(quiet=True)
         self.wanted = False if quiet or (to_stdout and on_a_terminal(sys.stdout)) else None
         self.delay = 1.0
+
+    def steps(self, unit: str) -> Steps:
+        """What shows the steps of a solver as a bar, a new one where they begin anew."""
+
+        def step(done: int, total: int | None) -> None:
+            if self.wanted is False or not on_a_terminal(sys.stderr):
+                return
+            if self.bar is None or (self.bar.total, self.bar.unit) != (total, f" {unit}") or done < self.bar.n:
+                self.close()
+                self.draw(total=total, unit=f" {unit}", unit_scale=(total or MANY) >= MANY)
+            self.bar.update(done - self.bar.n)
+
+        return step
 
 
 class Reading:

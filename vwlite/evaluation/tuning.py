@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import TABLE, row_of
 from vwlite.numerals import DECIMAL, WHOLE
+from vwlite.training.display import Steps, no_steps
 
 REDUCTION = 3  # one trial in so many goes on, with so many times the passes
 
@@ -145,6 +146,7 @@ class Search:
     run: Run
     mapped: Callable[[Callable[[tuple[Trial, int]], Any], list[tuple[Trial, int]]], Any] = map
     say: Callable[[str], None] = lambda line: None
+    steps: Steps = no_steps  # trials with so many passes
 
     def __post_init__(self) -> None:
         self.defaults = Trial(0, [])
@@ -186,8 +188,9 @@ class Search:
             except RuntimeError as error:
                 trial.failures[passes] = str(error)
 
-        for _ in self.mapped(attempt_one, wanted):
-            pass
+        self.steps(0, len(wanted))
+        for done, _ in enumerate(self.mapped(attempt_one, wanted), 1):
+            self.steps(done, len(wanted))
 
     def better(self, trials: list[Trial], passes: int) -> list[Trial]:
         """The third that goes on."""

@@ -1,6 +1,6 @@
 """What a run shows of itself, for whoever runs it to override."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class FileRead(NamedTuple):
@@ -10,6 +10,16 @@ class FileRead(NamedTuple):
     lines: int | None = None
     bad: int | None = None
     digest: str | None = None
+
+
+class Steps(Protocol):
+    """Is told how many steps were made, of how many; None: nobody knows."""
+
+    def __call__(self, done: int, total: int | None) -> None: ...
+
+
+def no_steps(done: int, total: int | None) -> None:
+    """Shows nothing of them."""
 
 
 class Display:

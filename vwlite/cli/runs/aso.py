@@ -1,10 +1,10 @@
 """What ``vwlite aso learn``, ``train``, ``apply`` and ``inspect`` do."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any
 
 from vwlite.api import configs
-from vwlite.cli.console import Reading, say
+from vwlite.cli.console import Bar, Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.data import block_parser
 from vwlite.data.malformed_lines import BadLines
@@ -30,11 +30,12 @@ def run_learn(arguments: dict[str, Any]) -> int:
     if arguments["multilabel"] and not arguments["labeled"]:
         raise UsageError("--multilabel does nothing without --labeled")
     more = (arguments["labeled"],) if arguments["labeled"] else ()
-    speak = (lambda line: None) if arguments["quiet"] else say
-    with lock(arguments["model"]):
+    bar = Bar(arguments["quiet"], to_stdout=False)
+    speak = (lambda line: None) if arguments["quiet"] else bar.message
+    with lock(arguments["model"]), closing(bar):
         corpus = read(arguments, paths_of(arguments))
         labelled = read({**arguments, "bad_lines": None}, more) if more else None
-        learned = learn(config, corpus, labelled, speak)
+        learned = learn(config, corpus, labelled, speak, bar.steps("passes"))
         facts = learned.facts(arguments["aux"])
         model_file.save_theta(arguments["model"], learned.theta, {**facts, "seed": arguments["seed"]})
     if arguments["json_path"]:
@@ -92,10 +93,10 @@ def run_apply(arguments: dict[str, Any]) -> int:
     theta, _ = model_file.load_theta(arguments["theta"])
     config = ApplyConfig(**configs.chosen(ApplyConfig, arguments))
     threads, paths = arguments["threads"] or configs.available_cores(), paths_of(arguments)
-    with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as closing:
+    with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as opened:
         policy = policy_for(arguments, True, reading)
-        closing.enter_context(policy.keeping(arguments["bad_lines"]))
-        writer = closing.enter_context(PredictionWriter(arguments["out"]))
+        opened.enter_context(policy.keeping(arguments["bad_lines"]))
+        writer = opened.enter_context(PredictionWriter(arguments["out"]))
         parts = block_parser.read(paths, text_format(), threads=threads)
         for text in applied(theta, parts, policy, config):
             writer.write_bytes(text)

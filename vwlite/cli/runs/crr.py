@@ -6,7 +6,7 @@ from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
-from vwlite.cli.console import Reading, tell
+from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -49,9 +49,10 @@ def run(arguments: dict[str, Any]) -> int:
     try:
         with reading:
             read(data, inputs, policy, arguments["bad_lines"], config)
-        progress = (lambda line: None) if arguments["quiet"] else tell
-        learner, facts = train(config, features, data, plan, progress)
+        progress = (lambda line: None) if arguments["quiet"] else reading.bar.tell
+        learner, facts = train(config, features, data, plan, progress, reading.bar.steps("steps"))
     finally:
+        reading.bar.close()
         inputs.close()
     if arguments["model"]:
         model_file.save(arguments["model"], *content(learner, features, data, facts))

@@ -8,7 +8,7 @@ from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
-from vwlite.cli.console import Reading, tell
+from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.run_record import effective
 from vwlite.errors import UsageError
@@ -30,7 +30,7 @@ def run(arguments: dict[str, Any]) -> int:
         if arguments["model"]:
             held.enter_context(lock(arguments["model"], arguments["lock_wait"]))
         reading = held.enter_context(Reading(arguments["quiet"], input_config(arguments).paths))
-        done = fit(job(arguments, typed, reading), (lambda line: None) if arguments["quiet"] else tell)
+        done = fit(job(arguments, typed, reading), (lambda line: None) if arguments["quiet"] else reading.bar.tell)
         if arguments["model"]:
             done.save(arguments["model"])
     if arguments["json_path"]:
@@ -56,6 +56,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any], reading: Reading) -> T
         initial=initial,
         say=None if arguments["quiet"] else reading.say,
         watch=reading.part,
+        steps=reading.bar.steps("passes"),
         memory=arguments["memory"] * GIB,
     )
 

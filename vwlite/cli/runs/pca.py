@@ -8,7 +8,7 @@ from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
-from vwlite.cli.console import say, tell
+from vwlite.cli.console import Bar, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
@@ -50,7 +50,9 @@ def run(arguments: dict[str, Any]) -> int:
         closing.enter_context(keeping)
         memory = arguments["memory"] * GIB if arguments["memory"] else USUAL
         finder = Finder(config, source, model.found if model else NOTHING, memory, input.threads)
-        found = finder.run((lambda line: None) if arguments["quiet"] else tell)
+        bar = Bar(arguments["quiet"], to_stdout=False)
+        closing.callback(bar.close)
+        found = finder.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
         made = model_file.model_of(config, found, source, input.kind)
         if arguments["model"]:
             model_file.save(arguments["model"], made)

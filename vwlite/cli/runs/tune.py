@@ -4,12 +4,13 @@ import shlex
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vwlite.api import configs
-from vwlite.cli.console import say
+from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.handed import check_varied, read_fixed
 from vwlite.cli.runs.trials import TrialRunner
@@ -34,10 +35,15 @@ def run(arguments: dict[str, Any]) -> int:
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
     jobs = config.jobs or configs.available_cores()
-    tell = (lambda line: None) if arguments["quiet"] else say
-    with tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder, ThreadPoolExecutor(max(jobs, 1)) as pool:
+    bar = Bar(arguments["quiet"], to_stdout=False)
+    tell = (lambda line: None) if arguments["quiet"] else bar.message
+    with (
+        closing(bar),
+        tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder,
+        ThreadPoolExecutor(max(jobs, 1)) as pool,
+    ):
         bench = TrialRunner(Path(folder), files, list(config.tests), fixed, config.metric)
-        search = Search(points, count, config.passes, config.metric, bench.run, pool.map, tell)
+        search = Search(points, count, config.passes, config.metric, bench.run, pool.map, tell, bar.steps("trials"))
         with bench.stopping():
             best, passes = search.best()
         if arguments["model"]:

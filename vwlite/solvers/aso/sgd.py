@@ -13,6 +13,7 @@ from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, obey
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
 from vwlite.solvers.aso.rows import Rows, Targets
+from vwlite.training.display import Steps, no_steps
 
 CHUNK = 4096  # rows scored at once
 
@@ -53,7 +54,8 @@ class Rates:
 
 
 def solve(
-    config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, say: Callable[[str], None] | None = None
+    config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, say: Callable[[str], None] | None = None,
+    steps: Steps = no_steps,
 ) -> Weights:
     """Learn on from ``weights``, in place. The result does not depend on the number of threads. Raises Diverged."""
     rates = Rates(LOSSES.index(config.loss), config.penalty, config.rate, config.bias_rate, config.shared_rate)
@@ -61,6 +63,7 @@ def solve(
     room = np.empty((2, problems), np.float32)
     cuts = np.linspace(0, problems, min(config.threads, max(problems // 16, 1)) + 1).astype(int).tolist()
     step = 0
+    steps(0, config.passes)
     with ThreadPoolExecutor(len(cuts) - 1) as pool:
         for number in range(config.passes):
             order = np.arange(len(rows))
@@ -77,6 +80,7 @@ def solve(
                 raise Diverged(f"the weights are not finite numbers after pass {number + 1}; try a smaller -l")
             if say:
                 say(f"pass {number + 1} of {config.passes} over {len(rows)} examples, {problems} problems")
+            steps(number + 1, config.passes)
     return weights
 
 

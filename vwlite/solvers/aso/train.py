@@ -28,6 +28,7 @@ from vwlite.solvers.aso.corpus import Corpus, Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, side_by_side
 from vwlite.solvers.aso.sgd import Weights, objective, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta, leading, shared_features
+from vwlite.training.display import Steps, no_steps
 
 
 @dataclass(slots=True)
@@ -60,7 +61,8 @@ class Learned:
 
 
 def learn(
-    config: LearnConfig, corpus: Corpus, labelled: Corpus | None, say: Callable[[str], None] = lambda line: None
+    config: LearnConfig, corpus: Corpus, labelled: Corpus | None, say: Callable[[str], None] = lambda line: None,
+    steps: Steps = no_steps,
 ) -> Learned:
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
     if not len(corpus.label):
@@ -80,7 +82,7 @@ def learn(
         parts = []
         total = 0.0
         for number, one in enumerate(problems):
-            u, own = solved(config, rows, one, theta, kept[number], say)
+            u, own = solved(config, rows, one, theta, kept[number], say, steps)
             total += own
             kept[number] = u if config.iterations > 1 else None
             parts.append((one.seen, positive_part(u.w, kept[number] is None) if config.positive else u.w))
@@ -92,7 +94,8 @@ def learn(
 
 
 def solved(
-    config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, say: Callable[[str], None]
+    config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, say: Callable[[str], None],
+    steps: Steps,
 ) -> tuple[Weights, float]:
     """u of all problems after w was learned with v = Theta u fixed, and the objective then."""
     own = rows.select(one.seen)
@@ -111,7 +114,7 @@ def solved(
         weights.w = before.w - whole @ weights.v
         weights.bias = before.bias
         own = replace(own, extra=shared_features(own, whole))
-    solve(replace(config.solver, shared_rate=0.0), own, one.made, weights, say)
+    solve(replace(config.solver, shared_rate=0.0), own, one.made, weights, say, steps)
     value = objective(config.solver, own, one.made, weights) if config.iterations > 1 else 0.0
     if width and before is not None:
         weights.w += whole @ weights.v

@@ -26,6 +26,7 @@ from vwlite.learners.losses import LOSSES
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import RATES, CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.training.display import Steps, no_steps
 
 NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all
 CHUNK = 1 << 17  # steps between looks at signals
@@ -49,11 +50,13 @@ class Weights:
 
 
 def train(
-    config: CrrConfig, features: FeatureConfig, data: TrainingSet, plan: Plan, say: Callable[[str], None]
+    config: CrrConfig, features: FeatureConfig, data: TrainingSet, plan: Plan, say: Callable[[str], None],
+    steps: Steps = no_steps,
 ) -> tuple[Gd, dict[str, Any]]:
     """The model, as a learner of plain gradient descent, and the facts of its training.
 
-    ``say`` gets the progress table. Raises DataError when there is nothing to learn from, Diverged, MemoryError.
+    ``say`` gets the progress table, ``steps`` how many were made. Raises DataError when there is nothing to learn from,
+    Diverged, MemoryError.
     """
     pairs = data.pair_index(config.sampling, wants_pairs=config.alpha < 1)
     loss = data.labels.loss
@@ -68,6 +71,7 @@ def train(
         obey()
         check(status, after)
         done = last
+        steps(done, config.steps)
         if done in (progress.due, config.steps):
             progress.row(done)
     kernel.finish(weights)

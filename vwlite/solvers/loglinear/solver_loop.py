@@ -13,6 +13,7 @@ from vwlite.solvers.loglinear.held_out import HeldOut
 from vwlite.solvers.loglinear.owlqn import OwlQn
 from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
+from vwlite.training.display import Steps, no_steps
 
 HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9}"
 
@@ -35,13 +36,16 @@ class Progress:
     """Rows of the table and entries of the history; knows the best pass by the held-out part."""
 
     def __init__(
-        self, config: L1Config, train: Part, held: HeldOut | None, patience: int, say: Callable[[str], None]
+        self, config: L1Config, train: Part, held: HeldOut | None, patience: int, say: Callable[[str], None],
+        steps: Steps = no_steps,
     ) -> None:
+        self.steps = steps
         self.config, self.train, self.held, self.patience, self.say = config, train, held, patience, say
         self.history: list[dict[str, Any]] = []
         self.seconds = 0.0
         self.best: dict[str, Any] | None = None
         self.failures = 0
+        steps(0, config.most_passes)
         say(HEADER + "".join(f" {name:>10}" for name in held.columns) if held else HEADER)
 
     def add(self, passes: int, weights: np.ndarray, log_likelihood: float | None = None) -> bool:
@@ -64,6 +68,7 @@ class Progress:
             line += "".join(f" {figure}" for figure in self.held.cells(entry))
         self.history.append(entry)
         self.say(line)
+        self.steps(len(self.history), config.most_passes)
         if not self.held:
             return True
         better = self.best is None or self.held.better(entry, self.best)

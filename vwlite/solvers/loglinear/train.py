@@ -28,6 +28,7 @@ from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
+from vwlite.training.display import Steps, no_steps
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class TrainJob:
     initial: model_file.LoadedModel | None
     say: Callable[[str], None] | None
     watch: Callable[[Parsed], None] | None = None  # of ``BadLines``
+    steps: Steps = no_steps  # of the solver: passes
     memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
 
 
@@ -147,7 +149,7 @@ def fit(
     if initial:
         sgd.cumulative_penalty, sgd.passes = initial.past.cumulative_penalty, initial.past.passes
     judge = HeldOut(out, job.holdout.measure) if out else None
-    trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress))
+    trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress, job.steps))
     problem = train.problem
     about = model_file.ModelContext(
         config, job.features, texts.collector.plan.seen, texts.input, len(train.rows),

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from vwlite.interrupts import obey
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.rows import RowSource, SlotRows
+from vwlite.training.display import Steps, no_steps
 
 CHUNK = 1 << 14  # rows of a matrix that are worked on in double precision at once
 SHARE = 16  # columns that one thread works on at least
@@ -92,16 +94,19 @@ class Finder:
         what = f"{slots:,} slots that occur, {self.columns} numbers each"
         check_memory(need, self.memory, what, "a smaller --dim or -b needs less")
 
-    def run(self, say: Callable[[str], None]) -> Components:
-        """Raises UsageError where there are fewer examples or slots than components."""
+    def run(self, say: Callable[[str], None], steps: Steps = no_steps) -> Components:
+        """``steps`` gets the lines of each pass, as they come.
+
+        Raises UsageError where there are fewer examples or slots than components.
+        """
         self.source.count_terms()
         with self.pool:
-            shift = 0.0
+            shift, rows = 0.0, None
             for number in range(1, self.config.passes + 1):
                 if number > 1:
                     self.z, self.y = self.y, self.z
                     self.y[:] = 0
-                self.read_pass(number)
+                rows = self.read_pass(number, partial(steps, total=rows))
                 say(f"pass {number}: {self.examples} examples, {len(self.rows)} slots")
                 if number < self.config.passes:
                     shift = self.turn(shift, number > 1)
@@ -121,7 +126,10 @@ class Finder:
             self.y = orthonormal(self.y)[0]
         return max(shift, (shift + least) / 2) if orthonormal_before else 0.0
 
-    def read_pass(self, number: int) -> None:
+    def read_pass(self, number: int, step: Callable[[int], None]) -> int:
+        """Answers how many rows there were, which ``step`` gets too, as they come."""
+        done = 0
+        step(done)
         for part in self.source.parts():
             if number == 1:
                 self.grow(self.rows.admit(part.terms.indices, self.check))
@@ -133,6 +141,8 @@ class Finder:
             for one in work:
                 one.result()
             obey()
+            done += len(part.weight)
+            step(done)
         if number == 1:
             self.sort()
             fewest = min(self.examples, len(self.rows))
@@ -141,6 +151,7 @@ class Finder:
                     f"--dim {self.config.dim} is more than there is: {self.examples} examples, {len(self.rows)} slots"
                 )
         self.add_before()
+        return done
 
     def grow(self, new: np.ndarray) -> None:
         """Rows for new slots."""
