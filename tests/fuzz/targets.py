@@ -17,6 +17,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser, number_lines
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.cache import Cache
+from vwlite.data.class_labels import Classes, ListLabels
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.multiline import whole_groups
@@ -116,7 +117,7 @@ def text(data: bytes, kind: str) -> None:
         data += b"\n"
     format = text_format(features, skip_malformed=strict, names=names)
     if choice & 32:
-        format = format.of_words()
+        format = format.of_words(lists=choice & 128 != 0)
     block = Block(bytearray(data + SLACK), len(data), "fuzz", 0)
     if choice & 64:
         return in_groups(block, features, format.of_words(True, True), kind)
@@ -127,7 +128,10 @@ def text(data: bytes, kind: str) -> None:
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, max_ratio=1).examine(part)
-    if choice & 32:
+    if choice & 160 == 160:
+        for sets in (True, False):
+            ListLabels(Classes(9), len, sets=sets).check(part.batch)
+    elif choice & 32:
         LabelVocabulary().numbers(part.batch)
         any(tag_of(part.batch, row) for row in range(len(part.batch)))
     plan = Plan(features)

@@ -14,9 +14,10 @@ from typing import ClassVar
 import mmh3
 import numpy as np
 
+from vwlite._native.label_lists import read_lists
 from vwlite._native.label_scan import all_integers, label_range
 from vwlite.data.batch import TAGGED, Batch
-from vwlite.data.csr import Csr
+from vwlite.data.csr import Csr, offsets
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.parse_errors import Code
 from vwlite.errors import DataError
@@ -123,19 +124,24 @@ class ListLabels(ClassLabels):
     def check(self, batch: Batch) -> np.ndarray:
         """Fills ``batch.lists``. The labels, float32[n], are 1 or, where none or no cost is known, NaN."""
         labels = batch.label.copy()
-        start, named, cost = np.zeros(len(batch) + 1, np.int64), [], []
-        for row in range(len(batch)):
-            if labels[row] == labels[row]:
-                for number, value in self.entries(batch, row):
-                    named.append(number)
-                    cost.append(value)
-                if not self.sets and all(map(math.isinf, cost[start[row] :])):
-                    labels[row] = np.nan
-            start[row + 1] = len(named)
-        batch.lists = Csr(start, np.array(named, np.uint32), np.array(cost, np.float32))
+        labelled = ~np.isnan(labels)
+        batch.lists = lists = self.lists(batch, labelled)
+        if not self.sets:
+            priced = np.bincount(lists.owner[np.isfinite(lists.values)], minlength=len(batch))
+            labels[labelled & (priced == 0)] = np.nan
         if self.log is None:
-            self.refuse_numbers(batch, start)
+            self.refuse_numbers(batch, lists.indptr)
         return labels
+
+    def lists(self, batch: Batch, labelled: np.ndarray) -> Csr:
+        if self.classes.names:
+            sizes, named, cost = -labelled.astype(np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32)
+        else:
+            room = int((batch.tag_end - batch.tag_start)[labelled].sum(dtype=np.int64)) // 2 + len(batch)
+            named, cost = np.empty(room, np.uint32), np.empty(room, np.float32)
+            sizes = np.empty(len(batch), np.int64)
+            read_lists(batch, labelled.view(np.uint8), self.sets, sizes, named, cost)
+        return with_others(sizes, named, cost, lambda row: list(self.entries(batch, row)))
 
     def entries(self, batch: Batch, row: int) -> Iterator[tuple[int, float]]:
         text = text_of(batch, row)
@@ -188,6 +194,28 @@ class ListLabels(ClassLabels):
             self.first = int(named[np.argmax(ends)] == count)
         low, high = (0, count) if self.first is None else (self.first, self.first + count - 1)
         return (named < low) | (named > high)
+
+
+def with_others(
+    sizes: np.ndarray, named: np.ndarray, cost: np.ndarray, entries: Callable[[int], list[tuple[int, float]]]
+) -> Csr:
+    """Classes and costs that a kernel read, row behind row; ``sizes`` int64[rows], -1: take ``entries``."""
+    others = {row: entries(row) for row in np.flatnonzero(sizes < 0).tolist()}
+    if not others:
+        start = offsets(sizes)
+        return Csr(start, named[: start[-1]].copy(), cost[: start[-1]].copy())
+    read = np.maximum(sizes, 0)
+    sizes = read.copy()
+    sizes[list(others)] = [len(found) for found in others.values()]
+    start = offsets(sizes)
+    lists = Csr(start, np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32))
+    total = int(read.sum())
+    places = np.arange(total) + np.repeat(start[:-1] - offsets(read)[:-1], read)
+    lists.indices[places], lists.values[places] = named[:total], cost[:total]
+    for row, found in others.items():
+        for place, (number, value) in enumerate(found, start[row]):
+            lists.indices[place], lists.values[place] = number, value
+    return lists
 
 
 def read_cost(text: str) -> float:

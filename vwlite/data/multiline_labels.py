@@ -8,8 +8,7 @@ import numpy as np
 
 from vwlite._native.multiline_costs import read_costs
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, read_cost, text_of
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, read_cost, text_of, with_others
 from vwlite.data.multiline import SHARED_WORDS, UNKNOWN_COST
 from vwlite.errors import DataError
 
@@ -30,17 +29,9 @@ class LineLabels(ClassLabels):
         size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
         number, cost, found = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
         read_costs(batch, (lines & ~np.isnan(batch.label)).astype(np.uint8), number, cost, found)
-        irregular = {row: self.entries(batch, row) for row in np.flatnonzero(lines & (found == 0)).tolist()}
-        counts = found.astype(np.int64)
-        counts[list(irregular)] = [len(entries) for entries in irregular.values()]
-        start = offsets(counts)
-        named, costs = np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32)
-        positions = start[:-1][found != 0]
-        named[positions], costs[positions] = number[found != 0], cost[found != 0]
-        for row, entries in irregular.items():
-            for position, entry in enumerate(entries, start[row]):
-                named[position], costs[position] = entry
-        batch.lists = Csr(start, named, costs)
+        read = found != 0
+        sizes = read.astype(np.int64) - (lines & ~read)
+        batch.lists = with_others(sizes, number[read], cost[read], lambda row: self.entries(batch, row))
         return self.known(batch)
 
     def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
