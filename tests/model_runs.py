@@ -30,6 +30,7 @@ RUNS = [
     ("--ngram 2 --affix +2", NUMBERS),
     ("--names", NUMBERS),
     ("--ftrl", NUMBERS),
+    ("--average", NUMBERS),
     ("--coin", NUMBERS),
     ("--pistol", NUMBERS),
     ("--lrq ui3", NUMBERS),

@@ -18,6 +18,7 @@ ANY = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthC
 NUMBERS = ["", "--loss_function logistic", "-q ua", "--ftrl", "--l2 1e-3", "--passes 3", "--passes 2 --shuffle"]
 LEARNERS = {  # what each learner of the registry is asked for with, and the labels it takes
     "gd": (NUMBERS, [-1, 1]),
+    "average": (["--average", "--average --sgd -l 0.1 --l2 1e-3"], [-1, 1]),
     "coin": (["--coin", "--pistol"], [-1, 1]),
     "many": (["--oaa 3", "--oaa 3 --loss_function logistic"], [1, 2, 3]),
     "multiclass": (["--multiclass 3"], [1, 2, 3]),

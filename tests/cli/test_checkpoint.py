@@ -51,6 +51,8 @@ RUNS = {
     "groups, probabilities": "--csoaa_ldf mc --probabilities --loss_function logistic -p p --passes 2 --holdout_off",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
     "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
+    "average": "--average --passes 3 --holdout_off --l2 1e-3",
+    "average, held out": "--average --average_after 9 --sgd -l 0.1 --passes 3 --early_terminate 1 -p p",
     "coin": "--coin --passes 3",
     "pistol": "--pistol --passes 3 --holdout_off",
     "lrq": "--lrq ui2 --passes 3 --holdout_off",

@@ -16,6 +16,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "gd": ("numbers", "train", *BITS, "-q", "ui", "--names"),
     "logistic": ("signs", "train", *BITS, "--loss_function", "logistic", "--passes", "2", "-q", "ui"),
     "sgd": ("numbers", "train", *BITS, "--sgd", "-l", "0.1", "--l1", "1e-4", "--l2", "1e-4"),
+    "average": ("signs", "train", *BITS, "--average", "--loss_function", "logistic"),
     "poisson": ("counts", "train", *BITS, "--loss_function", "poisson"),
     "quantile": ("numbers", "train", *BITS, "--loss_function", "quantile", "--quantile_tau", "0.8", "--ngram", "2"),
     "ftrl": ("signs", "train", *BITS, "--ftrl", "--loss_function", "logistic"),

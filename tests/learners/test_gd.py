@@ -96,8 +96,8 @@ def learn(lines, options, held=None, chunk=None, learner=None):
     return Outcome(rows, learner.weights[:, : min(3, learner.stride)], scalars), learner
 
 
-def learn_like_twin(lines, options, held=None):
-    twin, seen, rows = Twin(options), set(), []
+def learn_like_twin(lines, options, held=None, twin=None):
+    twin, seen, rows = twin or Twin(options), set(), []
     counters = Counters(options)
     for number, line in enumerate(lines):
         example = parse_line(line, options)

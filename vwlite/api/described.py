@@ -57,8 +57,10 @@ class Described:
 
     @property
     def weights(self) -> np.ndarray:
-        """float32[2^bits], the weight of every slot; a view that follows further learning and cannot be written."""
-        view = self._learner.weights[:, 0]
+        """float32[2^bits], the weight of every slot; a view that follows further learning (of a mean of weights
+        a copy) and cannot be written.
+        """
+        view = self._learner.predicting().weights[:, 0]
         view.flags.writeable = False
         return view
 

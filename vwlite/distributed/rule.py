@@ -54,6 +54,7 @@ AVERAGED = ("gd", "many")
 LATENT = "latent vectors from different starts do not average"
 TREE = "trees that grew apart do not average"
 REASONS = {
+    "average": "a mean of the rounds' models is one already",
     "lrq": LATENT,
     "dyadic": LATENT,
     "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,7 @@ def default_options() -> dict[str, Any]:
 def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
     restored = restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={})
+    restored = replace(restored, learner=restored.learner.predicting())
     return Inspection(path, restored, stored_names(path, restored))
 
 

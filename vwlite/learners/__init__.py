@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CLASSES = {  # name in models -> module and class; that of its options has the module's name too, and ends in Config
     "gd": "gd.Gd",
+    "average": "average.Average",
     "coin": "coin.Coin",
     "many": "per_class.PerClass",
     "multiclass": "softmax.Multiclass",

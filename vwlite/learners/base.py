@@ -150,6 +150,10 @@ class Learner:
             other.kernel.link_code = link_code(other.config.link)
         return other
 
+    def predicting(self) -> Learner:
+        """A learner whose ``weights`` are those that a model of this one predicts with, mostly itself."""
+        return self
+
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
         """What the learner has predicted for ``rows``, int64[n], of the batch run last: float32[n].
 

@@ -167,10 +167,14 @@ class Gd(Learner):
     def tester(self, **changes: Any) -> Gd:
         other = super().tester(**changes)
         if self.tests_on_copy or self.owes_shrinkage:
-            other.stride, other.weights = 1, np.array(self.weights[:, :1])
+            other.stride, other.weights = 1, self.weights_alone()
             other.kernel = self.kernel_config(other.config, vw_compat=self.vw_compat, frozen=True)
             other.apply_shrinkage()
         return other
+
+    def weights_alone(self) -> np.ndarray:
+        """float32[2^bits, 1], a copy of the weights that predict."""
+        return np.array(self.weights[:, :1])
 
     def pages(self) -> PageToucher | None:
         return page_toucher(self.weights) if self.learning and self.layout == (0, 1) else None

@@ -197,7 +197,7 @@ class ModelWriter(Listener):
         with open_output(path) as file:
             write_readable(
                 file,
-                self.learner,
+                self.learner.predicting(),
                 self.config.features,
                 {**Counters().state(), **self.kept_counts(), "current_pass": self.passes},
                 predict_only=output.predict_only_model,

@@ -1,0 +1,256 @@
+"""Gradient descent that predicts with the mean of its iterates (Ruppert 1988; Polyak and Juditsky, 1992).
+
+Steps are those of ``learners/gd_update.pxd``. Of each slot a sum is kept beside the weight, from which the mean follows without
+looking at slots that a step leaves alone (Bottou, "Stochastic Gradient Descent Tricks", 2012, section 5.1): iterate t is
+``c_t v_t``, of a scale and the table's entry. With ``C_t`` the sum of the first t scales and ``d_t`` the change of the entry by
+step t, the iterates sum up to ``C_T v_T - sum_t C_(t-1) d_t``.
+"""
+
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t
+
+from base.byte_scan cimport unlikely
+from learners.adaptive_rates cimport SHORT_ROW, Ahead, prefetch_ahead
+from learners.gd_update cimport (
+    L2_SCALE, Learner, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
+    prefetch_during_scan, prefetch_slots, sync, widen_range
+)
+from learners.gd_update cimport SCALARS as GD_SCALARS
+from features.namespace_groups cimport Rows
+from learners.example_loop cimport check_fit, process_in_order
+from losses.links cimport apply_link
+from losses.loss_types cimport value_needs_update
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+
+cdef enum:                          # positions in the scalars, named in vwlite/learners/average.py
+    LEARNED = GD_SCALARS            # examples learned
+    COUNT = GD_SCALARS + 1          # iterates in the mean
+    SCALE_SUM = GD_SCALARS + 2      # sum of their scales, C
+    NEXT_COUNT = GD_SCALARS + 3     # the same of the mean that begins later
+    NEXT_SCALE_SUM = GD_SCALARS + 4
+    SETTLED_SCALE = GD_SCALARS + 5  # the scale when C was set to 0 last, or 1
+    SCALARS = GD_SCALARS + 6
+
+
+cdef struct Sums:                   # of a slot, as Python has them: four columns of a table
+    float sum                       # of each change of the table's entry, times C before it
+    float next_sum                  # the same of the mean that begins later
+    float last                      # the entry after the last row that has the slot
+    float number                    # of the mean that ``sum`` belongs to
+
+
+cdef struct Averager:
+    Learner m                       # first, as the rows of short examples are processed with a pointer to it
+    Sums *sums                      # (2^bits,)
+    double after                    # examples before the mean begins; below 0: the mean begins anew at powers of 2
+    float number                    # of the present mean, from 0
+    Ahead ahead                     # sums of the next row to be prefetched, as its slots are
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    cdef Averager *a = <Averager *>learner
+    if a.m.stride == 4:
+        prefetch_during_scan(&a.m, s)
+    else:
+        prefetch_slots(&a.m, s)
+    while a.ahead.left:
+        prefetch_ahead(&a.ahead, <float *>a.sums, 4, 0)
+    a.ahead = Ahead(s.index, 0 if s.in_cache else s.terms, s.terms > SHORT_ROW)
+
+
+cdef inline float sum_now(const Averager *a, const Sums *slot) noexcept nogil:
+    """The sum of the present mean: sums are moved on only where a slot is used."""
+    return slot.sum if slot.number == a.number else slot.next_sum if slot.number == a.number - 1 else 0
+
+
+cdef inline void bring_up(const Averager *a, Sums *slot) noexcept nogil:
+    slot.sum, slot.next_sum, slot.number = sum_now(a, slot), 0, a.number
+
+
+cdef inline float mean_of(const Averager *a, const Sums *slot) noexcept nogil:
+    """The mean of the slot's iterates, in units of the table; the last entry where the mean has not begun."""
+    cdef double count = a.m.scalars[COUNT] * a.m.scalars[L2_SCALE]
+    return <float>((a.m.scalars[SCALE_SUM] * slot.last - sum_now(a, slot)) / count) if count != 0 else slot.last
+
+
+cdef inline float mean_product(const Averager *a, const Scratch *s, float start) noexcept nogil:
+    cdef size_t i
+    cdef float sum = start
+    for i in range(s.terms):
+        sum += mean_of(a, &a.sums[s.index[i]]) * s.value[i]
+    return sum * <float>a.m.scalars[L2_SCALE]
+
+
+cdef inline void note_changes(Averager *a, const Scratch *s) noexcept nogil:
+    """After a step: a slot that the row has twice is unchanged the second time."""
+    cdef size_t i
+    cdef Sums *slot
+    cdef float w, change, scales = <float>a.m.scalars[SCALE_SUM], next_scales = <float>a.m.scalars[NEXT_SCALE_SUM]
+    for i in range(s.terms):
+        if i & 3 == 0:
+            prefetch_ahead(&a.ahead, <float *>a.sums, 4, s.terms - i)
+        slot, w = &a.sums[s.index[i]], a.m.table[a.m.stride * s.index[i]]
+        if slot.number != a.number:
+            bring_up(a, slot)
+        change = w - slot.last
+        slot.sum += scales * change
+        slot.next_sum += next_scales * change
+        slot.last = w
+
+
+cdef inline void begin_anew(Averager *a) noexcept nogil:
+    """The mean is from now on of the examples since its last beginning: at least half of all, less than three quarters."""
+    cdef double *scalars = a.m.scalars
+    scalars[COUNT], scalars[SCALE_SUM] = scalars[NEXT_COUNT], scalars[NEXT_SCALE_SUM]
+    scalars[NEXT_COUNT] = scalars[NEXT_SCALE_SUM] = 0
+    a.number += 1
+
+
+cdef inline void count_iterate(Averager *a) noexcept nogil:
+    cdef double *scalars = a.m.scalars
+    cdef unsigned long long learned
+    scalars[LEARNED] += 1
+    if scalars[LEARNED] <= a.after:
+        return
+    scalars[COUNT] += 1
+    scalars[SCALE_SUM] += scalars[L2_SCALE]
+    if a.after >= 0:
+        return
+    scalars[NEXT_COUNT] += 1
+    scalars[NEXT_SCALE_SUM] += scalars[L2_SCALE]
+    learned = <unsigned long long>scalars[LEARNED]
+    if unlikely(learned & (learned - 1) == 0):
+        begin_anew(a)
+
+
+cdef inline void settle(Averager *a) noexcept nogil:
+    """Make all sums those of the iterates, with their sign turned, and the sums of scales 0.
+
+    As the scale falls, ``C v`` becomes much larger than the sum of iterates, which is a difference from it.
+    """
+    cdef double scales = a.m.scalars[SCALE_SUM], next_scales = a.m.scalars[NEXT_SCALE_SUM]
+    cdef Sums *slot
+    cdef size_t i
+    for i in range(a.m.slots):
+        slot = &a.sums[i]
+        if slot.last == 0 and slot.sum == 0 and slot.next_sum == 0:
+            continue
+        if slot.number != a.number:
+            bring_up(a, slot)
+        slot.sum = <float>(slot.sum - scales * slot.last)
+        slot.next_sum = <float>(slot.next_sum - next_scales * slot.last)
+    a.m.scalars[SCALE_SUM] = a.m.scalars[NEXT_SCALE_SUM] = 0
+    a.m.scalars[SETTLED_SCALE] = a.m.scalars[L2_SCALE]
+
+
+cdef inline void sync_sums(Averager *a) noexcept nogil:
+    """``settle``, and ``sync`` where that is due as in gradient descent."""
+    cdef size_t slot
+    settle(a)
+    if a.m.scalars[L2_SCALE] < 1e-9:
+        sync(&a.m)
+        for slot in range(a.m.slots):
+            if a.sums[slot].last != 0:
+                a.sums[slot].last = a.m.table[a.m.stride * slot]
+        a.m.scalars[SETTLED_SCALE] = 1
+
+
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    """As in ``gd.pyx``, but rows that are not learned are predicted with the mean."""
+    cdef Averager *a = <Averager *>learner
+    cdef Learner *m = &a.m
+    cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
+    cdef bint known = labeled and not held, learn = known and weight > 0, steps
+    cdef int status = OK
+    s.copied = False
+    if not learn:
+        out.raw[row] = mean_product(a, s, rows.initial_prediction[row])
+    elif can_be_copied(m, s):
+        out.raw[row] = copied_product(m, s, row, rows.initial_prediction[row])
+    else:
+        out.raw[row] = inner_product(m, s, rows.initial_prediction[row])
+    if known and not m.frozen:
+        widen_range(m, y)
+    p = clip(out.raw[row], m)
+    if unlikely(not isfinite(out.raw[row])):
+        status = UNSTABLE
+    if labeled:
+        loss = m.loss.value(&m.params, p, y)
+    if learn and (m.vw_compat or status == OK):
+        steps = value_needs_update(&m.loss, &m.params, loss, p, y)
+        status |= learn_known(m, s, p, y, weight, steps, s.copied)
+        if steps or m.sparse_l2 > 0:
+            note_changes(a, s)
+        count_iterate(a)
+        if unlikely(m.scalars[L2_SCALE] < m.scalars[SETTLED_SCALE] / 64):
+            sync_sums(a)
+    out.loss[row] = loss * weight if weight > 0 else 0
+    out.prediction[row] = apply_link(m.link, p)
+    out.features[row] = <uint32_t>s.count
+    count_time(m, weight, labeled, held)
+    return status
+
+
+cdef Averager open_averager(state, config) except *:
+    """From a ``vwlite.learners.average.Average`` and its ``KernelConfig``."""
+    cdef float[:, ::1] sums = state.sums
+    cdef Averager a
+    a.m = open_learner(state, config)
+    if <size_t>sums.shape[0] != a.m.slots or sums.shape[1] != 4 or state.scalars.shape[0] != SCALARS:
+        raise ValueError("the sums do not fit the table")
+    a.sums = <Sums *>&sums[0, 0]
+    a.after = config.average_after
+    a.number = state.number
+    a.ahead = Ahead(NULL, 0, False)
+    return a
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Learn from the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
+    cdef size_t end = end_and_mode[0]
+    cdef Averager a = open_averager(state, config)
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    native_plan.flat = plan.flat and a.m.stride == 4
+    check_fit(state, &native_plan, &rows, end, True)
+    with nogil:
+        status = process_in_order(&a, prepare, process_example, not a.m.vw_compat, &rows, &native_plan, &out, &begin, end, True)
+    state.number = a.number
+    return status, begin
+
+
+def means(state, config, size_t begin, float[::1] out):
+    """Fill ``out``, float32[n], with the means of the slots from ``begin``, in units of the table."""
+    cdef Averager a = open_averager(state, config)
+    cdef size_t i, n = out.shape[0]
+    if begin + n > a.m.slots:
+        raise ValueError("slots beyond the table")
+    with nogil:
+        for i in range(n):
+            out[i] = mean_of(&a, &a.sums[begin + i])
+
+
+def bring_up_slots(state, config, size_t begin, size_t end):
+    """Move the sums of the slots ``[begin, end)`` on to the present mean, as a model has them."""
+    cdef Averager a = open_averager(state, config)
+    cdef size_t i
+    if not begin <= end <= a.m.slots:
+        raise ValueError("slots beyond the table")
+    with nogil:
+        for i in range(begin, end):
+            if a.sums[i].number != a.number and (a.sums[i].sum != 0 or a.sums[i].next_sum != 0):
+                bring_up(&a, &a.sums[i])
+
+
+def settle_all(state, config):
+    """``settle`` the sums of a learner, before the shrinkage is applied to its table."""
+    cdef Averager a = open_averager(state, config)
+    with nogil:
+        settle(&a)
