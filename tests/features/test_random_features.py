@@ -15,7 +15,7 @@ from vwlite.features.gamma import find_gamma
 from vwlite.features.row_terms import terms_of_row
 from vwlite.features.term_weights import plan_of
 from vwlite.features.terms import terms_of
-from vwlite.solvers.pca.rows import RowSource
+from vwlite.solvers.rows import RowSource
 
 LINES = "1 |a x y:2 |b z\n-1 |b z:0.5 |c w\n1 |a x\n0 | 3 \n"
 

@@ -6,18 +6,16 @@ from typing import Any
 
 from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
-from vwlite.cli.console import Bar, say
+from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
-from vwlite.data.dataset import Inputs
-from vwlite.data.malformed_lines import BadLines
+from vwlite.cli.runs.slot_rows import features_of, opened
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.pca import model_file
@@ -25,10 +23,9 @@ from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.inspection import strongest
 from vwlite.solvers.pca.model_file import PcaModel
 from vwlite.solvers.pca.project import Projection, lines_of
-from vwlite.solvers.pca.rows import RowSource
 from vwlite.solvers.pca.train import NOTHING, Finder
 from vwlite.storage.file_lock import lock
-from vwlite.training.option_agreement import check_features, check_learner
+from vwlite.training.option_agreement import check_learner
 from vwlite.training.prediction_writer import PredictionWriter
 
 
@@ -66,33 +63,12 @@ def configured(
     arguments: dict[str, Any], typed: dict[str, Any], model: PcaModel | None
 ) -> tuple[PcaConfig, FeatureConfig]:
     """Typed options over the model's, if there is one. Raises UsageError for those that contradict it."""
-    changes = configs.feature_changes(typed)
-    if changes.pop("noconstant", False) or changes.get("dotproduct"):
-        raise UsageError("principal components have neither a constant nor dot products")
+    features = features_of(arguments, typed, model, "principal components")
     if not model:
-        return PcaConfig(**configs.chosen(PcaConfig, arguments)), FeatureConfig(noconstant=True, **changes)
+        return PcaConfig(**configs.chosen(PcaConfig, arguments)), features
     own = configs.chosen(PcaConfig, typed)
-    check_features(arguments["initial"], model.features, changes)
     check_learner(arguments["initial"], model.config, own)
-    return replace(model.config, **own), model.features
-
-
-def opened(
-    arguments: dict[str, Any], features: FeatureConfig, input: Any, again: bool, model: PcaModel | None,
-    names: NameIndex | None = None, predicting: bool = False,
-) -> tuple[RowSource, Any]:
-    """The rows of the files, and the context in which malformed lines are kept."""
-    tolerance = bad_lines_config(arguments)
-    policy = BadLines(
-        None, None if arguments["quiet"] else say, max_ratio=tolerance.max_ratio, fail_fast=tolerance.strict,
-        to_the_end=predicting,
-    )
-    text = text_format(features, skip_malformed=True, names=names is not None)
-    inputs = Inputs(input, text.of_words() if input.kind == "vw" else text, several_passes=again)
-    source = RowSource(features, inputs, policy, model.seen if model else [], names)
-    if model:
-        source.plan.load(model.arrays)
-    return source, policy.keeping(tolerance.keep)
+    return replace(model.config, **own), features
 
 
 def project(arguments: dict[str, Any]) -> int:

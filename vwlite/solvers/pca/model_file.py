@@ -13,8 +13,8 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.features.random_features import GAMMA
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.pca.rows import RowSource
 from vwlite.solvers.pca.train import Components
+from vwlite.solvers.rows import RowSource
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
 from vwlite.storage.atomic_file import OpenOutput, atomic_output

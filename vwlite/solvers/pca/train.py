@@ -21,7 +21,7 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import obey
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.pca.rows import RowSource, SlotRows
+from vwlite.solvers.rows import RowSource, SlotRows
 from vwlite.training.display import Steps, no_steps
 
 CHUNK = 1 << 14  # rows of a matrix that are worked on in double precision at once
