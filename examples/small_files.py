@@ -108,6 +108,14 @@ def articles(draw, n, labelled=True):
         yield (subject if labelled else "") + f" |words {' '.join(own)} {words(draw, COMMON)}"
 
 
+def friends(draw, n):
+    """People who know each other, and how well: three of the own club, one of any."""
+    for i in range(n):
+        club = [i % 3 + 3 * int(n / 3 * draw.random()) for _ in range(3)]
+        known = " ".join(f"p{other}:{0.5 + draw.random():.2f}" for other in [*club, int(n * draw.random())])
+        yield f"p{i} |knows {known}"
+
+
 def columns(draw, n):
     """CoNLL columns: word, part of speech, chunk; an empty line ends a sentence."""
     for _ in range(n):
@@ -146,6 +154,7 @@ FILES = {
     "clicks-test.csv": (lambda draw, n: click_table(n, 1), 500),
     "clicks.jsonl": (lambda draw, n: click_objects(n, 0), 2000),
     "clicks-test.jsonl": (lambda draw, n: click_objects(n, 1), 500),
+    "friends.vw": (friends, 300),
 }
 COMPRESSED = {".gz": lambda text: gzip.compress(text, mtime=0), ".bz2": bz2.compress}
 

@@ -9,6 +9,7 @@ import pytest
 from vwlite._native import one_vs_rest_sgd
 from vwlite.cli.aso import command as aso
 from vwlite.cli.crr import command as crr
+from vwlite.cli.cut import command as cut
 from vwlite.cli.evaluate import command as evaluate
 from vwlite.cli.l1 import command as l1
 from vwlite.cli.pca import command as pca
@@ -30,6 +31,7 @@ from vwlite.options import Option, check_needs, options_of
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES, ApplyConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.training.config import CurriculumConfig, RunConfig
@@ -39,7 +41,8 @@ CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
-    *(PcaConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig),
+    *(PcaConfig, CutConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig),
+    *(TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
@@ -48,6 +51,7 @@ COMMANDS = {  # of other configurations vw and train
     L1Config: [l1],
     HeldOutConfig: [l1],
     PcaConfig: [pca],
+    CutConfig: [cut],
     CheckpointConfig: [train],
     TuneConfig: [tune],
     RankingConfig: [evaluate],

@@ -77,6 +77,7 @@ def test_a_run_over_a_cache_has_a_bar(train_on_a_terminal, write, vwlite):
 
 TWICE = DATA + DATA
 BYTES = len(TWICE), "B"
+RING = "".join(f"{node} |n {(node + 1) % 501}\n" for node in range(501))
 
 
 class Terminal(io.StringIO):
@@ -97,6 +98,7 @@ class Terminal(io.StringIO):
         ("aso learn data.vw -f theta --aux mask:user --passes 2", [BYTES, (2, " passes")]),
         ("pca data.vw -f parts --dim 1 --passes 3", [(None, " lines"), (4, " lines"), (4, " lines")]),
         ("tune data.vw --test data.vw --vary '-l 0.1..1' --trials 3 --passes 1", [(4, " trials")]),
+        ("cut graph.vw -k 2 --products 3", [(len(RING), "B"), (None, " products")]),
         ("check data.vw --quiet", []),
         ("crr data.vw --qid none --steps 9 --quiet", []),
         ("l1 data.vw --quiet", []),
@@ -113,6 +115,7 @@ def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, wri
         assert self.delay == 1.0
 
     vwlite("train", write("data.vw", TWICE), "-f", "model", "--quiet")
+    write("graph.vw", RING)
     monkeypatch.setattr("vwlite.cli.console.Console.draw", draw)
     monkeypatch.setattr("vwlite.cli.console.on_a_terminal", lambda stream: stream is sys.stderr)
     vwlite(*shlex.split(command), stdin=TWICE, status=None)

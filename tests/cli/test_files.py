@@ -23,6 +23,7 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "recommend": {"initial": "other", "of": "b"},
     "tune": {"files": "other", "tests": "other", "vary": "l 1|2"},
     "project": {"initial": "other"},
+    "cut": {"clusters": "2"},
     "aso learn": {"model": "other"},
     "aso train": {"model": "other"},
     "aso apply": {"theta": "other"},
@@ -180,6 +181,7 @@ REPORTS = {  # commands with --json
     "crr": "crr some --steps 10",
     "l1": "l1 some --passes 1",
     "pca": "pca some --dim 2",
+    "cut": "cut graph -k 2 -p clusters",
     "components": "inspect p",
     "aso learn": "aso learn some --aux freq -f theta",
     "aso train": "aso train some -f target",
@@ -192,6 +194,7 @@ def models(vwlite, folder):
     vwlite("train", "some", "-f", "m", "--quiet")
     vwlite("aso", "learn", "some", "--aux", "freq", "-f", "t", "--quiet")
     vwlite("pca", "some", "-f", "p", "--dim", 2, "--quiet")
+    (folder / "graph").write_text("a |n b\n")
     return folder
 
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "crr": "crr data.vw -f ranks --qid tag --steps 100 --quiet",
     "l1": "l1 data.vw -f sparse --quiet --passes 2",
     "pca": "pca data.vw -f components --dim 2 --quiet",
+    "cut": "cut graph.vw -k 2 -p clusters --quiet",
     "aso learn": "aso learn named.vw -f theta2 --dim 2 --aux freq --quiet",
     "aso train": "aso train named.vw --theta theta -f names2 --quiet",
     "aso inspect": "aso inspect theta",
@@ -55,6 +56,7 @@ def test_all_commands_are_tried():
 def files(vwlite, write):
     write("data.vw", DATA)
     write("named.vw", NAMED)
+    write("graph.vw", "a |n b\nc |n d\n")
     for name in ("model", "copy"):
         vwlite("train", "data.vw", "-f", name, "--quiet")
     vwlite("train", "data.vw", "-f", "vectors", "--dotproduct", "ui", "--quiet")

@@ -37,6 +37,7 @@ COMMANDS = {
     "l1": "Learn sparse log-linear models.",
     "pca": "Find principal components of text.",
     "project": "Write text in principal components.",
+    "cut": "Cut a graph into clusters.",
     "convert": "Turn other formats into text.",
     "aso": "Learn what many problems have in common.",
     "merge": "Make one model of several.",

@@ -22,12 +22,11 @@ from vwlite.interrupts import obey
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.rows import RowSource, SlotRows
+from vwlite.solvers.tall_matrices import CHUNK, TINY, inverse_root, orthonormal, product, times
 from vwlite.training.display import Steps, no_steps
 
-CHUNK = 1 << 14  # rows of a matrix that are worked on in double precision at once
 SHARE = 16  # columns that one thread works on at least
 ROUGH = 1e-3  # below this share of the largest singular value once is not enough to make columns orthonormal
-TINY = 1e-12  # eigenvalues below this share of the largest one are rounding errors
 
 
 @dataclass(slots=True)
@@ -203,37 +202,3 @@ def grown(array: np.ndarray, rows: int) -> np.ndarray:
     made = np.zeros((rows, *array.shape[1:]), array.dtype)
     made[: len(array)] = array
     return made
-
-
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a' b, float64, of tall matrices."""
-    found = np.zeros((a.shape[1], b.shape[1]))
-    for begin in range(0, len(a), CHUNK):
-        found += a[begin : begin + CHUNK].astype(np.float64).T @ b[begin : begin + CHUNK].astype(np.float64)
-    return found
-
-
-def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a b, float32, in place of ``a``, a tall matrix."""
-    for begin in range(0, len(a), CHUNK):
-        a[begin : begin + CHUNK] = a[begin : begin + CHUNK].astype(np.float64) @ b
-    return a
-
-
-def inverse_root(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R, of as many columns as the rank, with R R' the pseudo-inverse of a positive semidefinite matrix, and its
-    eigenvalues, ascending.
-    """
-    values, vectors = np.linalg.eigh((square + square.T) / 2)
-    kept = values > TINY * max(float(values[-1]), 1e-300)
-    return vectors[:, kept] / np.sqrt(values[kept]), values
-
-
-def orthonormal(y: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Orthonormal columns of the range of ``y``, in its place, strongest first, 0 beyond its rank; and the smallest and
-    the largest singular value of ``y``.
-    """
-    root, squares = inverse_root(product(y, y))
-    turned = np.zeros((y.shape[1], y.shape[1]))
-    turned[:, : root.shape[1]] = root[:, ::-1]
-    return times(y, turned), *np.sqrt(np.maximum(squares[[0, -1]], 0)).tolist()

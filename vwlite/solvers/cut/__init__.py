@@ -1,0 +1,1 @@
+"""Normalised cuts of graphs, ``vwlite cut``."""

@@ -1,0 +1,142 @@
+"""A graph's normalised cut: eigenvectors, k-means of their rows, and the alternation from there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from vwlite.errors import DataError, UsageError
+from vwlite.memory_limit import check_memory
+from vwlite.solvers.cut.config import CutConfig
+from vwlite.solvers.cut.edges import Edges
+from vwlite.solvers.cut.graph import Graph, graph_of, undirected
+from vwlite.solvers.cut.kmeans import kmeans
+from vwlite.solvers.cut.partition import Alternation, Partition, partition_of
+from vwlite.solvers.cut.spectrum import GUARDS, SETTLED, Spectrum, spectrum
+from vwlite.training.display import Steps, no_steps
+
+PER_ENTRY = 64  # bytes, while entries are sorted
+PER_EDGE = 40  # of a graph, at both ends
+FEWER = "fewer edges or a smaller -k need less"
+
+
+@dataclass(slots=True)
+class Cut:
+    """``cluster`` int32[nodes], numbered as they appear, -1 for a node without edges; ``nodes`` are of that order."""
+
+    nodes: list[bytes]
+    cluster: np.ndarray
+    partition: Partition
+    spectrum: Spectrum
+    edges: int
+    different: int
+    components: int
+
+    def facts(self) -> dict[str, Any]:
+        """What the command tells, as JSON data."""
+        partition, found = self.partition, self.spectrum
+        filled = np.where(partition.volume > 0, partition.volume, 1)
+        cut = np.maximum(partition.volume - partition.inside, 0)
+        return {
+            "nodes": len(self.nodes),
+            "edges": self.edges,
+            "different_weights": self.different,
+            "without_edges": int((self.cluster < 0).sum()),
+            "components": self.components,
+            "normalised_cut": partition.cost,
+            "clusters": [
+                {"cluster": number, "nodes": size, "cut": cut_off, "volume": volume, "share_cut": share}
+                for number, (size, cut_off, volume, share) in enumerate(
+                    zip(
+                        np.bincount(partition.cluster, minlength=len(cut)).tolist(),
+                        *(column.tolist() for column in (cut, partition.volume, cut / filled)),
+                        strict=True,
+                    )
+                )
+            ],
+            "eigenvalues": [1.0, *found.values.tolist()],
+            "eigenvector_error": found.error,
+            "products": found.products,
+        }
+
+
+def entry_check(memory: float) -> Callable[[int], None]:
+    """Refuses, with UsageError, more entries than there is memory for."""
+    return lambda entries: check_memory(entries * PER_ENTRY, memory, f"{entries:,} edges read so far", FEWER)
+
+
+def find(
+    edges: Edges, config: CutConfig, memory: float, threads: int, say: Callable[[str], None], steps: Steps = no_steps
+) -> Cut:
+    """``steps`` gets the products that are made for the eigenvectors.
+
+    Raises UsageError for more clusters than nodes with edges, DataError where there is no edge, Interrupted."""
+    nodes, found = edges.names.all(), undirected(edges, config.combine)
+    connected = found.connected(len(nodes))
+    graph = graph_of(found, connected)
+    alone = len(nodes) - len(graph)
+    if not len(graph):
+        raise DataError("there is no edge: lines are 'node |n other:weight other:weight'")
+    components = graph.components()
+    for sentence in told(len(nodes), len(found.low), components, alone, found.different):
+        say(sentence)
+    if config.clusters > len(graph):
+        raise UsageError(f"-k {config.clusters} is more than there are nodes with edges: {len(graph)}")
+    need = PER_EDGE * len(graph.index) + len(graph) * 8.0 * (3 * (config.clusters + GUARDS) + 2 * config.clusters)
+    check_memory(need, memory, f"{len(graph):,} nodes, {len(found.low):,} edges", FEWER)
+    vectors = spectrum(graph, config.clusters - 1, threads, config.seed, config.products, steps)
+    if vectors.error > SETTLED:
+        say(f"the eigenvectors have not settled (by {vectors.error:.2g}): more --products make them more exact")
+    lowest = min(
+        (Alternation(graph, config.shift, threads).lowest(one) for one in starts(graph, vectors, config)),
+        key=lambda one: one.cost,
+    )
+    cluster = np.full(len(nodes), -1, np.int32)
+    partition = partition_of(graph, in_order(lowest.cluster, config.clusters), config.clusters)
+    cluster[connected] = partition.cluster
+    say(f"normalised cut {partition.cost:.6g}")
+    return Cut(nodes, cluster, partition, vectors, len(found.low), found.different, components)
+
+
+def told(nodes: int, edges: int, components: int, alone: int, different: int) -> Iterator[str]:
+    if components > 1:
+        yield f"the graph has {components:,} connected components, between which there is nothing to cut"
+    yield f"nodes: {nodes:,}, edges: {edges:,}"
+    if alone:
+        yield f"nodes without edges, whose cluster is 'none': {alone:,}"
+    if different:
+        yield f"edges with different weights at their two ends (--combine max|sum|mean): {different:,}"
+
+
+def starts(graph: Graph, found: Spectrum, config: CutConfig) -> Iterator[Partition]:
+    """By k-means of the vectors' rows over the root of the degree (Shi and Malik, PAMI 2000), and of their rows of
+    length 1, the first eigenvector among them (Ng, Jordan, Weiss, NIPS 2001); none twice.
+    """
+    root = np.sqrt(graph.degree)[:, None]
+    whole = np.hstack([root / np.linalg.norm(root), found.vectors])
+    points = (
+        (found.vectors / root, graph.degree),
+        (whole / np.linalg.norm(whole, axis=1, keepdims=True), np.ones(len(graph))),
+    )
+    draw, known = Random(config.seed), set()
+    for _ in range(config.restarts):
+        for rows, weight in points:
+            cluster = in_order(kmeans(rows, weight, config.clusters, draw), config.clusters)
+            if (digest := hashlib.sha256(cluster).digest()) not in known:
+                known.add(digest)
+                yield partition_of(graph, cluster, config.clusters)
+
+
+def in_order(cluster: np.ndarray, clusters: int) -> np.ndarray:
+    """Clusters numbered as they appear, empty ones last."""
+    first = np.full(clusters, len(cluster))
+    used, at = np.unique(cluster, return_index=True)
+    first[used] = at
+    number = np.empty(clusters, np.int32)
+    number[np.argsort(first, kind="stable")] = np.arange(clusters, dtype=np.int32)
+    return number[cluster]
