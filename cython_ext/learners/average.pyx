@@ -16,6 +16,7 @@ from learners.gd_update cimport (
     prefetch_during_scan, prefetch_slots, sync, widen_range
 )
 from learners.gd_update cimport SCALARS as GD_SCALARS
+from learners.iterate_mean cimport COUNT, MEAN_SCALARS, NEXT_SCALE_SUM, SCALE_SUM, MeanCounts, count_iterate
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
@@ -26,14 +27,9 @@ from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
-cdef enum:                          # positions in the scalars, named in vwlite/learners/average.py
-    LEARNED = GD_SCALARS            # examples learned
-    COUNT = GD_SCALARS + 1          # iterates in the mean
-    SCALE_SUM = GD_SCALARS + 2      # sum of their scales, C
-    NEXT_COUNT = GD_SCALARS + 3     # the same of the mean that begins later
-    NEXT_SCALE_SUM = GD_SCALARS + 4
-    SETTLED_SCALE = GD_SCALARS + 5  # the scale when C was set to 0 last, or 1
-    SCALARS = GD_SCALARS + 6
+cdef enum:                          # positions in the mean's scalars, which follow those of gradient descent
+    SETTLED_SCALE = MEAN_SCALARS    # the scale when C was set to 0 last, or 1
+    SCALARS = GD_SCALARS + MEAN_SCALARS + 1
 
 
 cdef struct Sums:                   # of a slot, as Python has them: four columns of a table
@@ -46,8 +42,7 @@ cdef struct Sums:                   # of a slot, as Python has them: four column
 cdef struct Averager:
     Learner m                       # first, as the rows of short examples are processed with a pointer to it
     Sums *sums                      # (2^bits,)
-    double after                    # examples before the mean begins; below 0: the mean begins anew at powers of 2
-    float number                    # of the present mean, from 0
+    MeanCounts mean
     Ahead ahead                     # sums of the next row to be prefetched, as its slots are
 
 
@@ -64,17 +59,17 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 cdef inline float sum_now(const Averager *a, const Sums *slot) noexcept nogil:
     """The sum of the present mean: sums are moved on only where a slot is used."""
-    return slot.sum if slot.number == a.number else slot.next_sum if slot.number == a.number - 1 else 0
+    return slot.sum if slot.number == a.mean.number else slot.next_sum if slot.number == a.mean.number - 1 else 0
 
 
 cdef inline void bring_up(const Averager *a, Sums *slot) noexcept nogil:
-    slot.sum, slot.next_sum, slot.number = sum_now(a, slot), 0, a.number
+    slot.sum, slot.next_sum, slot.number = sum_now(a, slot), 0, a.mean.number
 
 
 cdef inline float mean_of(const Averager *a, const Sums *slot) noexcept nogil:
     """The mean of the slot's iterates, in units of the table; the last entry where the mean has not begun."""
-    cdef double count = a.m.scalars[COUNT] * a.m.scalars[L2_SCALE]
-    return <float>((a.m.scalars[SCALE_SUM] * slot.last - sum_now(a, slot)) / count) if count != 0 else slot.last
+    cdef double count = a.mean.scalars[COUNT] * a.m.scalars[L2_SCALE]
+    return <float>((a.mean.scalars[SCALE_SUM] * slot.last - sum_now(a, slot)) / count) if count != 0 else slot.last
 
 
 cdef inline float mean_product(const Averager *a, const Scratch *s, float start) noexcept nogil:
@@ -89,12 +84,12 @@ cdef inline void note_changes(Averager *a, const Scratch *s) noexcept nogil:
     """After a step: a slot that the row has twice is unchanged the second time."""
     cdef size_t i
     cdef Sums *slot
-    cdef float w, change, scales = <float>a.m.scalars[SCALE_SUM], next_scales = <float>a.m.scalars[NEXT_SCALE_SUM]
+    cdef float w, change, scales = <float>a.mean.scalars[SCALE_SUM], next_scales = <float>a.mean.scalars[NEXT_SCALE_SUM]
     for i in range(s.terms):
         if i & 3 == 0:
             prefetch_ahead(&a.ahead, <float *>a.sums, 4, s.terms - i)
         slot, w = &a.sums[s.index[i]], a.m.table[a.m.stride * s.index[i]]
-        if slot.number != a.number:
+        if slot.number != a.mean.number:
             bring_up(a, slot)
         change = w - slot.last
         slot.sum += scales * change
@@ -102,49 +97,24 @@ cdef inline void note_changes(Averager *a, const Scratch *s) noexcept nogil:
         slot.last = w
 
 
-cdef inline void begin_anew(Averager *a) noexcept nogil:
-    """The mean is from now on of the examples since its last beginning: at least half of all, less than three quarters."""
-    cdef double *scalars = a.m.scalars
-    scalars[COUNT], scalars[SCALE_SUM] = scalars[NEXT_COUNT], scalars[NEXT_SCALE_SUM]
-    scalars[NEXT_COUNT] = scalars[NEXT_SCALE_SUM] = 0
-    a.number += 1
-
-
-cdef inline void count_iterate(Averager *a) noexcept nogil:
-    cdef double *scalars = a.m.scalars
-    cdef unsigned long long learned
-    scalars[LEARNED] += 1
-    if scalars[LEARNED] <= a.after:
-        return
-    scalars[COUNT] += 1
-    scalars[SCALE_SUM] += scalars[L2_SCALE]
-    if a.after >= 0:
-        return
-    scalars[NEXT_COUNT] += 1
-    scalars[NEXT_SCALE_SUM] += scalars[L2_SCALE]
-    learned = <unsigned long long>scalars[LEARNED]
-    if unlikely(learned & (learned - 1) == 0):
-        begin_anew(a)
-
-
 cdef inline void settle(Averager *a) noexcept nogil:
     """Make all sums those of the iterates, with their sign turned, and the sums of scales 0.
 
     As the scale falls, ``C v`` becomes much larger than the sum of iterates, which is a difference from it.
     """
-    cdef double scales = a.m.scalars[SCALE_SUM], next_scales = a.m.scalars[NEXT_SCALE_SUM]
+    cdef double scales = a.mean.scalars[SCALE_SUM], next_scales = a.mean.scalars[NEXT_SCALE_SUM]
     cdef Sums *slot
     cdef size_t i
     for i in range(a.m.slots):
         slot = &a.sums[i]
         if slot.last == 0 and slot.sum == 0 and slot.next_sum == 0:
             continue
-        if slot.number != a.number:
+        if slot.number != a.mean.number:
             bring_up(a, slot)
         slot.sum = <float>(slot.sum - scales * slot.last)
         slot.next_sum = <float>(slot.next_sum - next_scales * slot.last)
-    a.m.scalars[SCALE_SUM] = a.m.scalars[NEXT_SCALE_SUM] = 0
-    a.m.scalars[SETTLED_SCALE] = a.m.scalars[L2_SCALE]
+    a.mean.scalars[SCALE_SUM] = a.mean.scalars[NEXT_SCALE_SUM] = 0
+    a.mean.scalars[SETTLED_SCALE] = a.m.scalars[L2_SCALE]
 
 
 cdef inline void sync_sums(Averager *a) noexcept nogil:
@@ -156,7 +126,7 @@ cdef inline void sync_sums(Averager *a) noexcept nogil:
         for slot in range(a.m.slots):
             if a.sums[slot].last != 0:
                 a.sums[slot].last = a.m.table[a.m.stride * slot]
-        a.m.scalars[SETTLED_SCALE] = 1
+        a.mean.scalars[SETTLED_SCALE] = 1
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
@@ -186,8 +156,8 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         status |= learn_known(m, s, p, y, weight, steps, s.copied)
         if steps or m.sparse_l2 > 0:
             note_changes(a, s)
-        count_iterate(a)
-        if unlikely(m.scalars[L2_SCALE] < m.scalars[SETTLED_SCALE] / 64):
+        count_iterate(&a.mean, m.scalars[L2_SCALE])
+        if unlikely(m.scalars[L2_SCALE] < a.mean.scalars[SETTLED_SCALE] / 64):
             sync_sums(a)
     out.loss[row] = loss * weight if weight > 0 else 0
     out.prediction[row] = apply_link(m.link, p)
@@ -204,8 +174,9 @@ cdef Averager open_averager(state, config) except *:
     if <size_t>sums.shape[0] != a.m.slots or sums.shape[1] != 4 or state.scalars.shape[0] != SCALARS:
         raise ValueError("the sums do not fit the table")
     a.sums = <Sums *>&sums[0, 0]
-    a.after = config.average_after
-    a.number = state.number
+    a.mean.scalars = a.m.scalars + GD_SCALARS
+    a.mean.after = config.average_after
+    a.mean.number = state.number
     a.ahead = Ahead(NULL, 0, False)
     return a
 
@@ -222,7 +193,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     check_fit(state, &native_plan, &rows, end, True)
     with nogil:
         status = process_in_order(&a, prepare, process_example, not a.m.vw_compat, &rows, &native_plan, &out, &begin, end, True)
-    state.number = a.number
+    state.number = a.mean.number
     return status, begin
 
 
@@ -245,7 +216,7 @@ def bring_up_slots(state, config, size_t begin, size_t end):
         raise ValueError("slots beyond the table")
     with nogil:
         for i in range(begin, end):
-            if a.sums[i].number != a.number and (a.sums[i].sum != 0 or a.sums[i].next_sum != 0):
+            if a.sums[i].number != a.mean.number and (a.sums[i].sum != 0 or a.sums[i].next_sum != 0):
                 bring_up(&a, &a.sums[i])
 
 

@@ -11,6 +11,8 @@ from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
+from learners.class_means cimport ClassMeans, mean_scores, note_changes, open_class_means
+from learners.iterate_mean cimport count_iterate
 from learners.example_loop cimport check_fit, process_in_order
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -63,6 +65,7 @@ cdef struct Softmax:
     float *raw             # (rows of the batch, classes), or a single row
     float *score
     size_t score_stride
+    ClassMeans means
     # scratch, by class: scores, probabilities, squared gradients, reaches, steps
     float *s
     float *p
@@ -298,8 +301,9 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float *raw = q.raw + row * q.score_stride
     cdef float *score = q.score + row * q.score_stride
     cdef uint32_t c, best = 0, first, true
+    cdef bint learns = learning and labeled and not held
     cdef int status = OK
-    if learning and labeled and not held and q.scalars[FIRST] < 0 and (y == 0 or y == q.classes):
+    if learns and q.scalars[FIRST] < 0 and (y == 0 or y == q.classes):
         q.scalars[FIRST] = 0 if y == 0 else 1
     first = 0 if q.scalars[FIRST] == 0 else 1
     true = <uint32_t>(y - first) if labeled and y >= first else q.classes
@@ -307,7 +311,11 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         q.s[c] = rows.initial_prediction[row]
     if reserve(q, s.terms) != OK:
         return NO_MEMORY
-    score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)
+    learns = learns and weight > 0 and true < q.classes
+    if q.means.sum != NULL and not learns:
+        mean_scores(&q.means, s, q.width, q.s)
+    else:
+        score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)
     for c in range(q.classes):
         raw[c] = q.s[c]
         best = c if q.s[c] > q.s[best] else best
@@ -323,10 +331,14 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     else:
         for c in range(q.classes):
             score[c] = q.s[c]
-    if learning and labeled and not held and weight > 0 and status == OK and true < q.classes:
+    if learns and status == OK:
         if q.loss != CRAMMER_SINGER or loss_of(q, q.s, true, q.p) > 0:
             rescale(q, s)
             status = learn_all(q, s, true, weight) if q.loss != CRAMMER_SINGER else learn_margin(q, s, true, weight)
+            if q.means.sum != NULL:
+                note_changes(&q.means, q.w, s, q.width)
+        if q.means.sum != NULL:
+            count_iterate(&q.means.counts, 1)
     out.features[row] = <uint32_t>s.count
     return status
 
@@ -357,6 +369,7 @@ cdef Softmax open_softmax(state, config, Py_ssize_t rows):
     )
     q.inverse = q.r = NULL
     q.terms = 0
+    q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
     return q
 
 
@@ -377,4 +390,6 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
     free(q.inverse)
     free(q.r)
+    if q.means.sum != NULL:
+        state.means.present = q.means.counts.number
     return status, begin

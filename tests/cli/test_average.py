@@ -43,6 +43,27 @@ def test_threads_pipes_and_files_give_the_same_model(vwlite, write, tmp_path, op
     assert len(made) == 1
 
 
+@pytest.mark.parametrize(
+    "options", ["", "--loss_function logistic --average_after 20", "--loss_function crammer_singer"]
+)
+def test_a_mean_of_classes(vwlite, write, options):
+    lines = [f"{n % 3 + 1} |u u{n % 5} x:{n % 4}.25 |i i{n % 7}\n" for n in range(300)]
+    for name, some in (("d", lines), ("first", lines[:130]), ("rest", lines[130:]), ("250", lines[:250])):
+        write(name, "".join(some))
+    asked = ("--multiclass", "3", "--average", *options.split(), "--quiet")
+    vwlite("train", "d", "-f", "whole", *asked)
+    vwlite("train", "first", "-f", "half", *asked)
+    vwlite("train", "rest", "-i", "half", "-f", "two", "--quiet")
+    told = [vwlite("predict", "-i", name, "d", "--scores").stdout for name in ("whole", "two")]
+    assert told[0] == told[1]
+    vwlite("train", "d", "-f", "last", "--multiclass", "3", *options.split("--average_after")[0].split(), "--quiet")
+    assert vwlite("predict", "-i", "last", "d", "--scores").stdout != told[0]
+    vwlite("train", "d", "--holdout_after", "250", *asked, "-p", "p")
+    vwlite("train", "250", *asked, "-f", "m")
+    with open("p") as file:
+        assert file.read().splitlines()[250:] == vwlite("predict", "-i", "m", "d").stdout.splitlines()[250:]
+
+
 @pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--l2 1e-3", "--average_after 20"])
 def test_learning_goes_on_from_the_last_weights(vwlite, write, tmp_path, options):
     first, rest = LINES.splitlines(True)[:130], LINES.splitlines(True)[130:]
@@ -103,6 +124,8 @@ def slot_of(line, name):
         ("--average --dotproduct ui", "--average"),
         ("--average --workers 2", "--average does not go with shards: a mean of the rounds' models is one already"),
         ("--average_after 3", "--average_after needs --average"),
+        ("--multiclass 3 --average_after 3", "--average_after needs --average"),
+        ("--multiclass 3 --dual --l2 1 --average", "--average and"),
         ("--average --average_after -1", "--average_after"),
     ],
 )

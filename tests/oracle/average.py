@@ -6,6 +6,13 @@ from .gd import F32, Gd
 from .options import Options
 
 
+def before_mean(count: int, after: int | None) -> int:
+    """How many of so many iterates come before the mean."""
+    if after is not None:
+        return after
+    return 2 ** (count.bit_length() - 2) if count > 1 else 0
+
+
 class Average(Gd):
     """``iterates`` float64[examples learned, slots], the weights after each; rows that are not learned are predicted
     with the mean of those after the first ``after``; None: of the last half to three quarters.
@@ -16,11 +23,7 @@ class Average(Gd):
         self.after, self.iterates, self.learning = after, [], False
 
     def first(self) -> int:
-        """How many iterates come before the mean."""
-        if self.after is not None:
-            return self.after
-        count = len(self.iterates)
-        return 2 ** (count.bit_length() - 2) if count > 1 else 0
+        return before_mean(len(self.iterates), self.after)
 
     def mean(self) -> np.ndarray:
         averaged = self.iterates[self.first() :]

@@ -105,6 +105,8 @@ def wants_class_learners(options: dict[str, Any]) -> bool:
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
     asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
+    included = {name for kind in asked for name in kind.includes}
+    asked = [kind for kind in asked if kind.learner not in included]
     upper_first = sorted(asked, key=lambda kind: kind.is_base)
     if len(asked) == 2 and goes_over(*(kind.learner for kind in upper_first)):
         return cast("type[GdConfig]", config_class(OVER.join(kind.learner for kind in upper_first)))

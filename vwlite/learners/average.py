@@ -10,6 +10,7 @@ import numpy as np
 
 from vwlite._native import average as kernel
 from vwlite._native import gd as gd_kernel
+from vwlite.config_check import count_in
 from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.storage.weight_table import Table, written_chunks, zeros
@@ -18,6 +19,17 @@ SUMS = ("sum", "next_sum")  # columns of the table of sums that a model keeps; o
 LAST, NUMBER = 2, 3  # columns
 # scalars, after those of ``Gd``
 OF_MEANS = ("learned", "mean_count", "mean_scales", "next_count", "next_scales", "settled_scale")
+
+
+def number_of(learned: float, after: float) -> float:
+    """The number of the mean after so many examples; ``after`` below 0: it has begun anew at powers of 2."""
+    return float(int(learned).bit_length()) if after < 0 else 0.0
+
+
+def not_begun(learned: int, after: int | None) -> str:
+    """What a run says at its end where there is no mean."""
+    few = f"{learned} examples were learned, and --average_after is {after}"
+    return f"{few}: the model has the last weights"
 
 
 class AverageKernelConfig(KernelConfig):
@@ -100,8 +112,7 @@ class Average(Gd):
     def warnings(self) -> list[str]:
         if not self.learning or self.get("mean_count") or not self.get("learned"):
             return super().warnings()
-        few = f"{self.get('learned'):.0f} examples were learned, and --average_after is {self.config.average_after}"
-        return [*super().warnings(), f"{few}: the model has the last weights"]
+        return [*super().warnings(), not_begun(int(self.get("learned")), self.config.average_after)]
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
         if not self.learning:
@@ -124,7 +135,7 @@ class Average(Gd):
     def load_sums(self, arrays: Mapping[str, Any], scalars: Mapping[str, float]) -> None:
         """Raises ValueError for sums of another shape than the table."""
         self.set(**{name: float(scalars[name]) for name in OF_MEANS})
-        self.number = float(int(self.get("learned")).bit_length()) if self.config.average_after is None else 0.0
+        self.number = number_of(count_in(scalars, "learned"), self.kernel.average_after)
         self.sums = self.checked(arrays, "sums", 4)
         for begin, end, _ in written_chunks(self.sums):
             self.sums[begin:end, NUMBER] = np.where(self.sums[begin:end].any(axis=1), np.float32(self.number), 0)

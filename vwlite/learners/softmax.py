@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from vwlite._native import softmax as kernel
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
+from vwlite.learners.average import not_begun
 from vwlite.learners.base import Learner
+from vwlite.learners.class_means import ClassMeans
 from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
@@ -55,6 +58,8 @@ class Multiclass(PerClass):
         self.squares, self.scale = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
         if learning:
             self.squares, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - shift), 1)
+        averages = learning and config.average
+        self.means = ClassMeans(1 << bits, 1 << shift, config.average_after) if averages else None
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
         self.scratch = np.zeros((5, 1 << shift), np.float32)
@@ -65,7 +70,10 @@ class Multiclass(PerClass):
 
     @classmethod
     def slot_bytes(cls, config: MulticlassConfig, learning: bool) -> float:
-        return 4.0 * (2 + 0.5 ** MulticlassKernelConfig(config, vw_compat=False).shift if learning else 1)
+        per_row = 0.5 ** MulticlassKernelConfig(config, vw_compat=False).shift
+        if not learning:
+            return 4.0
+        return 4.0 * (2 + per_row + (3 + per_row) * config.average)
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -91,18 +99,39 @@ class Multiclass(PerClass):
     def apply_shrinkage(self) -> None:
         """There is none."""
 
+    def tester(self, **changes: Any) -> PerClass:
+        other = super().tester(**changes)
+        return other.predicting() if isinstance(other, Multiclass) else other
+
+    def predicting(self) -> Multiclass:
+        if self.means is None:
+            return self
+        other = copy(self)
+        other.weights, other.means = self.means.averaged(), None
+        return other
+
+    def warnings(self) -> list[str]:
+        if self.means is None or self.means.has_begun or not self.means.learned:
+            return super().warnings()
+        return [*super().warnings(), not_begun(self.means.learned, self.config.average_after)]
+
     @property
     def columns(self) -> tuple[str, ...]:
         return ("w",)
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
-        tables = {"weights": Table(self.weights, ("w",))}
+        tables = {"weights": Table(self.predicting().weights, ("w",))}
         if not predict_only:
+            tables |= self.means.tables() if self.means else {}
             tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
         return tables
 
     def header(self) -> dict[str, Any]:
-        return Learner.header(self)
+        header = Learner.header(self)
+        if not self.config.average:  # a model of before these options
+            for name in ("average", "average_after"):
+                del header["config"][name]
+        return {**header, "scalars": {**header["scalars"], **self.means.header()}} if self.means else header
 
     @classmethod
     def check_size(cls, header: Mapping[str, Any], config: MulticlassConfig) -> None:
@@ -127,3 +156,9 @@ class Multiclass(PerClass):
             self.scale = values_of(arrays, "scale")
             if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
                 raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
+        if self.means and whole:
+            tables = {name: self.checked(arrays, name, 1) for name in self.means.TABLES}
+            self.means.load(tables, scalars)
+            self.weights = self.means.last.copy()
+        elif self.means:
+            self.means.last[:] = self.weights

@@ -18,6 +18,7 @@ class LearnerConfig(Config):
     plays_in_trees: ClassVar[bool] = False  # --filter_tree may have it at its nodes: it tells two classes apart
     one_for_each_class: ClassVar[bool] = False  # --oaa may have one for every class, though it plays in no trees
     goes_over_bases: ClassVar[bool] = False  # it says what such a learner learns
+    includes: ClassVar[tuple[str, ...]] = ()  # learners whose options it has, with what they ask for
     alone: ClassVar[str] = ""  # why it goes with no other learner
     default_loss: ClassVar[str] = "squared"
     written_as_text: ClassVar[bool] = True  # vw's text of a model has a place for it

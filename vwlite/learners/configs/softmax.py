@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.base import show_classes
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig, classes
-from vwlite.options import config
+from vwlite.options import again, config, options_of
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 REFUSED = (
@@ -23,10 +24,15 @@ class MulticlassConfig(PerClassConfig):
 
     multiclass: int = classes("N classes, all at once: softmax, or by --loss_function.")
     class_loss: str = "multinomial"
+    average: bool = again(AverageConfig, "average", False)
+    average_after: int | None = again(
+        AverageConfig, "average_after", None, shown=options_of(AverageConfig)["average_after"].shown
+    )
 
     learner: ClassVar[str] = "multiclass"
     asked_by: ClassVar[tuple[str, ...]] = ("multiclass",)
     goes_over_bases: ClassVar[bool] = False
+    includes: ClassVar[tuple[str, ...]] = ("average",)
     alone: ClassVar[str] = "the loss is one of all classes together, in a table of its own"
     in_vw: ClassVar[bool] = False
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
@@ -41,6 +47,8 @@ class MulticlassConfig(PerClassConfig):
         for name in REFUSED:
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --multiclass")
+        if self.average_after is not None and not self.average:
+            raise UsageError("--average_after needs --average")
         if self.power_t != 0.5:
             raise UsageError("--power_t does not go with --multiclass")
         self.check_names()
