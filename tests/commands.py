@@ -2,9 +2,10 @@
 
 import click
 
+from vwlite.cli.aso import command as aso
 from vwlite.cli.root import COMMANDS, cli
 
-GROUPS = {"aso": ["learn", "train", "apply", "inspect"]}
+GROUPS = {"aso": list(aso.commands)}
 ABOUT = ("help", "completion")  # about the command line itself: they have no options
 TYPED = [name for name in COMMANDS if name not in (*GROUPS, *ABOUT)]
 TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names]

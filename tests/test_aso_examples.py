@@ -40,7 +40,7 @@ def test_headers_and_function_words_are_removed(newsgroups):
 
 
 def test_newsgroups(example, newsgroups, tmp_path):
-    methods = "supervised,freq,top-1,top-2+freq"
+    methods = "supervised,freq,top-1,top-2+freq,co-training-best,self-training-best+idf"
     small = ("--runs", 2, "--labeled", "8,30", "--methods", methods, "--dim", 3, "--max-problems", 20)
     done = example("newsgroups.sh", newsgroups, *small, "--json", "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["rows"]

@@ -29,7 +29,7 @@ from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.serving.config import ServeConfig
-from vwlite.solvers.aso.config import LOSSES, ApplyConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import LOSSES, ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
@@ -60,6 +60,7 @@ COMMANDS = {  # of other configurations vw and train
     SolverConfig: [aso.commands["learn"]],
     LearnConfig: [aso.commands["learn"]],
     TargetConfig: [aso.commands["train"]],
+    CotrainConfig: [aso.commands["cotrain"]],
     ApplyConfig: [aso.commands["apply"]],
 }
 

@@ -227,3 +227,62 @@ def test_no_examples_are_one_sentence(vwlite, write, text):
     vwlite("aso", "train", "few.vw", "-f", "m", "--quiet")
     assert vwlite("predict", "-i", "m", "none.vw").stdout == ""
     assert "no labelled example" in vwlite("evaluate", "-i", "m", "none.vw", status=65).stderr
+
+
+def cotrain(vwlite, *options, **more):
+    return vwlite("aso", "cotrain", "few.vw", "--unlabeled", "un.vw", "-f", "model", *options, **more)
+
+
+def test_cotrain_prints_its_rounds_and_writes_a_model_like_any_other(vwlite, tmp_path):
+    done = cotrain(vwlite, "--test", "test.vw", "--step", "20", "--pool", "100", "--json", "rounds.json")
+    assert "round labelled added agreement accuracy" in " ".join(done.stderr.split())
+    facts = json.loads((tmp_path / "rounds.json").read_text())["result"]
+    assert facts["rounds"][-1]["labelled"] == 162 and facts["round"] == len(facts["rounds"]) - 1
+    assert facts["unlabelled"] == 150 and facts["classes"] == ["sea", "sport"]
+    scores = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
+    assert scores["accuracy"] == facts["rounds"][-1]["accuracy"] > 0.9
+    assert vwlite("predict", "-i", "model", "test.vw").lines[0].endswith(" d0")
+
+
+def test_cotrain_is_the_same_through_a_pipe_and_with_any_threads(vwlite, tmp_path):
+    cotrain(vwlite, "--quiet", "--step", "9", "--rounds", "4", "--threads", "1")
+    vwlite("aso", "cotrain", "-", "--unlabeled", "un.vw", "-f", "other", "--quiet", "--step", "9", "--rounds", "4",
+           "--threads", "2", stdin=(tmp_path / "few.vw").read_text())  # fmt: skip
+    assert same(tmp_path, "model", "other")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--one-view", "--holdout", "0.25"),
+        ("--views", "w"),
+        ("--views", "w", "--views", "w,v", "--select", "confidence"),
+        ("--weight", "0.5", "--idf", "--no-unit", "-l", "0.1", "--lambda", "1e-3", "--passes", "3", "--seed", "3"),
+        ("--loss_function", "logistic", "--max-memory", "1", "--max-bad-ratio", "0.5", "--strict"),
+        ("--bad-lines", "bad"),
+    ],
+)
+def test_cotrain_takes_its_options(options, vwlite):
+    cotrain(vwlite, *options, "--quiet", "--step", "30")
+    assert set(line.split()[0] for line in vwlite("predict", "-i", "model", "test.vw").lines) <= set(TOPICS)
+
+
+def test_cotrain_with_theta(vwlite):
+    learn(vwlite)
+    cotrain(vwlite, "--theta", "theta", "--theta-scale", "0.5", "--quiet", "--step", "40")
+    assert vwlite("inspect", "model").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--theta-scale", "1"), "--theta-scale does nothing without --theta"),
+        (("--one-view", "--views", "w"), "--one-view has one classifier of all features"),
+        (("--views", "w", "--views", "v", "--views", "w"), "--views is given twice at most"),
+        (("--views", "z"), "no feature of the text is in namespace 'z'"),
+        (("--holdout", "1"), "--holdout"),
+        (("--step", "0"), "--step"),
+    ],
+)
+def test_cotrain_refuses(options, said, vwlite):
+    assert said in cotrain(vwlite, *options, status=2).stderr

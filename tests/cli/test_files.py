@@ -26,6 +26,7 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "cut": {"clusters": "2"},
     "aso learn": {"model": "other"},
     "aso train": {"model": "other"},
+    "aso cotrain": {"model": "other", "unlabeled": "other"},
     "aso apply": {"theta": "other"},
     "aso inspect": {"model": "other"},
 }
@@ -185,6 +186,7 @@ REPORTS = {  # commands with --json
     "components": "inspect p",
     "aso learn": "aso learn some --aux freq -f theta",
     "aso train": "aso train some -f target",
+    "aso cotrain": "aso cotrain some --unlabeled other -f target",
     "aso inspect": "aso inspect t",
 }
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "cut": "cut graph.vw -k 2 -p clusters --quiet",
     "aso learn": "aso learn named.vw -f theta2 --dim 2 --aux freq --quiet",
     "aso train": "aso train named.vw --theta theta -f names2 --quiet",
+    "aso cotrain": "aso cotrain named.vw --unlabeled named.vw -f names3 --quiet",
     "aso inspect": "aso inspect theta",
 }
 

@@ -1,4 +1,4 @@
-"""``vwlite aso``: learn, train, apply, inspect."""
+"""``vwlite aso``: learn, train, cotrain, apply, inspect."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
-from vwlite.solvers.aso.config import ApplyConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.storage.output_checks import LOCK
 
 output = options.family(
@@ -93,6 +93,40 @@ def train(**arguments: Any) -> int:
     from vwlite.cli.runs.aso import run_train
 
     return run_train(arguments)
+
+
+@command.command("cotrain", cls=Command, context_settings=SETTINGS, short_help="Learn classes by proposed labels.")
+@options.data_files
+@options.file(Reads("unlabelled data"), "--unlabeled", required=True, help="Examples to propose labels for.")
+@options.output("model", model={"beside": (LOCK,), "required": True})
+@options.listed("--views", help="Namespaces of a view. [default: halves of the features at random]", metavar="NS,NS")
+@options.file(Reads("labelled data"), "--test", help="Examples to measure the accuracy of each round on.")
+@options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none]")
+@options.options_in(CotrainConfig)
+@options.options_in(TargetConfig)
+@options.options_in(SolverConfig, passes={"default": TargetConfig().solver.passes})
+@options.usual_memory_option
+@options.options_in(SolverConfig, "Update")
+@options.options_in(TargetConfig, "Update")
+@options.options_in(SolverConfig, "Input")
+@options.bad_line_options
+@output
+def cotrain(**arguments: Any) -> int:
+    """Learn classes from few labelled examples and the labels that classifiers propose for others.
+
+    \b
+    vwlite aso cotrain labeled.vw --unlabeled more.vw -f model
+    vwlite aso cotrain labeled.vw --unlabeled more.vw --one-view --holdout 0.2 -f model
+    vwlite aso cotrain words.vw --unlabeled more.vw --views w,l1,l2 --views w,r1,r2 -f model
+
+    Co-training: two classifiers see two views, which are random halves of the features, the namespaces of --views
+    against the others, or those of --views given twice. In each round each labels some examples of a pool, and both
+    learn from these too; the model is the sum of the two. With --one-view this is self-training. The model is that of
+    the last round; with --holdout of the round that was the best on that share of the labelled examples.
+    """
+    from vwlite.cli.runs.aso import run_cotrain
+
+    return run_cotrain(arguments)
 
 
 @command.command("apply", cls=Command, context_settings=SETTINGS, short_help="Add Theta's features to text.")

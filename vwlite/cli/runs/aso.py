@@ -1,4 +1,4 @@
-"""What ``vwlite aso learn``, ``train``, ``apply`` and ``inspect`` do."""
+"""What ``vwlite aso learn``, ``train``, ``cotrain``, ``apply`` and ``inspect`` do."""
 
 from contextlib import ExitStack, closing
 from typing import Any
@@ -15,8 +15,10 @@ from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
 from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import ApplyConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.cotrain import cotrain
+from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn
 from vwlite.storage.file_lock import lock
@@ -106,11 +108,36 @@ def run_apply(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def run_train(arguments: dict[str, Any]) -> int:
+def target_of(arguments: dict[str, Any]) -> tuple[TargetConfig, Theta | None]:
     if arguments["theta_scale"] is not None and not arguments["theta"]:
         raise UsageError("--theta-scale does nothing without --theta")
     config = TargetConfig(solver_config(arguments), **configs.chosen(TargetConfig, arguments))
-    theta = model_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
+    return config, model_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
+
+
+def run_cotrain(arguments: dict[str, Any]) -> int:
+    target, theta = target_of(arguments)
+    bar, config = Bar(arguments["quiet"], to_stdout=False), CotrainConfig(**configs.chosen(CotrainConfig, arguments))
+    shown = {} if arguments["quiet"] else {"say": bar.message, "table": bar.tell}
+    with lock(arguments["model"]), closing(bar):
+        labelled = read(arguments, paths_of(arguments))
+        others = {**arguments, "bad_lines": None}
+        unlabelled = read(others, (arguments["unlabeled"],))
+        test = read(others, (arguments["test"],)) if arguments["test"] else None
+        done = cotrain(
+            labelled, unlabelled, config, target, spaces=[tuple(text.split(",")) for text in arguments["views"]],
+            theta=theta, test=test, memory=arguments["memory"] * GIB, steps=bar.steps("examples"), **shown,
+        )  # fmt: skip
+        facts = {"examples": len(labelled.label), "unlabelled": len(unlabelled.label), "round": done.best}
+        facts["classes"] = done.target.classes.names
+        model_file.save_target(arguments["model"], done.target, facts)
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], {**facts, "rounds": done.history})
+    return 0
+
+
+def run_train(arguments: dict[str, Any]) -> int:
+    config, theta = target_of(arguments)
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments))
         target = train(corpus, theta, config, arguments["multilabel"], arguments["memory"] * GIB)

@@ -83,8 +83,7 @@ def train(
     Raises UsageError where weights would take more bytes than ``memory`` and for an ``idf`` that Theta was learned
     without, DataError, Diverged.
     """
-    if theta and config.idf and theta.words.idf is None:
-        raise UsageError("--idf is for aso learn where there is a Theta, and this one was learned without it")
+    check_idf(theta, config)
     classes, words = classes_in(corpus, several), corpus.vocabulary(idf=config.idf)
     if theta:
         words = joined(words, theta.words)
@@ -98,6 +97,12 @@ def train(
     w = np.zeros((len(words), len(classes.names)), np.float32)
     w[: len(found.w)] = found.w
     return Target(classes, words, Weights(w, found.v, found.bias), theta, config)
+
+
+def check_idf(theta: Theta | None, config: TargetConfig) -> None:
+    """Raises UsageError."""
+    if theta and config.idf and theta.words.idf is None:
+        raise UsageError("--idf is for aso learn where there is a Theta, and this one was learned without it")
 
 
 def joined(one: Vocabulary, other: Vocabulary) -> Vocabulary:

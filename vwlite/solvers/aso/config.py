@@ -69,6 +69,27 @@ class TargetConfig(Config):
     idf: bool = idf()
 
 
+SELECTIONS = ("prior", "confidence")
+
+
+@config
+class CotrainConfig(Config):
+    """Options of ``aso cotrain``. ``rounds`` None: until no unlabelled example is left."""
+
+    one_view: bool = option(False, "One classifier of all features: self-training.", spelled=("--one-view",))
+    pool: int = option(10_000, "Unlabelled examples to choose from in a round.", low=1)
+    step: int = option(1000, "Examples that each classifier labels in a round.", low=1)
+    rounds: int | None = option(None, "Rounds.", low=1, shown="until all examples are labelled")
+    select: str = option(
+        "prior", "The most confident of classes drawn as often as the labels have them, or of any class.",
+        choices=SELECTIONS,
+    )
+    weight: float = option(1.0, "Importance of an example with a proposed label.", above=0)
+    holdout: float = option(
+        0.0, "Share of the labelled examples that choose the best round.", low=0, below=1,
+    )
+
+
 @config
 class ApplyConfig(Config):
     """Options of ``aso apply``. ``unit``: are the features of a group scaled to length ``scale``, or by it?"""
