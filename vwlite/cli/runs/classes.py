@@ -1,12 +1,16 @@
 """What ``vwlite predict``, ``evaluate`` and ``inspect`` do with models of named classes."""
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
+from vwlite.api import configs
+from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.aso import paths_of, read
+from vwlite.cli.runs.aso import paths_of, policy_for, read
 from vwlite.cli.runs.named import refuse
+from vwlite.data import block_parser
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
@@ -14,8 +18,9 @@ from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.classifier import Target, labels_of
+from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.metrics import agreement
-from vwlite.training.prediction_writer import PredictionWriter
+from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 
 WITHOUT = ("kind", "probabilities")
 
@@ -23,21 +28,35 @@ WITHOUT = ("kind", "probabilities")
 def predict(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
     target = model_file.load_target(arguments["initial"])
-    outputs = [arguments["predictions"], arguments["raw_predictions"]]
-    corpus = read(arguments, paths_of(arguments), predicting=True)
-    scores = target.scores(corpus)
     answers = shown_scores if arguments["scores"] else chosen_names
-    broken = False
-    for path, show in zip(outputs, (answers, shown_scores), strict=True):
-        if path:
-            lines = [b" ".join(filter(None, pair)) for pair in zip(show(target, scores), corpus.tags, strict=True)]
-            for gap in reversed(corpus.gaps):
-                lines.insert(gap, b"nan")
-            with PredictionWriter(path) as writer:
-                writer.write_bytes(b"".join(line + b"\n" for line in lines))
-            broken = broken or writer.broken
-    corpus.policy.check_ratio(corpus.policy.lines)
-    return 141 if broken else 0
+    outputs = [(arguments["predictions"], answers), (arguments["raw_predictions"], shown_scores)]
+    paths, threads = paths_of(arguments), arguments["threads"] or configs.available_cores()
+    to_stdout = any(path in STDOUT for path, _ in outputs)
+    with Reading(arguments["quiet"], paths, to_stdout) as reading, ExitStack() as opened:
+        policy = policy_for(arguments, to_the_end=True, reading=reading)
+        opened.enter_context(policy.keeping(arguments["bad_lines"]))
+        writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
+        for part in block_parser.read(paths, text_format(), threads=threads):
+            corpus = Corpus(policy, tags=True, names=False)
+            corpus.add(policy.examine(part))
+            scores = target.scores(corpus)
+            if part.batch.release:
+                part.batch.release()
+            for writer, show in writers:
+                writer.write_bytes(answer_lines(show(target, scores), corpus))
+            if all(writer.broken for writer, _ in writers):
+                break
+        policy.finish()
+    policy.check_ratio(policy.lines)
+    return 141 if any(writer.broken for writer, _ in writers) else 0
+
+
+def answer_lines(shown: list[bytes], corpus: Corpus) -> bytes:
+    """A line for each example, with its tag, and ``nan`` for a malformed line."""
+    lines = [b" ".join(filter(None, pair)) for pair in zip(shown, corpus.tags, strict=True)]
+    for gap in reversed(corpus.gaps):
+        lines.insert(gap, b"nan")
+    return b"".join(line + b"\n" for line in lines)
 
 
 def encoded(target: Target) -> list[bytes]:

@@ -26,7 +26,7 @@ def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: App
     known, lines, examples = 0, 0, 0
     for part in parts:
         batch = policy.examine(part)
-        corpus = Corpus(policy, tags=True)
+        corpus = Corpus(policy, tags=True, names=False)
         corpus.add(batch)
         rows = corpus.rows(theta.words)
         known, lines, examples = known + len(rows.terms.indices), lines + part.lines, examples + len(rows)

@@ -49,14 +49,16 @@ class Corpus:
     """Reads texts or takes batches; ``rows`` numbers features by a vocabulary, this one's own or another's.
 
     ``label`` int64[n], place in ``texts``, -1 where unlabelled. With ``tags`` these are kept, and examples of no
-    importance too.
+    importance too. Without ``names`` there is no vocabulary, and ``rows`` may be asked for until the last batch is
+    released.
     """
 
-    def __init__(self, policy: BadLines, tags: bool = False) -> None:
-        self.policy, self.book = policy, LabelVocabulary()
+    def __init__(self, policy: BadLines, tags: bool = False, names: bool = True) -> None:
+        self.policy, self.book, self.names = policy, LabelVocabulary(), names
         self.keep_tags, self.tags = tags, []
         self.gaps: list[int] = []  # rows in front of which a malformed line was left out
         self.known: dict[int, tuple[str, str]] = {}
+        self.unnamed: list[tuple[Batch, np.ndarray, np.ndarray]] = []
         none, number = np.zeros(0, np.int64), np.zeros(0, np.float32)
         self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
         self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
@@ -85,7 +87,10 @@ class Corpus:
         ends = np.cumsum(end - begin)
         places = np.arange(len(owner)) + np.repeat(end - ends, end - begin)
         keys, values = batch.feature_hash[places], batch.value[places]
-        self.learn_names(batch, keys, places)
+        if self.names:
+            self.learn_names(batch, keys, places)
+        else:
+            self.unnamed.append((batch, keys, places))
         order = np.lexsort((keys, owner))
         owner, keys, values = owner[order], keys[order], values[order]
         if len(owner):  # a word said twice counts twice
@@ -149,6 +154,8 @@ class Corpus:
         if len(negative):
             first = negative[0]
             row = int(np.searchsorted(np.cumsum(sizes), first, side="right"))
+            for batch in self.unnamed:
+                self.learn_names(*batch)
             name = escaped(self.known[int(keys[first])][1])
             raise DataError(f"--idf needs values of 0 or more, and {name} has {values[first]:g} in example {row + 1}")
 
