@@ -9,7 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
-from losses.logistic cimport sigmoid, softplus
+from solvers.half_losses cimport HINGE, LOGISTIC, SQUARED, loss_of, neg_gradient
 from solvers.pair_draws cimport DrawnRow, PairIndex, draw_pair, draw_row, open_pair_index, uniform
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
@@ -20,12 +20,7 @@ from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from features.kernel_views cimport open_plan
 
 COLUMNS = 10               # columns of the address table of vwlite.data.shuffle.Rows
-STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss")
-
-cdef enum:                 # codes of losses/losses.pxd
-    SQUARED = 0
-    HINGE = 2
-    LOGISTIC = 3
+STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss", "scale_sum", "averaged")
 
 cdef enum:                 # indices into the state, in the order of STATE
     SCALE = 0              # factor of the weights on the table
@@ -34,6 +29,8 @@ cdef enum:                 # indices into the state, in the order of STATE
     EXAMPLE_LOSS = 3       # sum of their losses, each before its step
     PAIRS = 4              # the same for steps on pairs
     PAIR_LOSS = 5
+    SCALE_SUM = 6          # sum of the scales after the steps that are averaged
+    AVERAGED = 7           # number of these steps
 
 cdef enum:                 # learning rate of step i
     INVERSE = 0            # 1 / (lambda i)
@@ -49,7 +46,9 @@ cdef enum:
 cdef struct Model:
     float *table           # (slots,)
     size_t slots
-    double *state          # (6,)
+    double *state          # (8,)
+    double *sums           # (slots,) of each change of the table, times SCALE_SUM before it; NULL: no mean is taken
+    uint64_t after         # steps before the mean
     int loss               # SQUARED, HINGE or LOGISTIC
     double low, high       # logistic: the labels of probability 0 and 1
     int schedule           # INVERSE, INVERSE_ROOT or CONSTANT_RATE
@@ -96,24 +95,6 @@ cdef inline double target_of_pair(const Model *m, double a, double b) noexcept n
     if m.loss == HINGE:
         return 1 if a > b else -1
     return (1 + target_of(m, a) - target_of(m, b)) / 2 if m.loss == LOGISTIC else a - b
-
-
-cdef inline double loss_of(int loss, double p, double y) noexcept nogil:
-    """Half the squared error; or hinge loss, y a sign; or logistic loss, y a probability."""
-    if loss == SQUARED:
-        return (y - p) * (y - p) / 2
-    if loss == HINGE:
-        return 1 - y * p if y * p < 1 else 0
-    return softplus(p) - y * p
-
-
-cdef inline double neg_gradient(int loss, double p, double y) noexcept nogil:
-    """Minus the derivative of the loss by the prediction."""
-    if loss == SQUARED:
-        return y - p
-    if loss == HINGE:
-        return y if y * p < 1 else 0
-    return y - sigmoid(p)
 
 
 cdef inline int read_terms(
@@ -197,9 +178,13 @@ cdef inline void prefetch_slots(const Model *m, const Step *step) noexcept nogil
     cdef size_t i
     for i in range(step.terms[0].terms):
         prefetch(m.table + step.terms[0].index[i])
+        if m.sums != NULL:
+            prefetch(<const float *>(m.sums + step.terms[0].index[i]))
     if step.pair:
         for i in range(step.terms[1].terms):
             prefetch(m.table + step.terms[1].index[i])
+            if m.sums != NULL:
+                prefetch(<const float *>(m.sums + step.terms[1].index[i]))
 
 
 cdef inline double dot(const Model *m, const Scratch *s) noexcept nogil:
@@ -232,7 +217,7 @@ cdef inline void add_terms(Model *m, const Scratch *s, double step) noexcept nog
     cdef float *slot
     cdef float old
     cdef double change = 0
-    if not m.project:
+    if not m.project and m.sums == NULL:
         for i in range(s.terms):
             m.table[s.index[i]] += <float>(step * s.value[i])
         return
@@ -241,6 +226,8 @@ cdef inline void add_terms(Model *m, const Scratch *s, double step) noexcept nog
         old = slot[0]
         slot[0] = <float>(old + step * s.value[i])
         change += <double>slot[0] * slot[0] - <double>old * old
+        if m.sums != NULL:
+            m.sums[s.index[i]] += m.state[SCALE_SUM] * (<double>slot[0] - old)
     m.state[SQUARE] += change
 
 
@@ -279,7 +266,10 @@ cdef inline void rescale(Model *m, double scale) noexcept nogil:
     """
     cdef size_t slot
     for slot in range(m.slots):
+        if m.sums != NULL:                               # the sum of the iterates, with its sign turned
+            m.sums[slot] -= m.state[SCALE_SUM] * m.table[slot]
         m.table[slot] = <float>(m.table[slot] * scale)
+    m.state[SCALE_SUM] = 0
     m.state[SQUARE] *= scale * scale
     m.state[SCALE] = 1
 
@@ -313,6 +303,9 @@ cdef inline int take_step(Model *m, Step *step, uint64_t i) noexcept nogil:
         square = m.state[SCALE] * m.state[SCALE] * m.state[SQUARE] * m.penalty
         if square > 1:
             m.state[SCALE] /= sqrt(square)
+    if m.sums != NULL and i > m.after:
+        m.state[SCALE_SUM] += m.state[SCALE]
+        m.state[AVERAGED] += 1
     if unlikely(m.state[SCALE] < 1e-9):
         rescale(m, m.state[SCALE])
     return OK
@@ -345,6 +338,20 @@ cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step 
     return status
 
 
+cdef int open_weights(model, Model *m) except -1:
+    cdef float[:, ::1] table = model.table
+    cdef double[::1] state = model.state, sums
+    if table.shape[1] != 1 or state.shape[0] != len(STATE):
+        raise ValueError("the table or the state does not fit")
+    m.table, m.slots, m.state, m.sums = &table[0, 0], table.shape[0], &state[0], NULL
+    if model.sums is not None:
+        sums = model.sums
+        if sums.shape[0] != table.shape[0]:
+            raise ValueError("the sums do not fit the table")
+        m.sums, m.after = &sums[0], model.average_after
+    return 0
+
+
 def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t first, uint64_t last):
     """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or another status
     and the step at which the run stopped.
@@ -352,20 +359,17 @@ def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t
     ``model`` is a ``vwlite.solvers.crr.train.Weights``; ``address`` says where the arrays of each batch begin
     (``vwlite.data.shuffle.Rows``).
     """
-    cdef float[:, ::1] table = model.table
-    cdef double[::1] state = model.state
     cdef Data data
     cdef Model m
     cdef Step steps[2]
     cdef int status, k
     m.alpha, m.penalty = model.alpha, model.penalty
     data.pair_index, data.plan = open_pair_index(pair_index), open_plan(plan)
-    if table.shape[1] != 1 or <size_t>table.shape[0] != <size_t>data.plan.mask + 1 or state.shape[0] != len(STATE):
+    if open_weights(model, &m) or m.slots != <size_t>data.plan.mask + 1:
         raise ValueError("the table or the state does not fit")
     if address.shape[1] != ADDRESSES or first < 1 or (m.alpha < 1 and not data.pair_index.queries):
         raise ValueError("the addresses do not fit, or there is no pair to draw")
     data.address = &address[0, 0]
-    m.table, m.slots, m.state = &table[0, 0], table.shape[0], &state[0]
     m.loss, m.low, m.high = model.loss_code, model.low, model.high
     m.schedule, m.rate = model.schedule, model.rate
     m.project, m.seed = model.project, model.seed
@@ -381,10 +385,12 @@ def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t
 
 
 def finish(model):
-    """Multiply the table by the scale, so that it holds the weights."""
-    cdef float[:, ::1] table = model.table
-    cdef double[::1] state = model.state
+    """Multiply the table by the scale, so that it holds the weights, or put their mean there."""
     cdef Model m
-    m.table, m.slots, m.state = &table[0, 0], table.shape[0], &state[0]
+    cdef size_t slot
+    open_weights(model, &m)
     with nogil:
-        rescale(&m, state[SCALE])
+        rescale(&m, m.state[SCALE])
+        if m.sums != NULL and m.state[AVERAGED] > 0:
+            for slot in range(m.slots):
+                m.table[slot] = <float>(-m.sums[slot] / m.state[AVERAGED])

@@ -20,12 +20,10 @@ from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.gd import Gd
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import content, train
+from vwlite.solvers.crr.train import check_table, content, train
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import written
 from vwlite.training.model_loader import Restored
@@ -58,7 +56,7 @@ class CRRModel(SolverModel):
         ``config.max_memory``. After an error the model is as it was.
         """
         config, features = self.config, self.features
-        Gd.check_memory(GdConfig(sgd=True), features.bits, True, config.max_memory)
+        check_table(config, features.bits)
         labels, plan = GradedLabels(config.loss), plan_of(features)
         data = TrainingSet(
             labels, Queries(config.queries, features), plan, InputConfig(), NameIndex() if self.names else None

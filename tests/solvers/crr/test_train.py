@@ -291,3 +291,39 @@ def test_the_model_tells_of_its_training(tmp_path):
     header = load(tmp_path / "m").header
     assert header["learner"] == "gd"
     assert header["crr"]["alpha"] == 0.25 and header["crr"]["pairs"] == 1
+
+
+@pytest.mark.parametrize("after", [None, 0, 150, 299])
+@pytest.mark.parametrize(
+    ("how", "rate"),
+    [
+        ({"penalty": 0.05}, None),
+        ({"penalty": 0.05, "project": True}, None),
+        ({"penalty": 0.01, "rate": "constant"}, lambda i: 0.02),
+        ({"penalty": 1.0, "rate": "constant", "learning_rate": 0.9}, lambda i: 0.9),  # whose scale is applied often
+    ],
+)
+def test_the_mean_is_of_the_last_steps(tmp_path, how, rate, after):
+    rows = random_text(np.random.default_rng(7), 60, 6, [0, 1, 2])
+    asked = {"loss": LossConfig("hinge"), "alpha": 0.5, "seed": 3, "steps": 300, "kind": "svmlight", **how}
+    learner, facts, _ = trained(tmp_path, as_svmlight(rows), average=True, average_after=after, **asked)
+    assert (facts["average"], facts["average_after"]) == (True, after)
+    data, _, _ = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig("hinge")), "svmlight")
+    project = how.get("project", False)
+    twin, _ = twin_of(rows, data, loss="hinge", alpha=0.5, penalty=how["penalty"], seed=3, project=project, rate=rate)
+    total, first = np.zeros(2**BITS), 150 if after is None else after
+    for i in range(1, 301):
+        twin.step(i)
+        for slot, w in twin.w.items():
+            total[slot] += w * (i > first)
+    np.testing.assert_allclose(learner.weights[:, 0], total / (300 - first), atol=2e-5, rtol=2e-4)
+
+
+def test_without_a_mean_a_model_says_nothing_of_it(tmp_path):
+    _, facts, _ = trained(tmp_path, "1 |x a\n0 |x b\n", steps=5, alpha=1.0)
+    assert not {"average", "average_after"} & facts.keys()
+
+
+def test_a_mean_of_no_step_is_refused():
+    with pytest.raises(UsageError, match="--average_after 5 is not below --steps 5"):
+        train.CrrConfig(average=True, average_after=5, steps=5)

@@ -16,13 +16,11 @@ from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import content, train
+from vwlite.solvers.crr.train import check_table, content, train
 from vwlite.storage import model_file
 
 
@@ -36,7 +34,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
-    Gd.check_memory(GdConfig(sgd=True), features.bits, True, config.max_memory)
+    check_table(config, features.bits)
     plan = plan_of(features)
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None

@@ -29,6 +29,10 @@ class CrrConfig(Config):
     learning_rate: float | None = option(
         None, "X of invsqrt and constant.", spelled=("-l", "--learning_rate"), shown="0.02"
     )
+    average: bool = option(False, "Predict with the mean of the weights after every step, not with the last ones.")
+    average_after: int | None = option(
+        None, "Steps before the mean begins.", unit="steps", low=0, shown="half of them", needs=("average",)
+    )
     project: bool = option(
         False, "Keep the weights in the ball of radius 1/sqrt(lambda), as Pegasos does."
     )
@@ -52,6 +56,16 @@ class CrrConfig(Config):
             raise UsageError("-l goes with --rate constant or invsqrt; the rate of step i is 1 / (lambda i) otherwise")
         if self.rate != "inverse" and not 0 < self.initial_learning_rate * max(self.penalty, 1e-300) < 1:
             raise UsageError("the learning rate must be above 0, and below 1 / lambda")
+
+        if self.average_after is not None and self.average_after >= self.steps:
+            raise UsageError(f"--average_after {self.average_after} is not below --steps {self.steps}")
+
+    @property
+    def before_mean(self) -> int | None:
+        """The steps before the mean begins; None where there is none."""
+        if not self.average:
+            return None
+        return self.steps // 2 if self.average_after is None else self.average_after
 
     @property
     def initial_learning_rate(self) -> float:

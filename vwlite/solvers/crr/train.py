@@ -23,6 +23,7 @@ from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES
+from vwlite.memory_limit import GIB, check_memory
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import RATES, CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
@@ -33,7 +34,9 @@ CHUNK = 1 << 17  # steps between looks at signals
 
 
 class Weights:
-    """What the kernel works on: ``table`` float32[2^bits, 1] and ``state`` float64[6], named in ``kernel.STATE``."""
+    """What the kernel works on: ``table`` float32[2^bits, 1], ``state`` float64[8], named in ``kernel.STATE``; for
+    a mean ``sums`` float64[2^bits].
+    """
 
     def __init__(self, config: CrrConfig, table: np.ndarray, low: float, high: float) -> None:
         """``low`` and ``high``: labels that mean probability 0 and 1 (logistic)."""
@@ -43,6 +46,8 @@ class Weights:
         self.loss_code = config.loss.loss.code
         self.alpha, self.penalty, self.project = config.alpha, config.penalty, config.project
         self.schedule, self.rate = RATES.index(config.rate), config.initial_learning_rate
+        self.average_after = config.before_mean
+        self.sums = None if self.average_after is None else np.zeros(len(table))
         self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
 
     def get(self, name: str) -> float:
@@ -83,6 +88,13 @@ def train(
     return learner, {**facts(config), "examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
 
 
+def check_table(config: CrrConfig, bits: int) -> None:
+    """Raises UsageError where the table, with its sums, is larger than ``config.max_memory``."""
+    if config.max_memory is not None:
+        need = (Gd.slot_bytes(GdConfig(sgd=True), True) + 8 * config.average) * 2**bits
+        check_memory(need, config.max_memory * GIB, f"weights of {2**bits:,} slots", "a smaller -b needs less")
+
+
 def check(status: int, after: int) -> None:
     if status == UNSTABLE:
         raise Diverged(
@@ -98,6 +110,8 @@ def check(status: int, after: int) -> None:
 def facts(config: CrrConfig) -> dict[str, Any]:
     """The training options that the model records, as JSON data."""
     options = {name: value for name, value in asdict(config).items() if name not in NOT_RECORDED}
+    if not config.average:  # as models of before these options
+        del options["average"], options["average_after"]
     return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 
