@@ -8,6 +8,7 @@ import pytest
 
 from vwlite._native import one_vs_rest_sgd
 from vwlite.cli.aso import command as aso
+from vwlite.cli.cluster import command as cluster
 from vwlite.cli.crr import command as crr
 from vwlite.cli.cut import command as cut
 from vwlite.cli.evaluate import command as evaluate
@@ -30,6 +31,7 @@ from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES, ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
@@ -41,7 +43,7 @@ CONFIGS = (
     *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
-    *(PcaConfig, CutConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig),
+    *(PcaConfig, CutConfig, ClusterConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig),
     *(TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
@@ -52,6 +54,7 @@ COMMANDS = {  # of other configurations vw and train
     HeldOutConfig: [l1],
     PcaConfig: [pca],
     CutConfig: [cut],
+    ClusterConfig: [cluster],
     CheckpointConfig: [train],
     TuneConfig: [tune],
     RankingConfig: [evaluate],

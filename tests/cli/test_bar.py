@@ -97,6 +97,7 @@ class Terminal(io.StringIO):
         ("crr data.vw --qid none --steps 9", [BYTES, (9, " steps")]),
         ("aso learn data.vw -f theta --aux mask:user --passes 2", [BYTES, (2, " passes")]),
         ("pca data.vw -f parts --dim 1 --passes 3", [(None, " lines"), (4, " lines"), (4, " lines")]),
+        ("cluster data.vw -f clusters -k 2 --passes 2", [(None, " lines"), (4, " lines"), (4, " lines")]),
         ("tune data.vw --test data.vw --vary '-l 0.1..1' --trials 3 --passes 1", [(4, " trials")]),
         ("cut graph.vw -k 2 --products 3", [(len(RING), "B"), (None, " products")]),
         ("check data.vw --quiet", []),

@@ -184,6 +184,8 @@ REPORTS = {  # commands with --json
     "pca": "pca some --dim 2",
     "cut": "cut graph -k 2 -p clusters",
     "components": "inspect p",
+    "cluster": "cluster some -k 2",
+    "clusters": "inspect c",
     "aso learn": "aso learn some --aux freq -f theta",
     "aso train": "aso train some -f target",
     "aso cotrain": "aso cotrain some --unlabeled other -f target",
@@ -197,6 +199,7 @@ def models(vwlite, folder):
     vwlite("aso", "learn", "some", "--aux", "freq", "-f", "t", "--quiet")
     vwlite("pca", "some", "-f", "p", "--dim", 2, "--quiet")
     (folder / "graph").write_text("a |n b\n")
+    vwlite("cluster", "some", "-f", "c", "-k", 2, "--quiet")
     return folder
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "l1": "l1 data.vw -f sparse --quiet --passes 2",
     "pca": "pca data.vw -f components --dim 2 --quiet",
     "cut": "cut graph.vw -k 2 -p clusters --quiet",
+    "cluster": "cluster data.vw -f clusters -k 2 --quiet",
     "aso learn": "aso learn named.vw -f theta2 --dim 2 --aux freq --quiet",
     "aso train": "aso train named.vw --theta theta -f names2 --quiet",
     "aso cotrain": "aso cotrain named.vw --unlabeled named.vw -f names3 --quiet",

@@ -45,6 +45,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "l1-multinomial": ("names", "l1", "--model", "multinomial", "--passes", "3"),
     "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
     "aso": ("names", "aso train"),
+    "clusters": ("names", "cluster", *BITS, "-k", "3", "--spherical", "--weight", "idf", "--min_df", "1", "--names"),
 }
 
 

@@ -150,6 +150,9 @@ cache_options = family(
     options_in(InputConfig, "Cache"),
 )
 bad_line_options = options_in(BadLinesConfig, "Malformed lines")
+cache_options_without_k = family(  # where -k is something else
+    "Cache", declared(CACHE_BESIDE), options_in(InputConfig, "Cache", kill_cache={"spelled": ("--kill_cache",)})
+)
 table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryConfig, TABLE))
 feature_options = options_in(FeatureConfig, "Features")
 weighting_options = options_in(FeatureConfig, WEIGHTING)

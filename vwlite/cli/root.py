@@ -38,6 +38,7 @@ COMMANDS = {
     "pca": "Find principal components of text.",
     "project": "Write text in principal components.",
     "cut": "Cut a graph into clusters.",
+    "cluster": "Find clusters of text by k-means.",
     "convert": "Turn other formats into text.",
     "aso": "Learn what many problems have in common.",
     "merge": "Make one model of several.",

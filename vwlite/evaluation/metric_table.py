@@ -14,7 +14,7 @@ from typing import NamedTuple
 NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabilities"
 LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
 QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
-SETS, NAMES, SEQUENCES = "sets", "names", "sequences"
+SETS, NAMES, SEQUENCES, CLUSTERS = "sets", "names", "sequences", "clusters"
 MEASURED = {  # what the help and docs/evaluating.md list metrics by
     NUMBERS: "numbers",
     ORDER: "numbers, by their order, where labels are -1 and 1 or 0 and 1",
@@ -24,6 +24,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     SETS: "sets of labels",
     COSTS: "costs",
     SEQUENCES: "sequences",
+    CLUSTERS: "clusters",
     QUERIES: "queries",
 }
 MAX_UNASKED_CLASSES = 10  # tables of classes are reported unasked up to so many
@@ -92,6 +93,15 @@ TABLE = (
     Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
     Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
     Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),
+    Metric(
+        "nmi",
+        (CLUSTERS,),
+        "normalised mutual information of labels and clusters: 0 where one tells nothing of the other, at most 1",
+        larger=True,
+    ),
+    Metric("purity", (CLUSTERS,), "share of the weight that has the most frequent label of its cluster", larger=True),
+    Metric("adjusted_rand", (CLUSTERS,), "pairs that both put together, less what chance gives", larger=True),
+    Metric("mean_squared_distance", (CLUSTERS,), "from the nearest mean", larger=False),
     Metric("map", (QUERIES,), "mean average precision of queries; labels above 0 are relevant", larger=True),
     Metric("ndcg", (QUERIES,), "NDCG of queries, mean over all positions", larger=True),
     Metric("ndcg@K", (QUERIES,), "NDCG at position K", larger=True),

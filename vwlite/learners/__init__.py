@@ -37,6 +37,7 @@ ELSEWHERE = {  # learners of other commands
     "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",
     "aso-theta": "a Theta is for vwlite aso train and vwlite aso inspect",
     "pca": "a model of vwlite pca is for vwlite project and inspect",
+    "cluster": "a model of vwlite cluster is for vwlite predict, evaluate and inspect",
 }
 
 

@@ -11,7 +11,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import json_lines
-from vwlite.cli.runs.named import module_for
+from vwlite.cli.runs.named import described, module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation, Sum, Term, explain
@@ -26,7 +26,7 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["classes"] < 1:
         raise UsageError("--classes takes 1 or more")
     if module_for(arguments["initial"], arguments["memory"]):
-        raise UsageError("explain does not go with a model of named labels")
+        raise UsageError(f"explain does not go with {described(arguments['initial'])}")
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
     bad_lines, quiet = bad_lines_config(arguments), arguments["quiet"]

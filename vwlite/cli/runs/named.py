@@ -9,7 +9,8 @@ from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
-MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca"}  # by learner
+MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca", "cluster": "cluster"}  # by learner
+UNNAMED = {"pca": "a model of principal components", "cluster": "a model of clusters"}
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = ("confidence", "raw", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
 
@@ -25,8 +26,13 @@ def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:
     return importlib.import_module(f"vwlite.cli.runs.{name}") if name else None
 
 
-def refuse(*more: str) -> None:
+def described(path: str) -> str:
+    """What a model of ``module_for`` is, in messages."""
+    return UNNAMED.get(learner_name_of(path), "a model of named labels")
+
+
+def refuse(*more: str, of: str = "a model of named labels") -> None:
     """Raises UsageError for the first typed option that such models cannot take, or that is among ``more``."""
     for name in (*WITHOUT, *OF_RANKINGS, *more):
         if name in build.typed():
-            raise UsageError(f"{build.spelled(name)} does not go with a model of named labels")
+            raise UsageError(f"{build.spelled(name)} does not go with {of}")

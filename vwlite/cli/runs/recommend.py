@@ -14,7 +14,7 @@ from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
-from vwlite.cli.runs.named import module_for
+from vwlite.cli.runs.named import described, module_for
 from vwlite.data.dataset import Inputs
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -31,7 +31,7 @@ Show = Callable[[Recommendations | None], None]
 def run(arguments: dict[str, Any]) -> int:
     check_effects(build.typed(), build.declared())
     if module_for(arguments["initial"], arguments["memory"]):
-        raise UsageError("recommend does not go with a model of named labels")
+        raise UsageError(f"recommend does not go with {described(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]
     files = (*arguments["files"], *(value for value in arguments["people"] if not is_feature(value)))
     others = [name for name, value in {"files": files, "--for": features, "--test": arguments["test"]}.items() if value]

@@ -1,0 +1,247 @@
+"""Clusters against k-means in plain Python, from files, pipes and models, and what other commands do with them."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from oracle.kmeans import distance, lloyd, nearest, unit
+
+from vwlite.solvers.clusters.model_file import load
+from vwlite.storage import model_file as files
+
+COLUMNS = 9
+
+
+def blobs(rows=120, seed=0, spread=0.6):
+    """Rows around three centres."""
+    draw = np.random.default_rng(seed)
+    centres = draw.normal(size=(3, COLUMNS)) * 3
+    x = centres[np.arange(rows) % 3] + draw.normal(size=(rows, COLUMNS)) * spread
+    return np.where(draw.random(x.shape) < 0.2, 0, x).astype(np.float32)
+
+
+def text_of(x, weight=None):
+    lines = []
+    for number, row in enumerate(x.tolist()):
+        head = f"c{number % 3}" + (f" {weight[number]}" if weight is not None else "")
+        lines.append(f"{head} 't{number} |f " + " ".join(f"{k}:{v!r}" for k, v in enumerate(row) if v))
+    return "\n".join(lines) + "\n"
+
+
+def means_of(path):
+    """The means of a model of rows of ``blobs``, whose features are numbers, by cluster."""
+    found = load(str(path)).found
+    means = np.zeros((COLUMNS, found.means.shape[1]))
+    means[found.slots] = found.means
+    return means.T.tolist()
+
+
+def distances_in(stderr):
+    return [float(one) for one in re.findall(r"average squared distance (\S+),", stderr)]
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "x.vw").write_text(text_of(blobs()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("spherical", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_alternation_in_plain_python(spherical, weighted, tmp_path, vwlite):
+    """From the means of another model; features that are numbers are their own slots."""
+    x = blobs(seed=1, spread=2.0)
+    weight = (np.arange(len(x)) % 4 + 0.5 if weighted else np.ones(len(x))).tolist()
+    (tmp_path / "x.vw").write_text(text_of(x, weight).replace("|f", "|"))
+    options = ["--spherical"] * spherical
+    vwlite("cluster", "x.vw", "-f", "start", "-k", "4", "--passes", "1", "--seed", "3", "--quiet", *options)
+    done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100")
+    wanted = lloyd(x.astype(float).tolist(), weight, means_of(tmp_path / "start"), spherical)
+    assert distances_in(done.stderr) == pytest.approx([average for _, average in wanted], rel=1e-5)
+    assert len(wanted) > 3
+    assert [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines] == wanted[-1][0]
+
+
+def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
+    cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is not installed")
+    x = blobs(seed=2, spread=2.5)
+    (tmp_path / "x.vw").write_text(text_of(x).replace("|f", "|"))
+    vwlite("cluster", "x.vw", "-f", "start", "-k", "5", "--passes", "1", "--quiet")
+    vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100", "--quiet")
+    start = np.array(means_of(tmp_path / "start"))
+    peer = cluster.KMeans(5, init=start, n_init=1, tol=0, max_iter=100).fit(x.astype(float))
+    found = [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines]
+    assert found == peer.labels_.tolist()
+
+
+def test_a_pipe_a_cache_and_threads_make_the_same_model(data, vwlite):
+    def made(name, *more, **given):
+        options = ("-k", "3", "--quiet", "--weight", "idf", "--min_df", "1", "--spherical", "--random_seed", "2")
+        vwlite("cluster", "-f", name, *options, *more, **given)
+        return (data / name).read_bytes()
+
+    one = made("one", "x.vw", "--threads", "1")
+    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
+    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
+    assert one == made("anew", "x.vw", "-c", "--kill_cache", "--lock-wait", "5")
+    assert one == made("blocks", "x.vw", "--block-size", "999")
+    assert one != made("other", "x.vw", "--seed", "5")
+
+
+def test_rows_that_have_no_room_are_read_again(data, vwlite, monkeypatch):
+    vwlite("cluster", "x.vw", "-f", "whole", "-k", "3", "--quiet")
+    monkeypatch.setattr("vwlite.solvers.clusters.train.Lloyd.room", lambda self, slots: 1000)
+    vwlite("cluster", "x.vw", "-f", "read", "-k", "3", "--quiet", "--block-size", "999")
+    assert (data / "whole").read_bytes() == (data / "read").read_bytes()
+
+
+def test_importance_is_so_many_examples(tmp_path, vwlite):
+    x, weight = blobs(30, spread=2.0), [number % 3 + 1 for number in range(30)]
+    (tmp_path / "x.vw").write_text(text_of(x, weight))
+    (tmp_path / "repeated.vw").write_text(text_of(np.repeat(x, weight, axis=0)))
+    vwlite("cluster", "x.vw", "-f", "start", "-k", "3", "--passes", "1", "--quiet")
+    told = [json.loads(vwlite("cluster", name, "-i", "start", "--passes", "9", "--json", "-", "--quiet").stdout)
+            for name in ("x.vw", "repeated.vw")]
+    assert told[0]["average_squared_distance"] == pytest.approx(told[1]["average_squared_distance"], rel=1e-5)
+    assert sum(told[0]["sizes"]) == 30 and sum(told[1]["sizes"]) == sum(weight)
+
+
+def test_empty_clusters_take_the_farthest_examples(tmp_path, vwlite):
+    lines = ["|w a"] * 8 + ["|w b", "|w c:5", "|w d:9"]
+    (tmp_path / "x.vw").write_text("\n".join(lines) + "\n")
+    for seed in range(5):
+        done = vwlite("cluster", "x.vw", "-k", "4", "-f", "m", "--seed", seed)
+        assert distances_in(done.stderr)[-1] == 0
+    seen = [line.split()[0] for line in vwlite("predict", "-i", "m", "x.vw").lines]
+    assert len({*seen[:8]}) == 1 and len({*seen}) == 4
+    vwlite("cluster", "-k", "2", "-f", "two", "--quiet", stdin="|w a\n|w b\n")
+    done = vwlite("cluster", "-i", "two", stdin="|w a\n|w a\n|w a:2\n")
+    assert "1 empty clusters take the examples farthest from their means" in done.stderr
+
+
+def test_examples_without_length_count_for_nothing(tmp_path, vwlite):
+    (tmp_path / "x.vw").write_text("|w a:2\n|w a b:0.1\n|\n|w c\n\n|w c:3 b:0.1\n|\n")
+    done = vwlite("cluster", "x.vw", "-k", "2", "-f", "m", "--spherical", "--json", "told")
+    assert "note: 2 examples have no length and count for nothing" in done.stderr
+    assert json.loads((tmp_path / "told").read_text())["examples"] == 4
+    answers = vwlite("predict", "-i", "m", "x.vw").lines
+    assert len(answers) == 6 and answers[2] == answers[5] == "0" and answers[0] == answers[1] != answers[3]
+    assert vwlite("predict", "-i", "m", "x.vw", "--scores").lines[2] == "0:1 1:1"
+
+
+@pytest.mark.parametrize("spherical", [False, True])
+def test_scores_are_squared_distances(spherical, tmp_path, vwlite):
+    x = blobs()
+    (tmp_path / "x.vw").write_text(text_of(x).replace("|f", "|"))
+    vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--quiet", *["--spherical"] * spherical)
+    means = means_of(tmp_path / "m")
+    rows = [unit(row) for row in x.astype(float).tolist()] if spherical else x.astype(float).tolist()
+    told = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
+    nearby = nearest(rows, means)
+    assert told["mean_squared_distance"] == pytest.approx(np.mean([one for _, one in nearby]), rel=1e-5)
+    for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--scores").lines, strict=True):
+        found = [float(pair.split(":")[1]) for pair in line.split()[:-1]]
+        assert found == pytest.approx([distance(row, mean) for mean in means], rel=1e-4, abs=1e-5)
+    unknown = vwlite("predict", "-i", "m", "--scores", stdin="|f unseen:3\n").stdout.split()
+    lengths = [sum(value**2 for value in mean) for mean in means]
+    expected = [length + (1 if spherical else 9) for length in lengths]
+    assert [float(pair.split(":")[1]) for pair in unknown] == pytest.approx(expected, rel=1e-5)
+
+
+def test_answers_stand_beside_their_lines(data, vwlite):
+    vwlite("cluster", "x.vw", "-k", "3", "-f", "m", "--quiet")
+    stdin = "c1 2.5 'tag |f 0:1\n|f 1:2\nx |f 0:nan\n\nc2 't|f unseen\nx |f 0:nan\n"
+    done = vwlite("predict", "-i", "m", stdin=stdin, status=65)
+    assert [re.sub(r"^\d", "N", line) for line in done.lines] == ["N tag", "N", "nan", "N t", "nan"]
+    vwlite("predict", "-i", "m", "x.vw", "-p", "answers")
+    assert len((data / "answers").read_text().splitlines()) == 120
+
+
+def test_agreement_with_labels(data, vwlite):
+    x = np.zeros((120, COLUMNS), np.float32)
+    x[np.arange(120), np.arange(120) % 3] = 5 + np.arange(120) % 7
+    text = text_of(x).replace("|f", "|")
+    (data / "x.vw").write_text(text)
+    vwlite("cluster", "x.vw", "-k", "3", "-f", "m", "--quiet", "--spherical")
+    told = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
+    assert told["nmi"] == pytest.approx(1) and told["purity"] == told["adjusted_rand"] == 1
+    assert told["mean_squared_distance"] == pytest.approx(0, abs=1e-6)
+    shown = vwlite("evaluate", "-i", "m", "x.vw", "--metric", "purity").stdout
+    assert shown == "purity  1\n"
+    mixed = [line.replace("c0", ("", "c1")[number % 2]) for number, line in enumerate(text.splitlines(True))]
+    (data / "mixed.vw").write_text("".join(mixed))
+    told = json.loads(vwlite("evaluate", "-i", "m", "mixed.vw", "--json", "-").stdout)["result"]
+    assert told["examples"] == 120 and told["purity"] == 1 and 0.7 < told["nmi"] < 1
+
+
+def test_clusters_are_shown_by_name(data, vwlite):
+    (data / "words.vw").write_text("|w apple apple pear\n|w apple pear\n|w zebra\n|w zebra zebra:2\n")
+    vwlite("cluster", "words.vw", "-f", "m", "-k", "2", "--names", "--spherical", "--quiet")
+    shown = vwlite("inspect", "m", "--top", "1").lines
+    words = {line.split()[3].partition(":")[0] for line in shown[-2:]}
+    assert words == {"w^apple", "w^zebra"} and "spherical" in shown[2]
+    told = json.loads(vwlite("inspect", "m", "--top", "1", "--json", "-").stdout)
+    assert {one["features"][0]["name"] for one in told["top"]} == {"w^apple", "w^zebra"}
+    assert [one["examples"] for one in told["top"]] == [2, 2]
+
+
+def test_columns_of_other_formats(data, vwlite):
+    (data / "x.csv").write_text("label,a,b\n1,0,1\n1,0,2\n2,9,1\n2,9,2\n")
+    vwlite("cluster", "x.csv", "--format", "csv", "--columns", "label=label", "-k", "2", "-f", "m", "--quiet")
+    done = vwlite("evaluate", "-i", "m", "x.csv", "--columns", "label=label", "--json", "-")
+    told = json.loads(done.stdout)["result"]
+    assert told["purity"] == 1 and told["mean_squared_distance"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("arguments", "status", "said"), [
+    (["cluster", "x.vw"], 2, "-k N says how many clusters there are to be"),
+    (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
+    (["cluster", "x.vw", "-k", "121"], 2, "-k 121 is more than there are examples: 120"),
+    (["cluster", "same.vw", "-k", "3"], 2, "-k 3 is more than there are different examples: 2"),
+    (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
+    (["cluster", "x.vw", "-k", "20", "--max-memory", "1e-6"], 2, "9 slots that occur, 20 clusters"),
+    (["cluster", "large.vw", "-k", "2"], 70, "distances are not finite numbers"),
+    (["serve", "-i", "m"], 2, "cluster are not served"),
+    (["cluster", "x.vw", "-k", "2", "--noconstant"], 2, "clusters have neither a constant"),
+    (["cluster", "x.vw", "-k", "2", "-c", "--names", "-f", "m2"], 2, "--names needs the names in the text"),
+    (["cluster", "x.vw", "-i", "m", "-k", "3"], 2, "-k 3 contradicts m"),
+    (["cluster", "x.vw", "-i", "m", "--spherical"], 2, "--spherical contradicts m"),
+    (["cluster", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
+    (["cluster", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite cluster'"),
+    (["predict", "-i", "m", "x.vw", "--probabilities"], 2, "--probabilities does not go with a model of clusters"),
+    (["evaluate", "-i", "m", "x.vw", "--metric", "auc"], 2, "a model of this kind has nmi, purity, adjusted_rand"),
+    (["explain", "-i", "m", "x.vw"], 2, "explain does not go with a model of clusters"),
+])
+def test_what_is_refused(arguments, status, said, data, vwlite):
+    (data / "same.vw").write_text("|w a\n|w b\n" * 4)
+    (data / "nothing.vw").write_text("")
+    (data / "large.vw").write_text("|w a:1e30 b:1e30\n|w a:-1e30\n|w b:1e30\n")
+    vwlite("cluster", "x.vw", "-f", "m", "-k", "2", "--quiet")
+    vwlite("train", "-f", "linear", "--quiet", stdin="1 |a b\n")
+    assert said in vwlite(*arguments, status=status).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("cluster_slot", lambda slots: slots[::-1].copy()),
+        ("cluster_slot", lambda slots: slots.astype(np.float64)),
+        ("cluster_means", lambda means: np.full_like(means, np.nan)),
+        ("cluster_totals", lambda totals: -totals),
+        *[(name, lambda array: array[:-1]) for name in ("cluster_slot", "cluster_means", "cluster_totals")],
+    ],
+)
+def test_damaged_models_are_refused(name, wrong, data, vwlite):
+    vwlite("cluster", "x.vw", "-f", "m", "-k", "2", "--quiet")
+    model = files.load(data / "m")
+    files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
+    done = vwlite("predict", "-i", "bad", "x.vw", status=76)
+    assert "is no model of this version's vwlite cluster" in done.stderr
+
+
+def test_half_a_model_is_refused(data, vwlite):
+    vwlite("cluster", "x.vw", "-f", "m", "-k", "2", "--quiet")
+    bytes_of = (data / "m").read_bytes()
+    (data / "cut").write_bytes(bytes_of[: len(bytes_of) // 2])
+    vwlite("predict", "-i", "cut", "x.vw", status=76)

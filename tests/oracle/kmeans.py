@@ -1,0 +1,35 @@
+"""Lloyd's k-means in plain Python: rows and means are lists of numbers."""
+
+
+def distance(row, mean):
+    return sum((a - b) ** 2 for a, b in zip(row, mean, strict=True))
+
+
+def nearest(rows, means):
+    """Of each row the number of the nearest mean, and the squared distance from it."""
+    found = []
+    for row in rows:
+        distances = [distance(row, mean) for mean in means]
+        found.append((distances.index(min(distances)), min(distances)))
+    return found
+
+
+def unit(row):
+    length = sum(value * value for value in row) ** 0.5
+    return [value / length for value in row] if length else row
+
+
+def lloyd(rows, weights, means, spherical=False):
+    """Clusters and average squared distance of every pass, up to that which changes no cluster; none becomes empty."""
+    rows, passes = [unit(row) for row in rows] if spherical else rows, []
+    while True:
+        found = nearest(rows, means)
+        clusters = [cluster for cluster, _ in found]
+        average = sum(w * d for w, (_, d) in zip(weights, found, strict=True)) / sum(weights)
+        passes.append((clusters, average))
+        if len(passes) > 1 and clusters == passes[-2][0]:
+            return passes
+        for number in range(len(means)):
+            members = [(w, row) for w, row, cluster in zip(weights, rows, clusters, strict=True) if cluster == number]
+            mean = [sum(w * row[k] for w, row in members) / sum(w for w, _ in members) for k in range(len(rows[0]))]
+            means[number] = unit(mean) if spherical else mean

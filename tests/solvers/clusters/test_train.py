@@ -1,0 +1,96 @@
+"""Lloyd's alternation on random rows: kernels against plain Python, and distances that never rise."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.kmeans import nearest
+
+from vwlite._native import nearest_means
+from vwlite.data.csr import Csr, offsets
+from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.train import Lloyd
+from vwlite.solvers.rows import Part
+
+BITS = 6
+
+
+def csr(dense):
+    return Csr(
+        offsets((dense != 0).sum(axis=1)), np.nonzero(dense)[1].astype(np.uint32), dense[dense != 0].astype(np.float32)
+    )
+
+
+class Source:
+    """Dense rows as a source of two parts."""
+
+    plan = SimpleNamespace(bits=BITS)
+
+    def __init__(self, x, weight):
+        self.x, self.weight = x, weight
+
+    def count_terms(self):
+        """There are no weights of terms."""
+
+    def parts(self):
+        half = len(self.x) // 2
+        for rows in (slice(0, half), slice(half, None)):
+            yield Part(None, csr(self.x[rows]), self.weight[rows].copy())
+
+
+@given(st.integers(5, 40), st.integers(2, 5), st.booleans(), st.integers(0, 2**32 - 1))
+def test_the_average_distance_never_rises(rows, clusters, spherical, seed):
+    draw = np.random.default_rng(seed)
+    x = np.where(draw.random((rows, 12)) < 0.5, 0, draw.normal(size=(rows, 12))).astype(np.float32)
+    x[:, 0] = 1 + np.arange(rows)  # so that all rows differ and have a length
+    weight = draw.integers(1, 4, rows).astype(np.float32)
+    said = []
+    found = Lloyd(ClusterConfig(clusters, spherical, seed=seed), Source(x, weight), None, 2**30, 2).run(said.append)
+    told = [float(line.split()[5].rstrip(",")) for line in said if line.startswith("pass")]
+    assert all(after <= before * (1 + 1e-5) + 1e-9 for before, after in pairwise(told))
+    assert found.totals[0].sum() == rows and found.totals[1].sum() == weight.sum()
+    assert (found.totals[0] > 0).all() and np.isfinite(found.means).all()
+    if spherical:
+        assert np.linalg.norm(found.means, axis=0) == pytest.approx(np.ones(clusters), rel=1e-5)
+
+
+@given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 2**32 - 1), st.data())
+def test_kernels_are_the_twin(rows, clusters, seed, data):
+    draw = np.random.default_rng(seed)
+    x = np.where(draw.random((rows, 11)) < 0.4, 0, draw.normal(size=(rows, 11))).astype(np.float32)
+    means, weight = draw.normal(size=(11, clusters)).astype(np.float32), draw.integers(0, 3, rows).astype(np.float32)
+    terms, squares = csr(x), (means.astype(float) ** 2).sum(axis=0)
+    arrays = terms.indptr, terms.indices, terms.values
+    cluster, found, cut = np.full(rows, -1, np.int32), np.zeros(rows), data.draw(st.integers(0, rows))
+    for begin, end in ((cut, rows), (0, cut)):
+        nearest_means.assign(*arrays, means, squares, cluster, found, begin, end)
+    wanted = nearest(x.astype(float).tolist(), means.T.astype(float).tolist())
+    assert found == pytest.approx(np.array([one for _, one in wanted]), rel=1e-5, abs=1e-5)
+    every = np.zeros((rows, clusters))
+    nearest_means.distances(*arrays, means, squares, every)
+    assert (every[np.arange(rows), cluster] == found).all() and (every.min(axis=1) == found).all()
+    sums, totals = np.zeros((11, clusters)), np.zeros((3, clusters))
+    nearest_means.add_members(*arrays, weight, cluster, found, sums, totals)
+    member = (np.arange(clusters) == cluster[:, None]) * weight[:, None]
+    assert sums == pytest.approx(x.T.astype(float) @ member, abs=1e-9)
+    assert totals == pytest.approx(np.array([(member > 0).sum(axis=0), member.sum(axis=0), found @ member]), abs=1e-9)
+
+
+def test_kernels_refuse_what_does_not_fit():
+    terms, means, squares = csr(np.eye(3, dtype=np.float32)), np.zeros((3, 2), np.float32), np.zeros(2)
+    arrays = terms.indptr, terms.indices, terms.values
+    cluster, distance = np.zeros(3, np.int32), np.zeros(3)
+    for wrong in (means[:2], means[:, :0].copy()):
+        with pytest.raises(IndexError):
+            nearest_means.assign(*arrays, wrong, squares, cluster, distance, 0, 3)
+    with pytest.raises(IndexError):
+        nearest_means.assign(*arrays, means, squares, cluster, distance, 0, 4)
+    with pytest.raises(IndexError):
+        nearest_means.distances(*arrays, means, squares[:1], np.zeros((3, 2)))
+    with pytest.raises(IndexError):
+        nearest_means.add_members(
+            *arrays, np.ones(3, np.float32), cluster + 2, distance, np.zeros((3, 2)), np.zeros((3, 2))
+        )

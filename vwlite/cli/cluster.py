@@ -1,0 +1,45 @@
+"""``vwlite cluster``."""
+
+from typing import Any
+
+import click
+
+from vwlite.cli import options
+from vwlite.cli.parser import Command
+from vwlite.cli.root import SETTINGS
+from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.training.output_config import INITIAL
+
+
+@click.command("cluster", cls=Command, context_settings=SETTINGS, short_help="Find clusters of text by k-means.")
+@options.data_files
+@options.output("model")
+@options.declared(INITIAL)
+@options.options_in(ClusterConfig)
+@options.data_options
+@options.cache_options_without_k
+@options.table_options
+@options.feature_options
+@options.weighting_options
+@options.random_options
+@options.bad_line_options
+@options.names_option
+@options.lock_option
+@options.json_option("Write sizes and distances of the clusters as JSON; - is stdout.")
+@options.quiet()
+def command(**arguments: Any) -> int:
+    """Find clusters of text by k-means, without its labels.
+
+    \b
+    vwlite cluster text.vw -f model -k 20 --spherical --weight idf --names
+    vwlite predict -i model new.vw
+    vwlite inspect model --top 10
+
+    Labels are any words; they are not looked at. Examples go to the nearest mean and means to their examples until no
+    example changes its cluster; examples are kept in memory where there is room, else they are read from a cache, a
+    temporary one when none is named. The start are -k examples drawn by --random_seed; with -i the means of a model.
+    With --spherical only the direction of examples counts, which is what texts of different length need.
+    """
+    from vwlite.cli.runs.cluster import run
+
+    return run(arguments)

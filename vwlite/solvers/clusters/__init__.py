@@ -1,0 +1,1 @@
+"""Clusters of hashed text by k-means, ``vwlite cluster``."""

@@ -1,0 +1,17 @@
+"""Options of clusters: plain data, so that ``--help`` shows them without NumPy."""
+
+from __future__ import annotations
+
+from vwlite.options import Config, config, option
+
+
+@config
+class ClusterConfig(Config):
+    """``clusters`` 0 stands for a number that is not given."""
+
+    clusters: int = option(0, "Clusters.", spelled=("-k", "--clusters"), low=2, high=100_000, settled=True, shown="")
+    spherical: bool = option(
+        False, "Examples and means of length 1: the nearest mean is that of the largest cosine.", settled=True
+    )
+    passes: int = option(100, "Passes over the data at most; fewer where no example changes its cluster.", low=1)
+    seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)

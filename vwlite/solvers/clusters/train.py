@@ -1,0 +1,224 @@
+"""k-means by Lloyd's alternation: the nearest mean of every example, then the mean of every cluster's examples.
+
+Lloyd, IEEE Transactions on Information Theory 28 (1982); with means of length 1 Dhillon and Modha, Machine Learning 42
+(2001). Neither step raises the sum of the squared distances, so that it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from vwlite._native import nearest_means
+from vwlite.data.csr import Csr
+from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.features.random_features import mix64
+from vwlite.memory_limit import check_memory
+from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece
+from vwlite.solvers.rows import RowSource, SlotRows
+from vwlite.training.display import Steps, no_steps
+
+ROUNDING = 1e-6  # squared distances below this share of the squared lengths may be 0
+BYTES = 12.0  # of a slot and cluster: a mean in single precision, a sum in double precision
+
+
+@dataclass(slots=True)
+class Clusters:
+    """``means`` float32[s, k] over ``slots`` uint32[s], ascending.
+
+    ``totals`` float64[3, k]: examples of each cluster, the sum of their weights, and of these times their squared
+    distances from the means as they were when they were assigned.
+    """
+
+    slots: np.ndarray
+    means: np.ndarray
+    totals: np.ndarray
+    passes: int
+
+    @property
+    def distance(self) -> float:
+        """The average squared distance."""
+        _, weight, distance = self.totals.sum(axis=1).tolist()
+        return distance / weight if weight else 0.0
+
+
+def squares_of(means: np.ndarray, spherical: bool) -> np.ndarray:
+    """float64[k]: the squares of the lengths of means."""
+    return np.ones(means.shape[1]) if spherical else np.einsum("sk,sk->k", means, means, dtype=np.float64)
+
+
+class Lloyd:
+    """``means`` float32[slots, k], and ``sums`` float64[slots, k] of what was assigned to them."""
+
+    def __init__(
+        self, config: ClusterConfig, source: RowSource, before: Clusters | None, memory: float, threads: int
+    ) -> None:
+        self.config, self.source, self.before, self.memory = config, source, before, memory
+        slots = SlotRows(source.plan.bits, before.slots if before else np.zeros(0, np.uint32))
+        self.rows = NumberedRows(source, slots, config.spherical, self.room)
+        self.totals = np.zeros((3, config.clusters))
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads)
+
+    def room(self, slots: int) -> float:
+        """Bytes left for rows. Raises UsageError for means of too many slots."""
+        need = slots * BYTES * self.config.clusters
+        what = f"{slots:,} slots that occur, {self.config.clusters} clusters"
+        check_memory(need, self.memory, what, "a smaller -k or -b needs less")
+        return self.memory - need
+
+    def run(self, say: Callable[[str], None], steps: Steps = no_steps) -> Clusters:
+        """``steps`` gets the lines of each pass, as they come.
+
+        Raises DataError where there is no example, UsageError where there are fewer different ones than clusters,
+        Diverged where distances are no numbers.
+        """
+        self.source.count_terms()
+        with self.pool:
+            self.begin(steps)
+            if self.rows.without_length:
+                say(f"note: {self.rows.without_length} examples have no length and count for nothing")
+            before, number = np.inf, 0
+            while number < self.config.passes:
+                number += 1
+                changed = self.assign_all(steps)
+                _, weight, cost = self.totals.sum(axis=1).tolist()
+                if not np.isfinite(cost):
+                    raise Diverged("distances are not finite numbers: features are too large")
+                share = 100 * changed / max(int((self.rows.weight > 0).sum()), 1)
+                say(f"pass {number}: average squared distance {cost / weight:.6g}, {share:.3g}% changed cluster")
+                filled = self.fill(say)
+                if not filled and (not changed or cost >= before):
+                    break
+                before = cost
+                self.move()
+        return self.clusters(number)
+
+    def begin(self, steps: Steps) -> None:
+        """Read the data for the first time; the means are those of the model gone on from, or some examples."""
+        done, clusters = 0, self.config.clusters
+        for piece in self.rows:
+            done += len(piece.weight)
+            steps(done, None)
+        there = int((self.rows.weight > 0).sum())
+        if not there:
+            raise DataError("there is no example")
+        if self.before:
+            known = len(self.before.slots)
+            self.means = np.zeros((len(self.rows.rows), clusters), np.float32)
+            self.means[:known] = self.before.means
+        elif there < clusters:
+            raise UsageError(f"-k {clusters} is more than there are examples: {there}")
+        else:
+            self.means = dense(self.rows.take(self.drawn()), len(self.rows.rows))
+        self.squares = squares_of(self.means, self.config.spherical)
+        self.sums = np.zeros(self.means.shape)
+        self.cluster = np.full(len(self.rows.weight), -1, np.int32)
+
+    def drawn(self) -> np.ndarray:
+        """int64[k], ascending: rows drawn without replacement, as likely as their weights.
+
+        Those of the smallest exponential times of these rates (Efraimidis and Spirakis, Information Processing Letters
+        97, 2006), functions of seed and row.
+        """
+        numbers = np.arange(1, len(self.rows.weight) + 1, dtype=np.uint64)
+        bits = mix64(mix64(np.array([self.config.seed + 1], np.uint64)) ^ mix64(numbers)) >> np.uint64(11)
+        with np.errstate(divide="ignore"):
+            times = -np.log((bits.astype(np.float64) + 0.5) / 2**53) / self.rows.weight
+        return np.sort(np.argsort(times, kind="stable")[: self.config.clusters])
+
+    def assign_all(self, steps: Steps) -> int:
+        """Assign all examples, and sum them up. Answers how many have changed their cluster."""
+        self.sums[:] = 0
+        self.totals[:] = 0
+        begin, changed = 0, 0
+        steps(begin, len(self.cluster))
+        for piece in self.rows:
+            cluster, distance = self.nearest(piece)
+            terms = piece.terms
+            nearest_means.add_members(
+                terms.indptr, terms.indices, terms.values, piece.weight, cluster, distance, self.sums, self.totals
+            )
+            end = begin + len(cluster)
+            changed += int(((self.cluster[begin:end] != cluster) & (piece.weight > 0)).sum())
+            self.cluster[begin:end] = cluster
+            begin = end
+            steps(begin, len(self.cluster))
+        return changed
+
+    def nearest(self, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+        """int32[rows], float64[rows]: clusters, and squared distances from their means."""
+        terms, rows = piece.terms, len(piece.weight)
+        cluster, distance = np.empty(rows, np.int32), np.empty(rows)
+        arrays = terms.indptr, terms.indices, terms.values, self.means, self.squares, cluster, distance
+        edges = np.searchsorted(terms.indptr, np.linspace(0, terms.indptr[-1], self.threads + 1)[1:-1])
+        edges = [0, *edges.tolist(), rows]
+        work = [
+            self.pool.submit(nearest_means.assign, *arrays, begin, end)
+            for begin, end in pairwise(edges)
+        ]
+        for one in work:
+            one.result()
+        return cluster, distance
+
+    def fill(self, say: Callable[[str], None]) -> bool:
+        """Clusters that have become empty take the examples farthest from their means. Answers whether there were any.
+
+        Raises UsageError where all examples are where means are.
+        """
+        empty = np.flatnonzero(self.totals[0] == 0)
+        if not len(empty):
+            return False
+        far = self.farthest(len(empty))
+        if not len(far):
+            there = self.config.clusters - len(empty)
+            raise UsageError(f"-k {self.config.clusters} is more than there are different examples: {there}")
+        terms = self.rows.take(far)
+        for number, (row, cluster) in enumerate(zip(far.tolist(), empty.tolist(), strict=False)):
+            place, weight = terms.row(number), float(self.rows.weight[row])
+            moved = weight * terms.values[place].astype(np.float64)
+            for at, sign in ((int(self.cluster[row]), -1), (cluster, 1)):
+                self.sums[terms.indices[place], at] += sign * moved
+                self.totals[:2, at] += sign, sign * weight
+            self.cluster[row] = cluster
+        say(f"note: {len(empty)} empty clusters take the examples farthest from their means")
+        return True
+
+    def farthest(self, count: int) -> np.ndarray:
+        """int64, ascending: at most so many rows, none of them alone in its cluster, nor where its mean is."""
+        distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
+        own = self.squares[self.cluster]
+        distances[(self.rows.weight <= 0) | (distances <= ROUNDING * own)] = 0
+        left, found = self.totals[0].copy(), []
+        for row in np.argsort(-distances, kind="stable").tolist():
+            if len(found) == count or not distances[row]:
+                break
+            if left[self.cluster[row]] > 1:
+                left[self.cluster[row]] -= 1
+                found.append(row)
+        return np.sort(np.array(found, np.int64))
+
+    def move(self) -> None:
+        """Means of the clusters' examples; where these come to nothing, the mean stays."""
+        length = np.sqrt(np.einsum("sk,sk->k", self.sums, self.sums)) if self.config.spherical else self.totals[1]
+        there = (self.totals[0] > 0) & (length > 0)
+        self.sums /= np.where(there, length, 1)
+        np.copyto(self.means, self.sums, where=there, casting="same_kind")
+        self.squares = squares_of(self.means, self.config.spherical)
+
+    def clusters(self, passes: int) -> Clusters:
+        slots = self.rows.rows.slots
+        order = np.argsort(slots)
+        return Clusters(slots[order], self.means[order], self.totals, passes)
+
+
+def dense(rows: Csr, slots: int) -> np.ndarray:
+    """float32[slots, rows]: the rows as columns."""
+    made = np.zeros((slots, len(rows)), np.float32)
+    made[rows.indices, rows.owner] = rows.values
+    return made
