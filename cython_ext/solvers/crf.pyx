@@ -12,7 +12,7 @@ from solvers.label_chain cimport (
     Chain, Lattice, Terms, Weights, add_scores, add_to_pairs, backward_step, close_lattice, compute_scores, forward, label_score,
     open_lattice, reserve_tokens, step_of,
 )
-from solvers.l1_penalties cimport NAIVE, Schedule, open_schedule, rate_of, shrink_all
+from solvers.l1_penalties cimport NAIVE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 
 
@@ -25,6 +25,8 @@ cdef struct Steps:
 cdef struct GradientTarget:
     double *out                 # (weights,) where gradients are added; NULL if they are not needed
     double step                 # factor on the gradient
+    double *sums                # (weights,) where they are added once more, ``iterates`` times, if that is not 0
+    double iterates
 
 
 cdef Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
@@ -62,6 +64,24 @@ cdef Chain open_chain(data, pairs) except *:
     return c
 
 
+cdef inline void add_to_target(const Terms *terms, int64_t token, const double *slope, const GradientTarget *s) noexcept nogil:
+    add_to_pairs(terms, token, slope, s.out, s.step)
+    if s.iterates > 0:
+        add_to_pairs(terms, token, slope, s.sums, s.step * s.iterates)
+
+
+cdef inline void add_transitions(const Chain *c, int64_t first, size_t tokens, const Lattice *f, double *out,
+                                 double step) noexcept nogil:
+    """Add ``step`` times the gradient of the transition weights, of one sequence."""
+    cdef size_t labels = c.labels, t, i
+    cdef double factor
+    for i in range(labels * labels):
+        factor = 1 if c.edges else f.step[i]
+        out[i] -= step * f.expected[i] * factor
+    for t in range(1, tokens):
+        out[c.label[first + t - 1] * labels + c.label[first + t]] += step
+
+
 cdef inline void add_expected_transitions(const Chain *c, size_t t, const double *inflow, const double *before, Lattice *f,
                                           int64_t token, const GradientTarget *s) noexcept nogil:
     """Add the expected transitions into token ``t``, without the factors that all tokens share; with edge features also their
@@ -80,7 +100,7 @@ cdef inline void add_expected_transitions(const Chain *c, size_t t, const double
             f.edge[z * labels + y] = -before[z] * step[z * labels + y] * inflow[y]
             f.expected[z * labels + y] -= f.edge[z * labels + y]
     f.edge[c.label[token - 1] * labels + c.label[token]] += 1
-    add_to_pairs(&c.edge, token, f.edge, s.out, s.step)
+    add_to_target(&c.edge, token, f.edge, s)
 
 
 cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Lattice *f, const GradientTarget *s) noexcept nogil:
@@ -89,8 +109,6 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
     cdef double *beta = f.beta
     cdef double *inflow = f.beta + labels
     cdef double *slope
-    cdef double *out
-    cdef double factor
     if c.transitions:
         memset(f.expected, 0, square * sizeof(double))
     for y in range(labels):
@@ -103,18 +121,15 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
         for y in range(labels):
             slope[y] = -f.alpha[t * labels + y] * beta[y]
         slope[c.label[first + t]] += 1
-        add_to_pairs(&c.state, first + t, slope, s.out, s.step)
+        add_to_target(&c.state, first + t, slope, s)
         if c.transitions and t:
             backward_step(c, t, beta, beta, inflow, f)
             add_expected_transitions(c, t, inflow, f.alpha + (t - 1) * labels, f, first + t, s)
     if not c.transitions or tokens < 2:
         return
-    out = s.out + c.first_transition
-    for i in range(square):
-        factor = 1 if c.edges else f.step[i]
-        out[i] -= s.step * f.expected[i] * factor
-    for t in range(1, tokens):
-        out[c.label[first + t - 1] * labels + c.label[first + t]] += s.step
+    add_transitions(c, first, tokens, f, s.out + c.first_transition, s.step)
+    if s.iterates > 0:
+        add_transitions(c, first, tokens, f, s.sums + c.first_transition, s.step * s.iterates)
 
 
 cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Lattice *f) noexcept nogil:
@@ -123,7 +138,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
     cdef double eta
     cdef bint finite
     cdef GradientTarget slopes
-    slopes.out = w.weight
+    slopes.out, slopes.sums = w.weight, w.memory
     for j in range(steps.first, steps.last):
         row = steps.order[j]
         tokens = c.sequence[row + 1] - c.sequence[row]
@@ -140,7 +155,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
             return UNSTABLE
         if s.penalty == NAIVE:
             shrink_all(w.weight, steps.weights, eta * s.share)
-        slopes.step = eta * c.weight[row]
+        slopes.step, slopes.iterates = eta * c.weight[row], iterates_before(s, j)
         add_gradient(c, c.sequence[row], tokens, f, &slopes)
         s.cumulative_penalty += eta * s.share
     return OK
@@ -211,6 +226,7 @@ def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, 
         raise ValueError("the weights do not fit")
     if not weights.shape[0] or not rows.shape[0]:
         return 0.0
+    s.sums, s.iterates = NULL, 0
     w.weight, w.memory = <double *>&weights[0], NULL
     w.state_step = w.edge_step = NULL
     s.out = &gradient[0] if gradient is not None else NULL

@@ -13,6 +13,7 @@ cdef enum:                  # in the order of vwlite.solvers.loglinear.config.PE
     NAIVE = 0
     CLIPPING = 1            # memory: u when the weight was last penalised
     CUMULATIVE = 2          # memory: q, the total penalty received, with its sign
+    NONE = 3                # memory: of a mean, the sum of each change times the iterates in the mean before it
 
 
 cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RATES
@@ -25,7 +26,7 @@ cdef enum:
 
 
 cdef struct Schedule:
-    int penalty                # NAIVE, CLIPPING or CUMULATIVE
+    int penalty                # NAIVE, CLIPPING, CUMULATIVE or NONE
     int rate                   # HARMONIC or EXPONENTIAL
     double start               # eta_0
     double decay               # alpha of the exponential rate
@@ -33,6 +34,7 @@ cdef struct Schedule:
     double examples            # N, in a pass
     double share               # C / N
     double cumulative_penalty  # u
+    double before_mean         # updates before the mean of the iterates begins, of all passes; below 0: there is no mean
     double power, ratio        # exponential rate: decay^passes at the last step; its factor from a step to the next
 
 
@@ -41,6 +43,7 @@ cdef inline Schedule open_schedule(source):
     cdef Schedule s
     s.penalty, s.rate, s.start, s.decay = source.penalty, source.rate, source.start, source.decay
     s.begin, s.examples, s.share, s.cumulative_penalty = source.begin, source.examples, source.share, source.cumulative_penalty
+    s.before_mean = source.before_mean
     s.power, s.ratio = 1, pow(s.decay, 1 / s.examples)
     return s
 
@@ -58,6 +61,12 @@ cdef inline double rate_of(Schedule *s, int64_t step) noexcept nogil:
     else:
         s.power = pow(s.decay, s.begin + <double>step / s.examples)
     return s.start * s.power
+
+
+cdef inline double iterates_before(const Schedule *s, int64_t step) noexcept nogil:
+    """How many iterates the mean is of before update ``step`` of this pass; 0 where there is no mean."""
+    cdef double count = s.begin * s.examples + <double>step - s.before_mean
+    return count if s.before_mean >= 0 and count > 0 else 0
 
 
 cdef extern from "solvers/l1_penalties_simd.h" nogil:

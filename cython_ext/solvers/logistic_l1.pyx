@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
 from losses.logistic cimport sigmoid, softplus
-from solvers.l1_penalties cimport CUMULATIVE, NAIVE, Schedule, open_schedule, rate_of, settle_all, settle_one, shrink_all
+from solvers.l1_penalties cimport CUMULATIVE, NAIVE, Schedule, iterates_before, open_schedule, rate_of, settle_all, settle_one, shrink_all
 from base.status cimport OK, STOPPED, UNSTABLE
 
 
@@ -72,7 +72,7 @@ cdef inline void prefetch_row(const Data *d, size_t row) noexcept nogil:
 cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *memory, Schedule *s) noexcept nogil:
     cdef size_t j, row
     cdef int64_t i
-    cdef double eta, margin, step
+    cdef double eta, margin, step, iterates
     cdef bint large = steps.weights > CACHED
     for j in range(steps.first, steps.last):
         if unlikely(d.stop[0]):
@@ -98,6 +98,10 @@ cdef int take_steps(const Data *d, const Steps *steps, double *weight, double *m
         step = eta * d.weight[row] * neg_gradient(margin, d.label[row])
         for i in range(d.start[row], d.start[row + 1]):
             weight[d.feature[i]] += step * d.value[i]
+        iterates = iterates_before(s, j)
+        if iterates > 0:
+            for i in range(d.start[row], d.start[row + 1]):
+                memory[d.feature[i]] += iterates * step * d.value[i]
         s.cumulative_penalty += eta * s.share
     return OK
 

@@ -121,6 +121,9 @@ CHANGES = {  # options: options without
     "--solver owlqn --passes 2": "--solver owlqn",
     "--penalty clipping": "",
     "--penalty naive": "",
+    "--penalty none": "",
+    "--penalty none --average": "--penalty none",
+    "--penalty none --average --average_after 9": "--penalty none --average",
     "--rate harmonic": "",
     "-l 0.3": "",
     "--learning_rate 0.3": "",
@@ -179,13 +182,29 @@ def test_dense_pairs_and_edges_have_weights_of_their_own(vwlite):
 
 
 @pytest.mark.parametrize("run", [crf, multinomial])
-@pytest.mark.parametrize("options", ["", "--penalty clipping", "--penalty naive --rate harmonic"])
+@pytest.mark.parametrize("options", ["", "--penalty clipping", "--penalty naive --rate harmonic", "--penalty none"])
 def test_going_on_is_exact(run, options, vwlite, tmp_path):
     run(vwlite, *options.split(), "--passes", "5", "-f", "half")
     data = "tags.vw" if run is crf else "named.vw"
     l1(vwlite, data, "--initial_regressor", "half", "--passes", "4", "-f", "whole")
     run(vwlite, *options.split(), "--passes", "9", "-f", "m")
     assert same(tmp_path, "whole", "m")
+
+
+@pytest.mark.parametrize("run", [crf, multinomial])
+def test_after_a_mean_the_last_weights_go_on(run, vwlite):
+    data = "tags.vw" if run is crf else "named.vw"
+    run(vwlite, "--penalty", "none", "--average", "--passes", "4", "-f", "mean")
+    run(vwlite, "--penalty", "none", "--passes", "4", "-f", "last")
+    mean, last = load("mean"), load("last")
+    assert not np.allclose(mean.weights, last.weights)
+    np.testing.assert_array_equal(mean.table[1], last.weights)
+    for name in ("mean", "last"):
+        l1(vwlite, data, "-i", name, "-f", f"{name}.9", "--passes", "5", "--penalty", "none")
+    np.testing.assert_array_equal(load("mean.9").weights, load("last.9").weights)
+    l1(vwlite, data, "-i", "mean", "-f", "again", "--passes", "5")
+    assert load("again").config.average and not np.allclose(load("again").weights, load("last.9").weights)
+    np.testing.assert_array_equal(load("again").table[1], load("last.9").weights)
 
 
 def test_going_on_with_two_classes(vwlite, tmp_path):
@@ -303,6 +322,9 @@ def test_lock(vwlite):
         ("--decay_learning_rate 1", "above 0 and below 1"),
         ("--names -c", "--names"),
         ("--penalty clipped", "penalty"),
+        ("--penalty none --l1 2", "--l1 does nothing without --penalty naive or --penalty clipping or"),
+        ("--average", "--average needs --penalty none: a mean of sparse weights is not sparse"),
+        ("--penalty none --average_after 3", "--average_after does nothing without --average"),
     ],
 )
 def test_refused_options(options, message, vwlite):

@@ -12,8 +12,11 @@ def rate(config, passes):
     return config["eta"] / (1 + passes)
 
 
-def sgd(weights, gradient, orders, config, l1):
-    """The weights after steps over ``orders``, a list of rows for each pass; ``gradient(weights, row)`` is of log p."""
+def sgd(weights, gradient, orders, config, l1, iterates=None):
+    """The weights after steps over ``orders``, a list of rows for each pass; ``gradient(weights, row)`` is of log p.
+
+    ``iterates``: a list that the weights after each step are added to.
+    """
     w, q, due = np.array(weights), np.zeros(len(weights)), 0.0
     for number, order in enumerate(orders):
         for step, row in enumerate(order):
@@ -24,6 +27,10 @@ def sgd(weights, gradient, orders, config, l1):
                 w = w + eta * g - share * np.sign(w)
                 continue
             w = w + eta * g
+            if iterates is not None:
+                iterates.append(w)
+            if config["penalty"] == "none":
+                continue
             due += share
             for i in range(len(w)):
                 if config["penalty"] == "clipping":

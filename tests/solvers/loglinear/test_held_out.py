@@ -44,6 +44,12 @@ class Still:
     def log_likelihood(self, weights):
         return -1.0
 
+    def begin(self, examples):
+        pass
+
+    def kept(self, copy=False):
+        return self.table
+
     def run_pass(self, problem, rows):
         self.passes += 1
 

@@ -19,16 +19,23 @@ ROW = st.tuples(st.sampled_from([-1, 1]), st.lists(st.sampled_from("abcdef"), ma
 def learned(part, config, passes=PASSES, start=0.0):
     sgd = Sgd(config, np.zeros((2, part.problem.weights)))
     sgd.table[0] = start
+    sgd.begin(len(part.rows))
     for _ in range(passes):
         sgd.run_pass(part.problem, part.rows)
     return sgd
 
 
 def twin(part, config, gradient, start=0.0):
+    """The weights in the end, or the mean of those after the steps that it is of."""
     orders = [part.rows[order_of(len(part.rows), config.seed, number)] for number in range(PASSES)]
     schedule = {"rate": config.rate, "eta": config.initial_learning_rate, "alpha": config.decay}
     options = {"penalty": config.penalty, **schedule}
-    return oracle.sgd(start + np.zeros(part.problem.weights), gradient, orders, options, config.l1)
+    iterates = []
+    last = oracle.sgd(start + np.zeros(part.problem.weights), gradient, orders, options, config.l1, iterates)
+    if not config.average:
+        return last
+    before = PASSES * len(part.rows) // 2 if config.average_after is None else config.average_after
+    return np.mean(iterates[before:], 0) if iterates[before:] else last
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -70,6 +77,42 @@ def test_chains(penalty, edge, corpus, l1):
     start = np.random.default_rng(1).normal(size=part.problem.weights) if penalty == "naive" else 0.0
     found = learned(part, config, start=start).weights
     np.testing.assert_allclose(found, twin(part, config, gradient, start), atol=1e-10)
+
+
+AFTER = st.sampled_from([None, 0, 1, 7, 99])
+
+
+@given(rows=st.lists(ROW, min_size=1, max_size=12), after=AFTER, rate=st.sampled_from(RATES))
+@settings(max_examples=40, deadline=None)
+def test_the_mean_of_two_classes(rows, after, rate):
+    part = binary_part("".join(f"{label} |w {' '.join(words)}\n" for label, words in rows))
+    problem = part.problem
+    dense = np.zeros((problem.examples, problem.weights))
+    for row in range(problem.examples):
+        here = problem.terms.row(row)
+        np.add.at(dense[row], problem.terms.indices[here], problem.terms.values[here])
+    config = L1Config(penalty="none", average=True, average_after=after, rate=rate, passes=PASSES, learning_rate=0.7)
+    expected = twin(part, config, oracle.logistic_gradient(dense, problem.label))
+    found = learned(part, config)
+    np.testing.assert_allclose(found.weights, expected, atol=1e-10)
+    last = learned(part, L1Config(penalty="none", rate=rate, learning_rate=0.7)).weights
+    np.testing.assert_array_equal(found.kept()[1], last)
+
+
+@pytest.mark.parametrize("edge", [False, True])
+@given(corpus=CORPUS, after=AFTER)
+@settings(max_examples=15, deadline=None)
+def test_the_mean_of_chains(edge, corpus, after):
+    part = chain_part(text_of(corpus, edge), edge=("e",) if edge else ())
+    sequences = twins(part.problem)
+    config = L1Config(
+        model="crf", penalty="none", average=True, average_after=after, passes=PASSES, learning_rate=0.3
+    )
+
+    def gradient(w, row):
+        return part.problem.weight[row] * sequences[row].gradient(w)
+
+    np.testing.assert_allclose(learned(part, config).weights, twin(part, config, gradient), atol=1e-9)
 
 
 def test_a_large_penalty_leaves_nothing():

@@ -73,7 +73,8 @@ def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) ->
     changes = configs.chosen(L1Config, typed)
     if initial:
         check_learner(initial.path, initial.config, changes)
-    config = replace(initial.config, **changes) if initial else L1Config(**changes)
+    no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
+    config = replace(initial.config, **{**no_mean, **changes}) if initial else L1Config(**changes)
     check_needs(config, changes)
     return config
 
@@ -90,9 +91,10 @@ def report(done: TrainResult) -> dict[str, Any]:
     """Options, and the figures of every pass, as JSON data."""
     config, history = done.job.config, done.trained.history
     kept = next(entry for entry in history if entry["pass"] == done.trained.passes)
-    names = ("model", "l1", "solver", "penalty", "rate", "decay")
+    names = ("model", "solver", "penalty", "rate", "decay")
     return {
         **{name: getattr(config, name) for name in names},
+        "l1": config.strength,
         "learning_rate": config.initial_learning_rate,
         "examples": done.examples,
         "weights": done.trained.table.shape[1],

@@ -6,7 +6,7 @@ from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 MODELS = ("binary", "multinomial", "crf")
-PENALTIES = ("naive", "clipping", "cumulative")  # in the order of solvers/l1_penalties.pxd
+PENALTIES = ("naive", "clipping", "cumulative", "none")  # in the order of solvers/l1_penalties.pxd
 RATES = ("harmonic", "exponential")
 SOLVERS = ("sgd", "owlqn")
 PASSES = {"sgd": 30, "owlqn": 1000}
@@ -43,13 +43,16 @@ class L1Config(Config):
         "binary", "Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).", key="kind_of_model",
         choices=MODELS, settled=True,
     )
-    l1: float = option(1.0, "C of the objective: sum of log p(y|x) - C |w|.", low=0)
+    l1: float = option(
+        1.0, "C of the objective: sum of log p(y|x) - C |w|.", low=0,
+        needs=("penalty=naive", "penalty=clipping", "penalty=cumulative"),
+    )
     solver: str = option(
         "sgd", "Stochastic gradient steps, or batch quasi-Newton (OWL-QN).", choices=SOLVERS
     )
     penalty: str = option(
         "cumulative",
-        "On all weights at each step; or on the example's, what is due, never across zero; or what is due in all.",
+        "On all weights at each step; on the example's, what is due, never across zero; or what is due in all; none.",
         choices=PENALTIES, needs=("solver=sgd",),
     )
     rate: str = option(
@@ -78,6 +81,13 @@ class L1Config(Config):
     shuffle: bool = option(
         True, "Random order in every pass.", spelled=("--shuffle/--no-shuffle",), shown="yes", needs=("solver=sgd",)
     )
+    average: bool = option(
+        False, "Predict with the mean of the weights after every step, not with the last ones.", needs=("penalty=none",)
+    )
+    average_after: int | None = option(
+        None, "Steps before the mean begins.", unit="steps", low=0, shown="half of those that passes may have",
+        needs=("average",),
+    )
     seed: int = option(0, "Seed of these orders.", spelled=("--random_seed", "--seed"), needs=("solver=sgd",))
 
     def __post_init__(self) -> None:
@@ -85,6 +95,15 @@ class L1Config(Config):
             raise UsageError("--edge conditions transitions between labels: it needs --model crf")
         if self.dense_pairs and self.model == "binary":
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial or crf")
+        if self.average and (self.penalty != "none" or self.solver != "sgd"):
+            raise UsageError("--average needs --penalty none: a mean of sparse weights is not sparse")
+        if self.average_after is not None and not self.average:
+            raise UsageError("--average_after needs --average")
+
+    @property
+    def strength(self) -> float:
+        """C, where there is a penalty."""
+        return 0.0 if self.penalty == "none" else self.l1
 
     @property
     def initial_learning_rate(self) -> float:

@@ -18,7 +18,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "learner": CHAIN,
         "model": config.model,
         "labels": pairs.labels,
-        "l1": config.l1,
+        "l1": config.strength,
         "solver": config.solver,
         **({"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}),
         "bits": model.features.bits,

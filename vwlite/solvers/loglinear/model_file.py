@@ -51,7 +51,7 @@ class LoadedModel:
     features: FeatureConfig
     pairs: Pairs | None
     slots: np.ndarray | None
-    table: np.ndarray  # float64[2, weights]
+    table: np.ndarray  # float64[2, weights]: weights and memory; of a mean this and the last weights
     names: NameIndex | None
 
     @property
@@ -86,12 +86,18 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
         **about.input.kept,
         "names": about.names is not None,
         "l1": {
-            **{name: value for name, value in asdict(about.config).items() if name != "passes"},
+            **options_of(about.config),
             "due": trained.cumulative_penalty,
             "objective": last.get("objective"),
             "active": int(np.count_nonzero(trained.table[0])),
         },
     }
+
+
+def options_of(config: L1Config) -> dict[str, Any]:
+    """What a model keeps of its options; without a mean those of models of before there was one."""
+    dropped = ("passes",) if config.average else ("passes", "average", "average_after")
+    return {name: value for name, value in asdict(config).items() if name not in dropped}
 
 
 Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a model file

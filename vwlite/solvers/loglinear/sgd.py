@@ -26,6 +26,7 @@ class Schedule:
     examples: float  # N
     share: float  # C / N
     cumulative_penalty: float  # u
+    before_mean: float  # updates before the mean begins; below 0: there is no mean
 
 
 class Sgd:
@@ -33,11 +34,28 @@ class Sgd:
 
     def __init__(self, config: L1Config, table: np.ndarray, cumulative_penalty: float = 0.0, passes: int = 0) -> None:
         self.config, self.table, self.cumulative_penalty, self.passes = config, table, cumulative_penalty, passes
+        self.before_mean, self.averaged = -1, 0  # updates before the mean, in it
+
+    def begin(self, examples: int) -> None:
+        """The passes begin, over so many examples."""
+        config = self.config
+        if config.penalty == "none":
+            self.table[1] = 0
+        if config.average:
+            half = config.most_passes * examples // 2
+            before = half if config.average_after is None else config.average_after
+            self.before_mean = self.passes * examples + before
 
     @property
     def weights(self) -> np.ndarray:
-        """float64[weights], the very ones."""
-        return self.table[0]
+        """float64[weights]: the very ones, or their mean."""
+        return self.table[0] - self.table[1] / self.averaged if self.averaged else self.table[0]
+
+    def kept(self, *, copy: bool = False) -> np.ndarray:
+        """float64[2, weights]: the table that a model has; of a mean that and the last weights."""
+        if self.config.average:
+            return np.stack([self.weights, self.table[0]])
+        return self.table.copy() if copy else self.table
 
     def schedule(self, examples: int) -> Schedule:
         config = self.config
@@ -48,8 +66,9 @@ class Sgd:
             config.decay,
             float(self.passes),
             float(examples),
-            config.l1 / examples,
+            config.strength / examples,
             self.cumulative_penalty,
+            float(self.before_mean),
         )
 
     def run_pass(self, problem: Problem, rows: np.ndarray) -> None:
@@ -72,6 +91,7 @@ class Sgd:
         if not np.isfinite(self.table).all():
             raise Diverged(self.sentence())
         self.passes += 1
+        self.averaged = max(0, self.passes * len(order) - self.before_mean) if self.config.average else 0
 
     def sentence(self) -> str:
         return (

@@ -53,7 +53,7 @@ class Progress:
         config, examples = self.config, len(self.train.rows)
         if log_likelihood is None:
             log_likelihood = self.train.log_likelihood(weights)
-        objective = (log_likelihood - config.l1 * float(np.abs(weights).sum())) / examples
+        objective = (log_likelihood - config.strength * float(np.abs(weights).sum())) / examples
         if not np.isfinite(objective):
             raise Diverged(f"pass {passes}: the objective is not a finite number; try a smaller learning rate (-l)")
         entry = {
@@ -89,13 +89,14 @@ def run_sgd(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trai
 
     Raises Diverged, MemoryError.
     """
-    best = Trained(sgd.table, sgd.cumulative_penalty, sgd.passes)
+    sgd.begin(len(train.rows))
+    best = Trained(sgd.kept(), sgd.cumulative_penalty, sgd.passes)
     for _ in range(config.most_passes):
         begun = time.perf_counter()
         sgd.run_pass(train.problem, train.rows)
         progress.seconds += time.perf_counter() - begun
         if progress.add(sgd.passes, sgd.weights):
-            best = Trained(sgd.table.copy() if progress.held else sgd.table, sgd.cumulative_penalty, sgd.passes)
+            best = Trained(sgd.kept(copy=progress.held is not None), sgd.cumulative_penalty, sgd.passes)
         elif progress.exhausted:
             break
     best.history = progress.history
@@ -112,7 +113,7 @@ def run_owlqn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Tr
         return -log_likelihood, -gradient
 
     begun = time.perf_counter()
-    solver = OwlQn(function, sgd.weights, config.l1, config.tolerance)
+    solver = OwlQn(function, sgd.weights, config.strength, config.tolerance)
     best, kept, iteration, going = sgd.weights, sgd.passes, 0, True
     while going and iteration < config.most_passes:
         going = solver.iterate()

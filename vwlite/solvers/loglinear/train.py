@@ -187,8 +187,11 @@ def start_table(train: Part, initial: model_file.LoadedModel | None) -> np.ndarr
     table = np.zeros((2, problem.weights))
     if initial is None:
         return table
+    known = initial.table
+    if initial.config.average:
+        known = np.stack([known[1], np.zeros_like(known[1])])
     if initial.pairs is not None:
-        table[:, initial.pairs.positions_in(problem.pairs)] = initial.table
+        table[:, initial.pairs.positions_in(problem.pairs)] = known
     else:
-        table[:, : len(initial.slots)] = initial.table
+        table[:, : len(initial.slots)] = known
     return table
