@@ -130,6 +130,47 @@ def test_examples_without_length_count_for_nothing(tmp_path, vwlite):
     assert vwlite("predict", "-i", "m", "x.vw", "--scores").lines[2] == "0:1 1:1"
 
 
+def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
+    """Ten of very different sizes, of which examples drawn at random miss some."""
+    draw = np.random.default_rng(4)
+    centres = draw.normal(size=(10, COLUMNS)) * 20
+    x = (centres[np.minimum(np.arange(300) // 28, 9)] + draw.normal(size=(300, COLUMNS)) * 0.1).astype(np.float32)
+    (tmp_path / "x.vw").write_text(text_of(x))
+    found = {}
+    for seeding in ("scalable", "random"):
+        options = ("-k", "10", "--seeding", seeding, "--json", "-", "--quiet")
+        told = [json.loads(vwlite("cluster", "x.vw", "--seed", seed, *options).stdout) for seed in range(6)]
+        found[seeding] = [one["average_squared_distance"] for one in told]
+    assert max(found["scalable"]) < 0.1 and min(found["scalable"]) * 100 < max(found["random"])
+
+
+def test_the_best_of_several_starts_is_kept(tmp_path, vwlite):
+    (tmp_path / "x.vw").write_text(text_of(blobs(spread=2.0)))
+    options = ("-k", "7", "--seeding", "random", "-f", "m", "--json", "told")
+    done = vwlite("cluster", "x.vw", "--restarts", "5", *options)
+    ends = {line.split(",")[0]: distances_in(line)[0] for line in done.stderr.splitlines() if line.startswith("start")}
+    assert list(ends) == [f"start {number}" for number in range(1, 6)] and len({*ends.values()}) > 1
+    told = json.loads((tmp_path / "told").read_text())["average_squared_distance"]
+    assert told == pytest.approx(min(ends.values()), rel=1e-5)
+    assert done.stderr.splitlines()[-1] == f"kept: average squared distance {told:.6g}"
+    assert json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["mean_squared_distance"] == (
+        pytest.approx(told, rel=1e-5)
+    )
+
+
+def test_rings_are_clusters_of_random_features(tmp_path, vwlite):
+    """Kernel k-means, which finds what means cannot."""
+    draw = np.random.default_rng(1)
+    angle, radius = draw.random(400) * 2 * np.pi, np.where(np.arange(400) % 2, 0.5, 1.5) + draw.normal(size=400) * 0.05
+    points = zip(np.arange(400) % 2, radius * np.cos(angle), radius * np.sin(angle), strict=True)
+    (tmp_path / "x.vw").write_text("".join(f"r{ring} | 0:{x:.5f} 1:{y:.5f}\n" for ring, x, y in points))
+    right = []
+    for options in ((), ("--random_features", "rbf:1024", "--random_only", "--gamma", "1", "--restarts", "5")):
+        vwlite("cluster", "x.vw", "-k", "2", "-f", "m", "--quiet", *options)
+        right.append(json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["purity"])
+    assert right[0] < 0.6 and right[1] == 1
+
+
 @pytest.mark.parametrize("spherical", [False, True])
 def test_scores_are_squared_distances(spherical, tmp_path, vwlite):
     x = blobs()
@@ -180,7 +221,7 @@ def test_clusters_are_shown_by_name(data, vwlite):
     vwlite("cluster", "words.vw", "-f", "m", "-k", "2", "--names", "--spherical", "--quiet")
     shown = vwlite("inspect", "m", "--top", "1").lines
     words = {line.split()[3].partition(":")[0] for line in shown[-2:]}
-    assert words == {"w^apple", "w^zebra"} and "spherical" in shown[2]
+    assert words == {"w^apple", "w^zebra"} and shown[2].startswith("spherical")
     told = json.loads(vwlite("inspect", "m", "--top", "1", "--json", "-").stdout)
     assert {one["features"][0]["name"] for one in told["top"]} == {"w^apple", "w^zebra"}
     assert [one["examples"] for one in told["top"]] == [2, 2]
@@ -207,6 +248,7 @@ def test_columns_of_other_formats(data, vwlite):
     (["cluster", "x.vw", "-k", "2", "-c", "--names", "-f", "m2"], 2, "--names needs the names in the text"),
     (["cluster", "x.vw", "-i", "m", "-k", "3"], 2, "-k 3 contradicts m"),
     (["cluster", "x.vw", "-i", "m", "--spherical"], 2, "--spherical contradicts m"),
+    (["cluster", "x.vw", "-i", "m", "--restarts", "2"], 2, "--restarts does nothing beside -i"),
     (["cluster", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
     (["cluster", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite cluster'"),
     (["predict", "-i", "m", "x.vw", "--probabilities"], 2, "--probabilities does not go with a model of clusters"),

@@ -11,7 +11,8 @@ from oracle.kmeans import nearest
 
 from vwlite._native import nearest_means
 from vwlite.data.csr import Csr, offsets
-from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
+from vwlite.solvers.clusters.seeding import scalable
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import Part
 
@@ -41,14 +42,15 @@ class Source:
             yield Part(None, csr(self.x[rows]), self.weight[rows].copy())
 
 
-@given(st.integers(5, 40), st.integers(2, 5), st.booleans(), st.integers(0, 2**32 - 1))
-def test_the_average_distance_never_rises(rows, clusters, spherical, seed):
+@given(st.integers(5, 40), st.integers(2, 5), st.booleans(), st.sampled_from(SEEDING), st.integers(0, 2**32 - 1))
+def test_the_average_distance_never_rises(rows, clusters, spherical, seeding, seed):
     draw = np.random.default_rng(seed)
     x = np.where(draw.random((rows, 12)) < 0.5, 0, draw.normal(size=(rows, 12))).astype(np.float32)
     x[:, 0] = 1 + np.arange(rows)  # so that all rows differ and have a length
     weight = draw.integers(1, 4, rows).astype(np.float32)
     said = []
-    found = Lloyd(ClusterConfig(clusters, spherical, seed=seed), Source(x, weight), None, 2**30, 2).run(said.append)
+    config = ClusterConfig(clusters, spherical, seeding=seeding, seed=seed)
+    found = Lloyd(config, Source(x, weight), None, 2**30, 2).run(said.append)
     told = [float(line.split()[5].rstrip(",")) for line in said if line.startswith("pass")]
     assert all(after <= before * (1 + 1e-5) + 1e-9 for before, after in pairwise(told))
     assert found.totals[0].sum() == rows and found.totals[1].sum() == weight.sum()
@@ -94,3 +96,14 @@ def test_kernels_refuse_what_does_not_fit():
         nearest_means.add_members(
             *arrays, np.ones(3, np.float32), cluster + 2, distance, np.zeros((3, 2)), np.zeros((3, 2))
         )
+
+
+@given(st.integers(1, 12), st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_seeds_are_different_examples_where_there_are_so_many(values, clusters, seed):
+    draw = np.random.default_rng(seed)
+    x = (1.0 + draw.integers(0, values, (30, 1))).astype(np.float32)
+    lloyd = Lloyd(ClusterConfig(clusters, seed=seed), Source(x, np.ones(30, np.float32)), None, 2**30, 1)
+    lloyd.read(lambda done, total: None)
+    chosen = scalable(lloyd.rows, lloyd.nearest_of, clusters, seed)
+    assert len(chosen) == clusters
+    assert len({*chosen.values.tolist()}) == min(clusters, len({*x[:, 0].tolist()}))

@@ -77,7 +77,10 @@ def configured(
         return config, features
     own = configs.chosen(ClusterConfig, typed)
     check_learner(arguments["initial"], model.config, own)
-    return replace(model.config, **own), features
+    for name in ("seeding", "restarts"):
+        if name in typed:
+            raise UsageError(f"--{name} does nothing beside -i, whose means are the start")
+    return replace(model.config, **{**own, "restarts": 1}), features
 
 
 @contextmanager

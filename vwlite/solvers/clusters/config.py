@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from vwlite.options import Config, config, option
 
+SEEDING = ("scalable", "random")
+
 
 @config
 class ClusterConfig(Config):
@@ -14,4 +16,8 @@ class ClusterConfig(Config):
         False, "Examples and means of length 1: the nearest mean is that of the largest cosine.", settled=True
     )
     passes: int = option(100, "Passes over the data at most; fewer where no example changes its cluster.", low=1)
+    seeding: str = option(
+        "scalable", "First means: examples far from one another, drawn in several passes; or any.", choices=SEEDING
+    )
+    restarts: int = option(1, "Starts, of which the one with the least average distance is kept.", low=1)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)

@@ -14,12 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from vwlite._native import nearest_means
-from vwlite.data.csr import Csr
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.features.random_features import mix64
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece
+from vwlite.solvers.clusters.seeding import dense, drawn, scalable
 from vwlite.solvers.rows import RowSource, SlotRows
 from vwlite.training.display import Steps, no_steps
 
@@ -61,13 +60,12 @@ class Lloyd:
         self.config, self.source, self.before, self.memory = config, source, before, memory
         slots = SlotRows(source.plan.bits, before.slots if before else np.zeros(0, np.uint32))
         self.rows = NumberedRows(source, slots, config.spherical, self.room)
-        self.totals = np.zeros((3, config.clusters))
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads)
 
     def room(self, slots: int) -> float:
         """Bytes left for rows. Raises UsageError for means of too many slots."""
-        need = slots * BYTES * self.config.clusters
+        need = slots * (BYTES + 4 * (self.config.restarts > 1)) * self.config.clusters
         what = f"{slots:,} slots that occur, {self.config.clusters} clusters"
         check_memory(need, self.memory, what, "a smaller -k or -b needs less")
         return self.memory - need
@@ -79,58 +77,68 @@ class Lloyd:
         Diverged where distances are no numbers.
         """
         self.source.count_terms()
+        best = None
         with self.pool:
-            self.begin(steps)
+            self.read(steps)
             if self.rows.without_length:
                 say(f"note: {self.rows.without_length} examples have no length and count for nothing")
-            before, number = np.inf, 0
-            while number < self.config.passes:
-                number += 1
-                changed = self.assign_all(steps)
-                _, weight, cost = self.totals.sum(axis=1).tolist()
-                if not np.isfinite(cost):
-                    raise Diverged("distances are not finite numbers: features are too large")
-                share = 100 * changed / max(int((self.rows.weight > 0).sum()), 1)
-                say(f"pass {number}: average squared distance {cost / weight:.6g}, {share:.3g}% changed cluster")
-                filled = self.fill(say)
-                if not filled and (not changed or cost >= before):
-                    break
-                before = cost
-                self.move()
-        return self.clusters(number)
+            for number in range(self.config.restarts):
+                self.start(number)
+                prefix = f"start {number + 1}, " if self.config.restarts > 1 else ""
+                found = self.alternate(lambda line, prefix=prefix: say(prefix + line), steps)
+                if best is None or found.distance < best.distance:
+                    best = found
+        if self.config.restarts > 1:
+            say(f"kept: average squared distance {best.distance:.6g}")
+        return best
 
-    def begin(self, steps: Steps) -> None:
-        """Read the data for the first time; the means are those of the model gone on from, or some examples."""
-        done, clusters = 0, self.config.clusters
+    def read(self, steps: Steps) -> None:
+        """Read the data for the first time."""
+        done = 0
         for piece in self.rows:
             done += len(piece.weight)
             steps(done, None)
-        there = int((self.rows.weight > 0).sum())
-        if not there:
+        self.examples = int((self.rows.weight > 0).sum())
+        if not self.examples:
             raise DataError("there is no example")
+        if not self.before and self.examples < self.config.clusters:
+            raise UsageError(f"-k {self.config.clusters} is more than there are examples: {self.examples}")
+
+    def start(self, number: int) -> None:
+        """The means are those of the model gone on from, or some examples; others for every ``number``."""
+        config, slots = self.config, len(self.rows.rows)
+        others = [number] * (number > 0)
         if self.before:
             known = len(self.before.slots)
-            self.means = np.zeros((len(self.rows.rows), clusters), np.float32)
+            self.means = np.zeros((slots, config.clusters), np.float32)
             self.means[:known] = self.before.means
-        elif there < clusters:
-            raise UsageError(f"-k {clusters} is more than there are examples: {there}")
+        elif config.seeding == "scalable":
+            self.means = dense(scalable(self.rows, self.nearest_of, config.clusters, config.seed, *others), slots)
         else:
-            self.means = dense(self.rows.take(self.drawn()), len(self.rows.rows))
-        self.squares = squares_of(self.means, self.config.spherical)
+            chosen = drawn(self.rows.weight, config.clusters, config.seed, *others)
+            self.means = dense(self.rows.take(chosen), slots)
+        self.squares = squares_of(self.means, config.spherical)
         self.sums = np.zeros(self.means.shape)
+        self.totals = np.zeros((3, config.clusters))
         self.cluster = np.full(len(self.rows.weight), -1, np.int32)
 
-    def drawn(self) -> np.ndarray:
-        """int64[k], ascending: rows drawn without replacement, as likely as their weights.
-
-        Those of the smallest exponential times of these rates (Efraimidis and Spirakis, Information Processing Letters
-        97, 2006), functions of seed and row.
-        """
-        numbers = np.arange(1, len(self.rows.weight) + 1, dtype=np.uint64)
-        bits = mix64(mix64(np.array([self.config.seed + 1], np.uint64)) ^ mix64(numbers)) >> np.uint64(11)
-        with np.errstate(divide="ignore"):
-            times = -np.log((bits.astype(np.float64) + 0.5) / 2**53) / self.rows.weight
-        return np.sort(np.argsort(times, kind="stable")[: self.config.clusters])
+    def alternate(self, say: Callable[[str], None], steps: Steps) -> Clusters:
+        """Assign and move until nothing changes."""
+        before, number = np.inf, 0
+        while number < self.config.passes:
+            number += 1
+            changed = self.assign_all(steps)
+            _, weight, cost = self.totals.sum(axis=1).tolist()
+            if not np.isfinite(cost):
+                raise Diverged("distances are not finite numbers: features are too large")
+            share = 100 * changed / self.examples
+            say(f"pass {number}: average squared distance {cost / weight:.6g}, {share:.3g}% changed cluster")
+            filled = self.fill(say)
+            if not filled and (not changed or cost >= before):
+                break
+            before = cost
+            self.move()
+        return self.clusters(number)
 
     def assign_all(self, steps: Steps) -> int:
         """Assign all examples, and sum them up. Answers how many have changed their cluster."""
@@ -153,9 +161,13 @@ class Lloyd:
 
     def nearest(self, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
         """int32[rows], float64[rows]: clusters, and squared distances from their means."""
+        return self.nearest_of(piece, self.means, self.squares)
+
+    def nearest_of(self, piece: Piece, means: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of any means."""
         terms, rows = piece.terms, len(piece.weight)
         cluster, distance = np.empty(rows, np.int32), np.empty(rows)
-        arrays = terms.indptr, terms.indices, terms.values, self.means, self.squares, cluster, distance
+        arrays = terms.indptr, terms.indices, terms.values, means, squares, cluster, distance
         edges = np.searchsorted(terms.indptr, np.linspace(0, terms.indptr[-1], self.threads + 1)[1:-1])
         edges = [0, *edges.tolist(), rows]
         work = [
@@ -215,10 +227,3 @@ class Lloyd:
         slots = self.rows.rows.slots
         order = np.argsort(slots)
         return Clusters(slots[order], self.means[order], self.totals, passes)
-
-
-def dense(rows: Csr, slots: int) -> np.ndarray:
-    """float32[slots, rows]: the rows as columns."""
-    made = np.zeros((slots, len(rows)), np.float32)
-    made[rows.indices, rows.owner] = rows.values
-    return made
