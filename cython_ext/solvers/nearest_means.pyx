@@ -42,11 +42,12 @@ cdef inline double of_rounding(double distance) noexcept nogil:
 
 
 def assign(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1] value, const float[:, ::1] means,
-           const double[::1] squares, int32_t[::1] cluster, double[::1] distance, size_t begin, size_t end):
+           const double[::1] scale, const double[::1] squares, int32_t[::1] cluster, double[::1] distance, size_t begin,
+           size_t end):
     """The nearest mean of each of the rows ``[begin, end)``, the first of several, and the squared distance from it.
 
     ``indptr`` int64[rows + 1], ``index`` uint32[n] and ``value`` float32[n] are the rows; ``means`` float32[features, clusters],
-    ``squares`` float64[clusters] the squares of their lengths; ``cluster`` int32[rows], ``distance`` float64[rows].
+    become means when they are multiplied by ``scale`` float64[clusters], and have squares of their lengths ``squares``; ``cluster`` int32[rows], ``distance`` float64[rows].
     Raises IndexError, MemoryError.
     """
     cdef size_t row, c, best, first, clusters = means.shape[1], rows = indptr.shape[0] - 1
@@ -55,7 +56,7 @@ def assign(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1
     check(indptr, index, value, means.shape[0])
     if end > rows or <size_t>cluster.shape[0] != rows or <size_t>distance.shape[0] != rows or not clusters:
         raise IndexError("the rows do not fit their arrays")
-    if <size_t>squares.shape[0] != clusters:
+    if <size_t>squares.shape[0] != clusters or <size_t>scale.shape[0] != clusters:
         raise IndexError("the squares do not fit the means")
     product = <double *>malloc(clusters * sizeof(double))
     if product == NULL:
@@ -66,9 +67,9 @@ def assign(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1
             first, square = indptr[row], 0
             if <size_t>indptr[row + 1] > first:
                 square = add_products(&index[first], &value[first], indptr[row + 1] - first, &means[0, 0], clusters, product)
-            best, least = 0, squares[0] - 2 * product[0]
+            best, least = 0, squares[0] - 2 * scale[0] * product[0]
             for c in range(1, clusters):
-                found = squares[c] - 2 * product[c]
+                found = squares[c] - 2 * scale[c] * product[c]
                 if found < least:
                     best, least = c, found
             cluster[row] = <int32_t>best
@@ -103,7 +104,26 @@ def add_members(const int64_t[::1] indptr, const uint32_t[::1] index, const floa
     ``totals`` float64[3, clusters]: the clusters' rows, their weights and these times the distances. One row after the other,
     so that batches do not matter; a row of weight 0 counts for nothing. Raises IndexError.
     """
-    cdef size_t row, i, c, rows = indptr.shape[0] - 1, clusters = sums.shape[1]
+    cdef size_t row, i, rows = indptr.shape[0] - 1
+    check_members(indptr, index, value, weight, cluster, distance, sums, totals)
+    with nogil:
+        for row in range(rows):
+            if weight[row] > 0:
+                add_to_totals(weight[row], distance[row], cluster[row], totals)
+                for i in range(<size_t>indptr[row], <size_t>indptr[row + 1]):
+                    sums[index[i], cluster[row]] += <double>weight[row] * value[i]
+
+
+cdef inline void add_to_totals(double weight, double distance, size_t cluster, double[:, ::1] totals) noexcept nogil:
+    totals[0, cluster] += 1
+    totals[1, cluster] += weight
+    totals[2, cluster] += weight * distance
+
+
+cdef int check_members(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1] value, const float[::1] weight,
+                       const int32_t[::1] cluster, const double[::1] distance, double[:, ::1] sums,
+                       double[:, ::1] totals) except -1:
+    cdef size_t row, rows = indptr.shape[0] - 1, clusters = sums.shape[1]
     check(indptr, index, value, sums.shape[0])
     if <size_t>weight.shape[0] != rows or <size_t>cluster.shape[0] != rows or <size_t>distance.shape[0] != rows:
         raise IndexError("the rows do not fit their arrays")
@@ -112,15 +132,31 @@ def add_members(const int64_t[::1] indptr, const uint32_t[::1] index, const floa
     for row in range(rows):
         if <uint32_t>cluster[row] >= clusters:
             raise IndexError("there is no such cluster")
+    return 0
+
+
+def add_to_means(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1] value, const float[::1] weight,
+                 const int32_t[::1] cluster, const double[::1] distance, double[:, ::1] sums, double[:, ::1] totals,
+                 float[:, ::1] means, double[::1] squares):
+    """As ``add_members``; ``means`` float32[features, clusters] get the sums, ``squares`` float64[clusters] the squares of
+    their lengths. Raises IndexError.
+    """
+    cdef size_t row, i, rows = indptr.shape[0] - 1
+    cdef double old
+    cdef double *target
+    if means.shape[0] != sums.shape[0] or means.shape[1] != sums.shape[1] or squares.shape[0] != sums.shape[1]:
+        raise IndexError("the means do not fit the sums")
+    check_members(indptr, index, value, weight, cluster, distance, sums, totals)
     with nogil:
         for row in range(rows):
             if weight[row] > 0:
-                c = cluster[row]
-                totals[0, c] += 1
-                totals[1, c] += weight[row]
-                totals[2, c] += weight[row] * distance[row]
+                add_to_totals(weight[row], distance[row], cluster[row], totals)
                 for i in range(<size_t>indptr[row], <size_t>indptr[row + 1]):
-                    sums[index[i], c] += <double>weight[row] * value[i]
+                    target = &sums[index[i], cluster[row]]
+                    old = target[0]
+                    target[0] += <double>weight[row] * value[i]
+                    squares[cluster[row]] += target[0] * target[0] - old * old
+                    means[index[i], cluster[row]] = <float>target[0]
 
 
 cdef int check(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1] value, size_t features) except -1:

@@ -130,6 +130,36 @@ def test_examples_without_length_count_for_nothing(tmp_path, vwlite):
     assert vwlite("predict", "-i", "m", "x.vw", "--scores").lines[2] == "0:1 1:1"
 
 
+@pytest.mark.parametrize("room", [True, False])
+def test_batches_make_the_same_model_however_the_data_come(room, data, vwlite, monkeypatch):
+    """In memory rows are shuffled, else they are taken as they come."""
+    if not room:
+        monkeypatch.setattr("vwlite.solvers.clusters.train.Lloyd.room", lambda self, slots: -1.0)
+
+    def made(name, *more, **given):
+        done = vwlite("cluster", "-f", name, "-k", "3", "--batch", "16", *more, **given)
+        assert ("there is no room" in done.stderr) is not room
+        return (data / name).read_bytes()
+
+    one = made("one", "x.vw", "--threads", "1")
+    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
+    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
+    assert one == made("blocks", "x.vw", "--block-size", "999")
+    told = json.loads(vwlite("evaluate", "-i", "one", "x.vw", "--json", "-").stdout)
+    exact = json.loads(vwlite("cluster", "x.vw", "-k", "3", "--quiet", "--json", "-").stdout)
+    found, least = told["mean_squared_distance"], exact["average_squared_distance"]
+    assert least * (1 - 1e-6) <= found < 1.2 * least
+
+
+def test_later_batches_move_means_as_little_as_they_are_few(tmp_path, vwlite):
+    (tmp_path / "a.vw").write_text("| 0:1\n" * 50 + "| 1:1\n" * 50)
+    vwlite("cluster", "a.vw", "-k", "2", "--batch", "10", "-f", "m", "--quiet")
+    later = "| 0:2\n" * 25 + "| 1:1\n"
+    vwlite("cluster", "-i", "m", "-f", "n", "--batch", "10", "--passes", "1", "--quiet", stdin=later)
+    found = load(str(tmp_path / "n")).found.means
+    assert sorted(found.max(axis=0).tolist()) == pytest.approx([1, 1 + 25 / 75], rel=1e-3)
+
+
 def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
     """Ten of very different sizes, of which examples drawn at random miss some."""
     draw = np.random.default_rng(4)
@@ -240,6 +270,8 @@ def test_columns_of_other_formats(data, vwlite):
     (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
     (["cluster", "x.vw", "-k", "121"], 2, "-k 121 is more than there are examples: 120"),
     (["cluster", "same.vw", "-k", "3"], 2, "-k 3 is more than there are different examples: 2"),
+    (["cluster", "same.vw", "-k", "3", "--batch", "2"], 2, "-k 3 is more than there are different examples: 2"),
+    (["cluster", "large.vw", "-k", "2", "--batch", "2"], 70, "distances are not finite numbers"),
     (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
     (["cluster", "x.vw", "-k", "20", "--max-memory", "1e-6"], 2, "9 slots that occur, 20 clusters"),
     (["cluster", "large.vw", "-k", "2"], 70, "distances are not finite numbers"),

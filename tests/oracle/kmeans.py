@@ -33,3 +33,18 @@ def lloyd(rows, weights, means, spherical=False):
             members = [(w, row) for w, row, cluster in zip(weights, rows, clusters, strict=True) if cluster == number]
             mean = [sum(w * row[k] for w, row in members) / sum(w for w, _ in members) for k in range(len(rows[0]))]
             means[number] = unit(mean) if spherical else mean
+
+
+def mini_batch(rows, weights, means, size, spherical=False):
+    """The means after one pass by batches, each first mean being an example of weight 1, and the average distance."""
+    counts, means, total = [1.0] * len(means), [list(mean) for mean in means], 0.0
+    for begin in range(0, len(rows), size):
+        batch = rows[begin : begin + size]
+        found = nearest(batch, [unit(mean) for mean in means] if spherical else means)
+        for weight, row, (cluster, far) in zip(weights[begin : begin + size], batch, found, strict=True):
+            total += weight * far
+            if weight:
+                counts[cluster] += weight
+                rate, mean = weight / counts[cluster], means[cluster]
+                means[cluster] = [old + rate * (new - old) for old, new in zip(mean, row, strict=True)]
+    return [unit(mean) for mean in means] if spherical else means, total / sum(weights)

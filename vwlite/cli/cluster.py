@@ -38,8 +38,8 @@ def command(**arguments: Any) -> int:
     Labels are any words; they are not looked at. Examples go to the nearest mean and means to their examples until no
     example changes its cluster; examples are kept in memory where there is room, else they are read from a cache, a
     temporary one when none is named. The start are examples drawn by --random_seed, with -i the means of a model;
-    --restarts tries several.
-    With --spherical only the direction of examples counts, which is what texts of different length need.
+    --restarts tries several. --batch moves means after every N examples, which takes fewer passes and finds clusters
+    that are less tight. With --spherical only the direction of examples counts, as texts of different length need it.
     """
     from vwlite.cli.runs.cluster import run
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle.kmeans import nearest
+from oracle.kmeans import mini_batch, nearest, unit
 
 from vwlite._native import nearest_means
 from vwlite.data.csr import Csr, offsets
 from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
+from vwlite.solvers.clusters.mini_batch import MiniBatch, split
+from vwlite.solvers.clusters.numbered_rows import Piece
 from vwlite.solvers.clusters.seeding import scalable
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import Part
@@ -68,7 +70,7 @@ def test_kernels_are_the_twin(rows, clusters, seed, data):
     arrays = terms.indptr, terms.indices, terms.values
     cluster, found, cut = np.full(rows, -1, np.int32), np.zeros(rows), data.draw(st.integers(0, rows))
     for begin, end in ((cut, rows), (0, cut)):
-        nearest_means.assign(*arrays, means, squares, cluster, found, begin, end)
+        nearest_means.assign(*arrays, means, np.ones(clusters), squares, cluster, found, begin, end)
     wanted = nearest(x.astype(float).tolist(), means.T.astype(float).tolist())
     assert found == pytest.approx(np.array([one for _, one in wanted]), rel=1e-5, abs=1e-5)
     every = np.zeros((rows, clusters))
@@ -87,9 +89,9 @@ def test_kernels_refuse_what_does_not_fit():
     cluster, distance = np.zeros(3, np.int32), np.zeros(3)
     for wrong in (means[:2], means[:, :0].copy()):
         with pytest.raises(IndexError):
-            nearest_means.assign(*arrays, wrong, squares, cluster, distance, 0, 3)
+            nearest_means.assign(*arrays, wrong, np.ones(2), squares, cluster, distance, 0, 3)
     with pytest.raises(IndexError):
-        nearest_means.assign(*arrays, means, squares, cluster, distance, 0, 4)
+        nearest_means.assign(*arrays, means, np.ones(2), squares, cluster, distance, 0, 4)
     with pytest.raises(IndexError):
         nearest_means.distances(*arrays, means, squares[:1], np.zeros((3, 2)))
     with pytest.raises(IndexError):
@@ -107,3 +109,40 @@ def test_seeds_are_different_examples_where_there_are_so_many(values, clusters, 
     chosen = scalable(lloyd.rows, lloyd.nearest_of, clusters, seed)
     assert len(chosen) == clusters
     assert len({*chosen.values.tolist()}) == min(clusters, len({*x[:, 0].tolist()}))
+
+
+@given(st.integers(6, 40), st.integers(2, 4), st.integers(1, 50), st.booleans(), st.integers(0, 2**32 - 1))
+def test_batches_in_the_order_of_the_data_are_the_twin(rows, clusters, size, spherical, seed):
+    draw = np.random.default_rng(seed)
+    x = np.where(draw.random((rows, 7)) < 0.4, 0, draw.normal(size=(rows, 7))).astype(np.float32)
+    x[:, 0] = 1 + np.arange(rows)
+    weight = draw.integers(0, 3, rows).astype(np.float32)
+    weight[:clusters] = 1
+    solver = MiniBatch(
+        ClusterConfig(clusters, spherical, batch=size, seeding="random", seed=seed), Source(x, weight), None, 2**30, 1
+    )
+    solver.room = lambda slots: -1.0
+    solver.rows.room = solver.room
+    solver.read(lambda done, total: None)
+    solver.start(0)
+    means = solver.means.T.astype(float)[:, np.argsort(solver.rows.rows.slots)].tolist()
+    cost = solver.learn(1, lambda done, total: None)
+    examples = x[:, np.sort(solver.rows.rows.slots)].astype(float).tolist()
+    examples = [unit(row) for row in examples] if spherical else examples
+    wanted, average = mini_batch(examples, weight, means, size, spherical)
+    found = (solver.sums * solver.scale).T[:, np.argsort(solver.rows.rows.slots)]
+    assert found == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
+    assert cost == pytest.approx(average, rel=1e-4, abs=1e-4)
+    assert solver.squares == pytest.approx((found**2).sum(axis=1), rel=1e-5)
+
+
+@given(st.lists(st.integers(0, 9), max_size=8), st.integers(1, 12))
+def test_pieces_are_cut_to_one_size(lengths, size):
+    x = np.arange(1, sum(lengths) + 1, dtype=np.float32)[:, None]
+    cuts = np.cumsum(lengths, dtype=int)[:-1] if lengths else []
+    pieces = [Piece(csr(part), part[:, 0]) for part in np.split(x, cuts)]
+    found = list(split(pieces, size))
+    assert all(len(piece.weight) == size for piece in found[:-1])
+    assert all(0 < len(piece.weight) <= size for piece in found)
+    for of in (lambda piece: piece.weight, lambda piece: piece.terms.values):
+        assert np.concatenate([np.zeros(0), *map(of, found)]).tolist() == x[:, 0].tolist()

@@ -26,6 +26,7 @@ from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.clusters import model_file
 from vwlite.solvers.clusters.assignment import Assignment, lines_of, measured, strongest
 from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.mini_batch import MiniBatch
 from vwlite.solvers.clusters.model_file import ClusterModel
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import RowSource
@@ -52,10 +53,11 @@ def run(arguments: dict[str, Any]) -> int:
         closing.callback(source.inputs.close)
         closing.enter_context(keeping)
         memory = arguments["memory"] * GIB if arguments["memory"] else USUAL
-        lloyd = Lloyd(config, source, model.found if model else None, memory, input.threads)
+        solver = MiniBatch if config.batch else Lloyd
+        means = solver(config, source, model.found if model else None, memory, input.threads)
         bar = Bar(arguments["quiet"], to_stdout=False)
         closing.callback(bar.close)
-        found = lloyd.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
+        found = means.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
         made = model_file.model_of(config, found, source, input.kind)
         if arguments["model"]:
             model_file.save(arguments["model"], made)

@@ -23,6 +23,7 @@ class Assignment:
         self.found, self.spherical = model.found, model.config.spherical
         self.rows = SlotRows(model.features.bits, model.found.slots)
         self.squares = squares_of(self.found.means, self.spherical)
+        self.scale = np.ones(len(self.squares))
 
     def nearest(self, part: Part) -> tuple[np.ndarray, np.ndarray]:
         """int32[rows], float64[rows]: clusters, and squared distances from their means.
@@ -31,7 +32,7 @@ class Assignment:
         """
         rows, beside = self.known(part)
         cluster, distance = np.zeros(len(beside), np.int32), np.zeros(len(beside))
-        nearest_means.assign(*rows, self.found.means, self.squares, cluster, distance, 0, len(beside))
+        nearest_means.assign(*rows, self.found.means, self.scale, self.squares, cluster, distance, 0, len(beside))
         return cluster, distance + beside
 
     def distances(self, part: Part) -> np.ndarray:

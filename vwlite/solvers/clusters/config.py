@@ -15,9 +15,13 @@ class ClusterConfig(Config):
     spherical: bool = option(
         False, "Examples and means of length 1: the nearest mean is that of the largest cosine.", settled=True
     )
-    passes: int = option(100, "Passes over the data at most; fewer where no example changes its cluster.", low=1)
+    passes: int = option(100, "Passes over the data at most; fewer where nothing changes.", low=1)
     seeding: str = option(
         "scalable", "First means: examples far from one another, drawn in several passes; or any.", choices=SEEDING
+    )
+    batch: int = option(
+        0, "Move the means after every N examples, in less time; 0: after each pass, until nothing changes.", low=0,
+        shown="0",
     )
     restarts: int = option(1, "Starts, of which the one with the least average distance is kept.", low=1)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)

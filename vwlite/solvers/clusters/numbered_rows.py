@@ -73,6 +73,13 @@ class NumberedRows:
                 self.kept = None
         return piece
 
+    def whole(self) -> Piece:
+        """All rows that are kept in memory, as one piece from now on."""
+        if self.kept is None or len(self.kept) != 1:
+            terms, weight = joined([piece.terms for piece in self.kept or []]), self.weight
+            self.kept = [Piece(terms, weight)]
+        return self.kept[0]
+
     def take(self, numbers: np.ndarray) -> Csr:
         """The rows of these numbers, ascending, by a pass over the data."""
         found, begin = [], 0

@@ -118,6 +118,7 @@ class Lloyd:
             chosen = drawn(self.rows.weight, config.clusters, config.seed, *others)
             self.means = dense(self.rows.take(chosen), slots)
         self.squares = squares_of(self.means, config.spherical)
+        self.scale = np.ones(config.clusters)
         self.sums = np.zeros(self.means.shape)
         self.totals = np.zeros((3, config.clusters))
         self.cluster = np.full(len(self.rows.weight), -1, np.int32)
@@ -129,8 +130,7 @@ class Lloyd:
             number += 1
             changed = self.assign_all(steps)
             _, weight, cost = self.totals.sum(axis=1).tolist()
-            if not np.isfinite(cost):
-                raise Diverged("distances are not finite numbers: features are too large")
+            self.check(cost)
             share = 100 * changed / self.examples
             say(f"pass {number}: average squared distance {cost / weight:.6g}, {share:.3g}% changed cluster")
             filled = self.fill(say)
@@ -139,6 +139,10 @@ class Lloyd:
             before = cost
             self.move()
         return self.clusters(number)
+
+    def check(self, cost: float) -> None:
+        if not np.isfinite(cost):
+            raise Diverged("distances are not finite numbers: features are too large")
 
     def assign_all(self, steps: Steps) -> int:
         """Assign all examples, and sum them up. Answers how many have changed their cluster."""
@@ -161,13 +165,16 @@ class Lloyd:
 
     def nearest(self, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
         """int32[rows], float64[rows]: clusters, and squared distances from their means."""
-        return self.nearest_of(piece, self.means, self.squares)
+        return self.nearest_of(piece, self.means, self.squares, self.scale)
 
-    def nearest_of(self, piece: Piece, means: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same of any means."""
+    def nearest_of(
+        self, piece: Piece, means: np.ndarray, squares: np.ndarray, scale: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same of any means, with ``scale`` of what these are multiplied by it."""
         terms, rows = piece.terms, len(piece.weight)
         cluster, distance = np.empty(rows, np.int32), np.empty(rows)
-        arrays = terms.indptr, terms.indices, terms.values, means, squares, cluster, distance
+        scale = np.ones(len(squares)) if scale is None else scale
+        arrays = terms.indptr, terms.indices, terms.values, means, scale, squares, cluster, distance
         edges = np.searchsorted(terms.indptr, np.linspace(0, terms.indptr[-1], self.threads + 1)[1:-1])
         edges = [0, *edges.tolist(), rows]
         work = [
