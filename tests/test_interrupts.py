@@ -8,6 +8,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
+from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.ect import EctConfig
@@ -21,7 +22,7 @@ from vwlite.learners.row_results import Results
     "config",
     [
         *(GdConfig(), GdConfig(ftrl=True), PerClassConfig(oaa=3), LrqConfig(lrq=("ab2",))),
-        *(CoinConfig(coin=True), EctConfig(ect=3), DyadicConfig()),
+        *(CoinConfig(coin=True), AverageConfig(average=True), EctConfig(ect=3), DyadicConfig()),
     ],
     ids=lambda config: config.learner,
 )

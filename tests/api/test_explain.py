@@ -16,7 +16,9 @@ def total(terms):
     return sum(term.product for term in terms)
 
 
-@pytest.mark.parametrize("options", ["", "--l1 1e-3 --l2 1e-3", "--ftrl", "--coin", "--lrq ui3", "-q ui", DYADIC])
+@pytest.mark.parametrize(
+    "options", ["", "--l1 1e-3 --l2 1e-3", "--ftrl", "--coin", "--lrq ui3", "-q ui", "--average --l2 1e-3", DYADIC]
+)
 def test_products_and_base_sum_to_the_raw_prediction(options):
     model = Model(options)
     model.learn(NUMBERS)

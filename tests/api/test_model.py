@@ -68,7 +68,7 @@ def test_pickles_copies_and_bytes_are_the_model(options, text):
         assert other.dumps() != model.dumps()
 
 
-@pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3"])
+@pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3", "--average"])
 def test_learning_in_parts_is_learning_at_once(options):
     lines = NUMBERS.splitlines()
     whole, parts = Model(options), Model(options)

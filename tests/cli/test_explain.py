@@ -11,11 +11,12 @@ from .test_predict_answers import CLASSES, COSTS, GROUPS, LOGISTIC, NUMBERS, SET
 
 DYADIC = "1 't |a x:2 y |b u\n-1 1 0.5 |a y z |b u v:0.5\n" * 9
 SUMS = ["--ftrl", "--coin", "--pistol", "--lrq ab2", "--bfgs --passes 3", "--dotproduct ab", "-q ab --l1 1e-3"]
-SUMS += ["--binary"]
+SUMS += ["--binary", "--average"]
 SUMS += [f"{LOGISTIC} --ngram 2", "--active --simulation", "--dotproduct ab --dot-offset 0.2", "--noconstant -l 2"]
 CLASSIFIERS = [
     (CLASSES, "--oaa 3"), (CLASSES, f"--oaa 3 {LOGISTIC} --probabilities"), (CLASSES, "--oaa 3 --coin"),
-    (CLASSES, "--multiclass 3"), (CLASSES, "--multiclass 3 --loss_function crammer_singer"), (COSTS, "--csoaa 3"),
+    (CLASSES, "--multiclass 3"), (CLASSES, "--multiclass 3 --average"),
+    (CLASSES, "--multiclass 3 --loss_function crammer_singer"), (COSTS, "--csoaa 3"),
     (SETS, "--multilabel_oaa 3"),
 ]  # fmt: skip
 

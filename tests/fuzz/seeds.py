@@ -9,6 +9,7 @@ from fuzz.sealing import unsealed_model
 from vwlite.data.config import InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.active import ActiveConfig
+from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.dual import DualConfig
@@ -78,6 +79,8 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
+            (FeatureConfig(bits=4), AverageConfig(average=True, l2=0.1), text),
+            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, average=True), classes),
             (FeatureConfig(bits=4), BfgsConfig(), text),
             (FeatureConfig(bits=4), DualConfig(LossConfig("squared"), l2=1.0), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),

@@ -9,6 +9,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
@@ -52,6 +53,7 @@ LEARNERS = {
     "gd": GdConfig(),
     "sgd": GdConfig(sgd=True),
     "coin": CoinConfig(coin=True),
+    "average": AverageConfig(average=True),
     "oaa": PerClassConfig(oaa=3),
     "multiclass": MulticlassConfig(multiclass=3),
 }
