@@ -16,7 +16,10 @@ SHARED = {
     "check": ["test_check_labels.py"],
     "predict": ["test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py"],
     "crr": ["test_term_weights.py", "test_random_features.py"],
-    "cluster": ["test_crr.py", "test_term_weights.py", "test_random_features.py", "test_checkpoint.py", "test_pca.py"],
+    "cluster": [
+        *("test_crr.py", "test_term_weights.py", "test_random_features.py", "test_checkpoint.py", "test_pca.py"),
+        "test_cluster_cut.py",
+    ],
     "pca": ["test_crr.py", "test_term_weights.py", "test_random_features.py", "test_checkpoint.py"],
     "train": [
         *("test_term_weights.py", "test_random_features.py"),

@@ -40,6 +40,7 @@ def command(**arguments: Any) -> int:
     temporary one when none is named. The start are examples drawn by --random_seed, with -i the means of a model;
     --restarts tries several. --batch moves means after every N examples, which takes fewer passes and finds clusters
     that are less tight. With --spherical only the direction of examples counts, as texts of different length need it.
+    With --cut the clusters are those of a graph whose weights are the examples' dot products: the normalised cut.
     """
     from vwlite.cli.runs.cluster import run
 

@@ -26,9 +26,11 @@ from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.clusters import model_file
 from vwlite.solvers.clusters.assignment import Assignment, lines_of, measured, strongest
 from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.cut import Cut
 from vwlite.solvers.clusters.mini_batch import MiniBatch
 from vwlite.solvers.clusters.model_file import ClusterModel
 from vwlite.solvers.clusters.train import Lloyd
+from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.storage.file_lock import lock
 from vwlite.training.option_agreement import check_learner
@@ -49,11 +51,12 @@ def run(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
         if arguments["model"]:
             closing.enter_context(lock(arguments["model"], arguments["lock_wait"]))
-        source, keeping = opened(arguments, features, input, True, model, names)
+        kind = DegreeRows if config.cut else RowSource
+        source, keeping = opened(arguments, features, input, True, model, names, kind=kind)
         closing.callback(source.inputs.close)
         closing.enter_context(keeping)
         memory = arguments["memory"] * GIB if arguments["memory"] else USUAL
-        solver = MiniBatch if config.batch else Lloyd
+        solver = Cut if config.cut else MiniBatch if config.batch else Lloyd
         means = solver(config, source, model.found if model else None, memory, input.threads)
         bar = Bar(arguments["quiet"], to_stdout=False)
         closing.callback(bar.close)
@@ -76,6 +79,10 @@ def configured(
         config = ClusterConfig(**configs.chosen(ClusterConfig, arguments))
         if not config.clusters:
             raise UsageError("-k N says how many clusters there are to be")
+        if config.cut and features.weight == "degree":
+            raise UsageError("--cut divides examples by their degrees: drop --weight degree")
+        if config.cut and "seeding" in typed:
+            raise UsageError("--seeding does nothing with --cut, which begins with eigenvectors")
         return config, features
     own = configs.chosen(ClusterConfig, typed)
     check_learner(arguments["initial"], model.config, own)
@@ -93,9 +100,12 @@ def reading(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tup
     if "kind" not in build.typed():
         input = replace(input, kind=model.kind)
     with ExitStack() as closing:
-        source, keeping = opened(arguments, model.features, input, False, model, predicting=predicting)
+        kind = DegreeRows if model.config.cut else RowSource
+        source, keeping = opened(arguments, model.features, input, False, model, predicting=predicting, kind=kind)
         closing.callback(source.inputs.close)
         closing.enter_context(keeping)
+        if isinstance(source, DegreeRows):
+            source.know(model.found.slots, model.found.total)
         yield Assignment(model), source, input.kind
 
 

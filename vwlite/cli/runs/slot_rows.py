@@ -38,7 +38,7 @@ def features_of(arguments: dict[str, Any], typed: dict[str, Any], model: Made | 
 
 def opened(
     arguments: dict[str, Any], features: FeatureConfig, input: InputConfig, again: bool, model: Made | None,
-    names: NameIndex | None = None, predicting: bool = False,
+    names: NameIndex | None = None, predicting: bool = False, kind: type[RowSource] = RowSource,
 ) -> tuple[RowSource, AbstractContextManager[None]]:
     """The rows of the files, and the context in which malformed lines are kept."""
     tolerance = bad_lines_config(arguments)
@@ -48,7 +48,7 @@ def opened(
     )
     text = text_format(features, skip_malformed=True, names=names is not None)
     inputs = Inputs(input, text.of_words() if input.kind == "vw" else text, several_passes=again)
-    source = RowSource(features, inputs, policy, model.seen if model else [], names)
+    source = kind(features, inputs, policy, model.seen if model else [], names)
     if model:
         source.plan.load(model.arrays)
     return source, policy.keeping(tolerance.keep)

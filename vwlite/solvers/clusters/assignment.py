@@ -75,20 +75,21 @@ def lines_of(assignment: Assignment, source: RowSource, kind: str, scores: bool)
 def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, Any]:
     """Examples, their weight, how far they are from the means, and how their clusters agree with their labels."""
     vocabulary, labels, clusters, weights = LabelVocabulary(), [np.zeros(0)], [np.zeros(0, np.int32)], [np.zeros(0)]
-    total = distance = 0.0
+    total = distance = weighed = 0.0
     examples = 0
     for part in source.parts():
         cluster, nearest = assignment.nearest(part)
-        weight = np.maximum(part.weight, 0).astype(np.float64)
+        weight = np.where(part.batch.flags & BLANK, 0, np.maximum(part.batch.importance, 0)).astype(np.float64)
         examples, total = examples + int((weight > 0).sum()), total + float(weight.sum())
-        distance += float(weight @ nearest)
+        distance += float(np.maximum(part.weight, 0) @ nearest)
+        weighed += float(np.maximum(part.weight, 0).sum())
         there = ~np.isnan(part.batch.label) & (weight > 0)
         number = vocabulary.numbers(part.batch) if kind == "vw" else part.batch.label
         labels.append(number[there].astype(np.float64))
         clusters.append(cluster[there])
         weights.append(weight[there])
     agreement = Agreement(*(np.concatenate(parts) for parts in (labels, clusters, weights)))
-    average = distance / total if total else float("nan")
+    average = distance / weighed if weighed else float("nan")
     return {"examples": examples, "weight": total, **agreement.report(), "mean_squared_distance": average}
 
 

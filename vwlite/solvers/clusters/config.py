@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
+from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 SEEDING = ("scalable", "random")
@@ -15,6 +19,9 @@ class ClusterConfig(Config):
     spherical: bool = option(
         False, "Examples and means of length 1: the nearest mean is that of the largest cosine.", settled=True
     )
+    cut: bool = option(
+        False, "Lower the normalised cut of the graph whose weights are the examples' dot products.", settled=True
+    )
     passes: int = option(100, "Passes over the data at most; fewer where nothing changes.", low=1)
     seeding: str = option(
         "scalable", "First means: examples far from one another, drawn in several passes; or any.", choices=SEEDING
@@ -25,3 +32,13 @@ class ClusterConfig(Config):
     )
     restarts: int = option(1, "Starts, of which the one with the least average distance is kept.", low=1)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
+
+    def __post_init__(self) -> None:
+        if self.cut and self.spherical:
+            raise UsageError("--cut divides by degrees, --spherical by lengths: drop one of the two")
+        if self.cut and self.batch:
+            raise UsageError("--cut takes all examples before means move: drop --batch")
+
+    def kept(self) -> dict[str, Any]:
+        """What models and reports say of the options, as JSON data; of later ones only what is not usual."""
+        return {name: value for name, value in asdict(self).items() if name != "cut" or value}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import built, require
+from vwlite.config_check import Double, built, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
@@ -32,6 +32,7 @@ class Header(TypedDict):
     kind: Kind
     names: bool
     passes: Natural
+    normalised_cut: NotRequired[Double]
 
 
 @dataclass(slots=True)
@@ -49,11 +50,12 @@ class ClusterModel:
     def facts(self) -> dict[str, Any]:
         """What the command tells, as JSON data."""
         return {
-            **asdict(self.config),
+            **self.config.kept(),
             "passes": self.found.passes,
             "examples": int(self.found.totals[0].sum()),
             "slots": len(self.found.slots),
             "average_squared_distance": self.found.distance,
+            **({"normalised_cut": self.found.cut} if self.config.cut else {}),
             "sizes": [int(size) for size in self.found.totals[0].tolist()],
         }
 
@@ -67,18 +69,20 @@ def save(path: str, model: ClusterModel, open_output: OpenOutput = atomic_output
     """Write the model, whole or not at all. Raises OutputError."""
     header = {
         "learner": LEARNER,
-        "cluster": asdict(model.config),
+        "cluster": model.config.kept(),
         "features": model.features.header(),
         "seen": model.seen,
         "kind": model.kind,
         "names": model.names is not None,
         "passes": model.found.passes,
+        **({"normalised_cut": model.found.cut} if model.config.cut else {}),
     }
     arrays = {
         **model.arrays,
         "cluster_slot": model.found.slots.astype(np.uint32),
         "cluster_means": model.found.means,
         "cluster_totals": model.found.totals,
+        **({"cluster_degree": model.found.total} if model.config.cut else {}),
         **(model.names.arrays() if model.names else {}),
     }
     model_file.save(path, header, arrays, open_output=open_output)
@@ -111,4 +115,9 @@ def clusters_from(header: dict[str, Any], arrays: Any, config: ClusterConfig, fe
         raise ValueError("its slots and totals")
     if not config.clusters:
         raise ValueError("no clusters")
-    return Clusters(slots, means, totals, header["passes"])
+    found = Clusters(slots, means, totals, header["passes"])
+    if config.cut:
+        found.cut, found.total = header["normalised_cut"], numbers(arrays, "cluster_degree", np.float64, (len(slots),))
+        if (found.total < 0).any():
+            raise ValueError("the sum of its examples")
+    return found

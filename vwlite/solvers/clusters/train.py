@@ -32,12 +32,17 @@ class Clusters:
 
     ``totals`` float64[3, k]: examples of each cluster, the sum of their weights, and of these times their squared
     distances from the means as they were when they were assigned.
+
+    Of --cut also the normalised ``cut``, and ``total`` float64[s], the sum of the examples before they are divided by
+    their degrees.
     """
 
     slots: np.ndarray
     means: np.ndarray
     totals: np.ndarray
     passes: int
+    cut: float = 0.0
+    total: np.ndarray | None = None
 
     @property
     def distance(self) -> float:
@@ -89,7 +94,7 @@ class Lloyd:
                 if best is None or found.distance < best.distance:
                     best = found
         if self.config.restarts > 1:
-            say(f"kept: average squared distance {best.distance:.6g}")
+            say(f"kept: {self.shown(best.totals)}")
         return best
 
     def read(self, steps: Steps) -> None:
@@ -117,10 +122,14 @@ class Lloyd:
         else:
             chosen = drawn(self.rows.weight, config.clusters, config.seed, *others)
             self.means = dense(self.rows.take(chosen), slots)
-        self.squares = squares_of(self.means, config.spherical)
-        self.scale = np.ones(config.clusters)
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is assigned to the means."""
+        self.squares = squares_of(self.means, self.config.spherical)
+        self.scale = np.ones(self.config.clusters)
         self.sums = np.zeros(self.means.shape)
-        self.totals = np.zeros((3, config.clusters))
+        self.totals = np.zeros((3, self.config.clusters))
         self.cluster = np.full(len(self.rows.weight), -1, np.int32)
 
     def alternate(self, say: Callable[[str], None], steps: Steps) -> Clusters:
@@ -129,10 +138,10 @@ class Lloyd:
         while number < self.config.passes:
             number += 1
             changed = self.assign_all(steps)
-            _, weight, cost = self.totals.sum(axis=1).tolist()
+            cost = float(self.totals[2].sum())
             self.check(cost)
             share = 100 * changed / self.examples
-            say(f"pass {number}: average squared distance {cost / weight:.6g}, {share:.3g}% changed cluster")
+            say(f"pass {number}: {self.shown(self.totals)}, {share:.3g}% changed cluster")
             filled = self.fill(say)
             if not filled and (not changed or cost >= before):
                 break
@@ -144,6 +153,10 @@ class Lloyd:
         if not np.isfinite(cost):
             raise Diverged("distances are not finite numbers: features are too large")
 
+    def shown(self, totals: np.ndarray) -> str:
+        """How far the examples are from the means, which Lloyd's alternation lowers."""
+        return f"average squared distance {totals[2].sum() / totals[1].sum():.6g}"
+
     def assign_all(self, steps: Steps) -> int:
         """Assign all examples, and sum them up. Answers how many have changed their cluster."""
         self.sums[:] = 0
@@ -152,16 +165,25 @@ class Lloyd:
         steps(begin, len(self.cluster))
         for piece in self.rows:
             cluster, distance = self.nearest(piece)
-            terms = piece.terms
-            nearest_means.add_members(
-                terms.indptr, terms.indices, terms.values, piece.weight, cluster, distance, self.sums, self.totals
-            )
+            self.add(piece, cluster, distance)
             end = begin + len(cluster)
             changed += int(((self.cluster[begin:end] != cluster) & (piece.weight > 0)).sum())
             self.cluster[begin:end] = cluster
             begin = end
             steps(begin, len(self.cluster))
         return changed
+
+    def add(self, piece: Piece, cluster: np.ndarray, distance: np.ndarray) -> None:
+        rows = piece.terms.indptr, piece.terms.indices, piece.terms.values, piece.weight
+        nearest_means.add_members(*rows, cluster, distance, self.sums, self.totals)
+
+    def add_all(self, cluster: np.ndarray) -> None:
+        """Sum the examples up by these clusters, int32[rows]."""
+        self.sums, self.totals, begin = np.zeros(self.means.shape), np.zeros((3, self.config.clusters)), 0
+        for piece in self.rows:
+            end = begin + len(piece.weight)
+            self.add(piece, cluster[begin:end], np.zeros(end - begin))
+            begin = end
 
     def nearest(self, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
         """int32[rows], float64[rows]: clusters, and squared distances from their means."""
