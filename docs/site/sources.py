@@ -11,9 +11,9 @@ from vwlite.cli.manual import markdown, pages
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PARTS = {  # in the site's order; every page of docs/ stands in one
-    "Tasks": ["choosing", "training", "dual", "predicting", "evaluating", "checking", "explaining", "inspecting",
-              "tuning", "reports", "classes", "groups", "dyadic", "crr", "l1", "aso", "graphs", "nightly-job",
-              "scaling", "serving"],
+    "Tasks": ["choosing", "training", "dual", "ksvm", "predicting", "evaluating", "checking", "explaining",
+              "inspecting", "tuning", "reports", "classes", "groups", "dyadic", "crr", "l1", "aso", "graphs",
+              "nightly-job", "scaling", "serving"],
     "Reference": ["formats", "features", "kernels", "losses", "formulas", "exit-codes", "shell", "coming-from-vw"],
     "Python": ["python", "scikit-learn"],
     "About": ["guarantees", "speed", "development"],

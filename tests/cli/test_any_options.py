@@ -29,6 +29,7 @@ MODELS = {
     "groups": ("groups", "--csoaa_ldf m"),
     "short": ("two", "--predict_only_model"),
     "dual": ("two", "--dual --l2 1"),
+    "ksvm": ("two", "--ksvm --kernel rbf"),
 }
 VALUES = {
     "initial": tuple(f"{name}.model" for name in MODELS),
@@ -40,7 +41,7 @@ LETTERS = (
 )
 LEARNERS = {
     *("oaa", "csoaa", "multiclass", "multilabel_oaa", "filter_tree", "log_multi", "ect", "csoaa_ldf", "wap_ldf", "lrq"),
-    *("dotproduct", "ftrl", "coin", "pistol", "bfgs", "dual", "active", "confidence", "binary", "initial"),
+    *("dotproduct", "ftrl", "coin", "pistol", "bfgs", "dual", "ksvm", "active", "confidence", "binary", "initial"),
 }
 NUMBERS = ("0", "1", "2", "3", "5", "10", "0.5", "-1", "1e-3", "1e10", "x", "")
 APART = ("help", "version", "lock_wait", "checkpoint_every", "workers")  # what waits, or shows nothing of learners

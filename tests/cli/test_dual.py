@@ -331,7 +331,7 @@ def test_sets_of_labels_are_told_one_by_one(vwlite, write):
         ("--dual --hard_margin --loss_function logistic", "--hard_margin goes with --loss_function hinge, not l"),
         ("--dual --l2 1 --csoaa 3", "--csoaa does not go with --dual for classes"),
         ("--dual --hard_margin --oaa 3", "--hard_margin does not go with --dual for classes"),
-        ("--dual --l2 1 --oaa 3 --support sv", "--support is for --dual with two classes or numbers"),
+        ("--dual --l2 1 --oaa 3 --support sv", "--support is for --ksvm, and for --dual with two"),
         ("--dual --l2 1 --filter_tree 3", "--filter_tree plays with learners of two classes"),
         ("--dual --l2 1 --multiclass 3 --loss_function hinge", "--multiclass with --dual takes --loss_function "),
         ("--dual --hard_margin --multiclass 3", "--hard_margin does not go with --dual for classes"),
@@ -340,7 +340,7 @@ def test_sets_of_labels_are_told_one_by_one(vwlite, write):
         ("--dual --l2 1 --oaa 3 --adaptive", "--adaptive does nothing with --dual: drop one of the two"),
         ("--gap 0.1", "--gap needs --dual"),
         ("--hard_margin", "--hard_margin needs --dual"),
-        ("--support sv", "--support does nothing without --dual"),
+        ("--support sv", "--support does nothing without --dual or --ksvm"),
         ("--bias_scale 2", "--bias_scale needs --dual"),
     ],
 )

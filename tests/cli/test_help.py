@@ -25,11 +25,11 @@ SHARED = {
         *("test_term_weights.py", "test_random_features.py"),
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
         *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
-        *("test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py"),
+        *("test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py"),
     ],
     "vw": [
         *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),
-        *("test_groups.py", "test_dual.py", "test_average.py"),
+        *("test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py"),
     ],
 }
 

@@ -24,6 +24,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "pistol": ("numbers", "train", *BITS, "--pistol"),
     "bfgs": ("signs", "train", *BITS, "--bfgs", "--loss_function", "logistic", "--passes", "4", "--l2", "1"),
     "dual": ("signs", "train", *BITS, "--dual", "--l2", "1"),
+    "ksvm": ("signs", "train", *BITS, "--ksvm", "--kernel", "poly", "--l2", "2"),
     "active": ("signs", "train", *BITS, "--active", "--simulation", "--loss_function", "logistic"),
     "lrq": ("numbers", "train", *BITS, "--lrq", "ui2", "--random_seed", "3"),
     "dotproduct": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),

@@ -30,7 +30,7 @@ ABSENT = (
         ("nn", "inpass", "multitask", "dropout", "meanfield"),
         "crossed features (`-q`, `--interactions`) or latent factors (`--dotproduct`, `--lrq`)",
     ),
-    Absent("kernel machines", ("ksvm", "kernel"), "`vwlite train --random_features` with `--loss_function hinge`"),
+    Absent("kernel machines learned in parallel", ("para_active",), "`--ksvm` by itself"),
     Absent("boosting", ("boosting", "alg"), "one model with crossed features (`-q`, `--interactions`)"),
     Absent(
         "bootstrap",

@@ -59,6 +59,7 @@ REASONS = {
     "dyadic": LATENT,
     "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
     "dual": "its examples stay in memory together",
+    "ksvm": "its support vectors stay in memory together",
     "log_multi": TREE,
     "ect": TREE,
     "filter_tree": TREE,

@@ -52,7 +52,7 @@ class Inspection:
             "can_go_on": header["resumable"] and not learner.config.reads,
             "names": len(self.names),
             **gamma_of(self.restored),
-            **{name: header[name] for name in ("crr", "l1", "dual") if name in header},
+            **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
         }
 
     def top(self, count: int) -> list[dict[str, Any]]:

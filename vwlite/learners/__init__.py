@@ -27,6 +27,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "class_learners": "class_learners.ClassLearners",
     "bfgs": "bfgs.Bfgs",
     "dual": "dual.Dual",
+    "ksvm": "ksvm.Ksvm",
     "active": "active.Active",
     "ldf": "multiline.Multiline",
     "lrq": "lrq.Lrq",

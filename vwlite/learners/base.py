@@ -215,6 +215,11 @@ class Learner:
         """What heads a table of the learner's own rows, one a pass; empty: it is vw's, of examples."""
         return []
 
+    @property
+    def own_settings(self) -> list[str]:
+        """Lines of the header that tell of the learner's own options."""
+        return []
+
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
         """How many passes there will be, where to tell of them, and the loss held out since the last one, if any.
 

@@ -10,7 +10,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Config, again, config, option
+from vwlite.options import Config, again, config, option, options_of
 from vwlite.training.output_config import OutputConfig
 
 if TYPE_CHECKING:
@@ -95,8 +95,10 @@ class RunConfig(Config):
             raise UsageError(f"{self.learner.differs_from_vw} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
-        if self.output.support and not hasattr(self.learner, "dual"):
-            raise UsageError("--support is for --dual with two classes or numbers")
+        if self.output.support and not (hasattr(self.learner, "dual") or hasattr(self.learner, "ksvm")):
+            raise UsageError("--support is for --ksvm, and for --dual with two classes or numbers")
+        if hasattr(self.learner, "ksvm") and not self.vw_compat:
+            self.check_kernel()
         if self.features.weighs_terms:
             self.check_weighting()
         if self.features.random_only and getattr(self.learner, "lrq", ()):
@@ -109,6 +111,14 @@ class RunConfig(Config):
         options = "--value, --weight and --unit"
         if self.learner.multiline or getattr(self.learner, "lrq", ()):
             raise UsageError(f"{options} do not go with --{self.learner.option}, which needs the namespaces of terms")
+
+    def check_kernel(self) -> None:
+        """Raises UsageError for other terms than those of the text, which a kernel crosses itself."""
+        features = self.features
+        for name in ("quadratic", "cubic", "interactions", "dotproduct", "random_features"):
+            if getattr(features, name):
+                option = options_of(FeatureConfig)[name].display_name
+                raise UsageError(f"{option} does not go with --ksvm, whose kernels cross features (--kernel poly)")
 
     @property
     def reads(self) -> int:

@@ -102,6 +102,7 @@ class Header(Node):
     crr: NotRequired[dict]
     l1: NotRequired[dict]
     dual: NotRequired[dict]
+    ksvm: NotRequired[dict]
 
 
 class LogLinear(TypedDict):

@@ -44,7 +44,7 @@ class OutputConfig(Config):
     )
     support: str | None = option(
         None, "Write the examples with dual variables other than 0 there, one a line, with these.", section="Output",
-        writes="text", needs=("dual",),
+        writes="text", needs=("dual", "ksvm"),
     )
     names: bool = option(
         False, "Keep the features' names in the model, for 'vwlite inspect'.", section="Output", needs=("model",)

@@ -56,7 +56,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     ):
         if path:
             lines.append(f"{name} = {path}")
-    lines += [*learner.own_rows, cache_line]
+    lines += [*learner.own_settings, *learner.own_rows, cache_line]
     if not cache_line.startswith("using cache_file"):
         names = ["stdin" if path == "-" else path for path in config.input.paths]
         lines += [f"Reading datafile = {name}" for name in names] or ["Reading datafile = none"]

@@ -21,7 +21,7 @@ from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
 from vwlite.training.start import begin_learner
-from vwlite.training.support_vectors import SupportVectors
+from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Training:
             MalformedLineCheck(self.policy),
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             self.writer,
-            SupportVectors(config.output.support, learner) if config.output.support else None,
+            support_of(config.output.support, learner) if config.output.support else None,
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display) if config.learning else None,
             Summary(config, learner, counters, display, best_constant_of),

@@ -185,8 +185,9 @@ def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any
 
 
 def own_loss(typed: dict[str, Any]) -> dict[str, Any]:
-    """As vw, whose ``--log_multi`` learns with its own loss whatever is typed."""
-    return {name: value for name, value in typed.items() if name not in LOSS_NAMES} if "log_multi" in typed else typed
+    """As vw, whose ``--log_multi`` and ``--ksvm`` learn with their own loss whatever is typed."""
+    own = "log_multi" in typed or "ksvm" in typed
+    return {name: value for name, value in typed.items() if name not in LOSS_NAMES} if own else typed
 
 
 def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from vwlite.options import option
 def random_seed() -> Any:
     return option(
         0,
-        "Seed of start values, of --shuffle, --shuffle-first, --dual, --oaa_subsample and --active.",
+        "Seed of start values, of --shuffle, --shuffle-first, --dual, --ksvm, --oaa_subsample and --active.",
         section="Passes",
         spelled=("--random_seed", "--seed"),
         settled=True,
