@@ -125,8 +125,8 @@ def shown(rows: list[dict], options: argparse.Namespace) -> str:
         cells = []
         for row in rows:
             if row["method"] == method:
-                known = row["labeled"] in COLUMNS and method in PAPER
-                paper = f"{PAPER[method][COLUMNS.index(row['labeled'])]:.1f}" if known else "-"
+                known = dict(zip(COLUMNS, PAPER.get(method, ()), strict=False))
+                paper = f"{known[row['labeled']]:.1f}" if row["labeled"] in known else "-"
                 cells.append(f"{row['mean']:.1f} +- {row['std']:.1f} ({paper})".rjust(22))
         lines.append(f"{method:<26}" + "".join(cells))
     return "\n".join(lines)

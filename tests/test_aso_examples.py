@@ -1,5 +1,6 @@
 """The examples of alternating structure optimization, run on small collections of the same form."""
 
+import argparse
 import gzip
 import io
 import json
@@ -13,6 +14,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
 from conll2003_to_vw import features, iob2, kind, sentences  # noqa: E402
+from newsgroups import shown  # noqa: E402
 from newsgroups_to_vw import documents, line  # noqa: E402
 
 sys.path.remove(str(EXAMPLES))
@@ -47,6 +49,12 @@ def test_newsgroups(example, newsgroups, tmp_path):
     assert [(row["labeled"], row["method"]) for row in rows] == [(n, m) for n in (8, 30) for m in methods.split(",")]
     assert all(row["mean"] > 60 and row["std"] >= 0 for row in rows)
     assert "freq by h" in done.stdout and "row 1" in done.stdout
+
+
+def test_the_paper_s_figures_stand_beside_those_it_has():
+    rows = [{"labeled": count, "method": "co-training-best", "mean": 50.0, "std": 1.0} for count in (100, 500)]
+    table = shown(rows, argparse.Namespace(labeled=[100, 500], methods=["co-training-best"]))
+    assert table.splitlines()[1].split()[1:] == ["50.0", "+-", "1.0", "(49.6)", "50.0", "+-", "1.0", "(-)"]
 
 
 def test_a_method_that_does_not_exist(example, newsgroups):

@@ -47,7 +47,7 @@ def line_of(name, values):
 
 
 def as_value(param, path):
-    return f"margin:{path}" if param.name == "curriculum_by" else path
+    return {"curriculum_by": "margin:", "landmarks": "rbf:"}.get(param.name, "") + path
 
 
 @pytest.mark.parametrize("name", TYPED)

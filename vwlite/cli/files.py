@@ -7,7 +7,15 @@ import click
 from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
-from vwlite.storage.named_files import FileToRead, FileToWrite, MarginModel, NamedFile, PredictionFile, files_of
+from vwlite.storage.named_files import (
+    FileToRead,
+    FileToWrite,
+    LandmarkFile,
+    MarginModel,
+    NamedFile,
+    PredictionFile,
+    files_of,
+)
 from vwlite.storage.output_checks import check
 from vwlite.storage.urls import is_url
 
@@ -58,6 +66,14 @@ class Difficulty(MarginModel, Reads):
     def __init__(self) -> None:
         super().__init__("model of margins")
         self.metavar = "WHAT"
+
+
+class Landmarks(LandmarkFile, Reads):
+    """``KERNEL:FILE``."""
+
+    def __init__(self) -> None:
+        super().__init__("file of landmarks")
+        self.metavar = "KERNEL:FILE"
 
 
 class Held(Reads):

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Predictions, Reads, Writes
+from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Writes
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
@@ -95,6 +95,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "names": Names(),
     "class_weights": ClassWeights(),
     "difficulty": Difficulty(),
+    "landmarks": Landmarks(),
     "duration": Duration(),
     "held": Held(),
     "progress": click.STRING,

@@ -37,6 +37,7 @@ COMMANDS = {
     "l1": "Learn sparse log-linear models.",
     "pca": "Find principal components of text.",
     "project": "Write text in principal components.",
+    "landmarks": "Choose lines for --landmarks.",
     "cut": "Cut a graph into clusters.",
     "cluster": "Find clusters of text by k-means.",
     "convert": "Turn other formats into text.",

@@ -10,9 +10,11 @@ from vwlite.options import Config, config, not_one_of, option
 
 TABLE = "Table of weights"
 WEIGHTING = "Values of terms"
-RANDOM = "Random features of kernels"
+RANDOM = "Features of kernels"
 VALUES = ("raw", "log", "binary")  # numbered as in the kernel
 KERNELS = ("rbf", "laplace", "poly2", "poly3", "arccos")  # numbered as in the kernel's code
+LANDMARK_KERNELS = ("linear", "rbf", "poly2", "poly3", "cosine")  # numbered as in the kernel's code
+MOST_WHITENED = 8192  # landmarks
 STEP, MOST = 64, 2**20  # of the number of random features
 MOST_DIRECTIONS = 2**26  # numbers that laplace keeps in memory
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
@@ -99,21 +101,36 @@ class FeatureConfig(Config):
     )
     random_of: tuple[str, ...] = feature(
         (), "Of these namespaces' features, not of all terms.", section=RANDOM, metavar="ABC", shape=True,
-        needs=("random_features",),
+        needs=("random_features", "landmarks"),
     )
     random_only: bool = feature(
-        False, "In place of the terms that they are made from.", section=RANDOM, shape=True, needs=("random_features",),
+        False, "In place of the terms that they are made from.", section=RANDOM, shape=True,
+        needs=("random_features", "landmarks"),
     )
     fold: int = feature(
         1024, "Fold terms to N buckets by their hash first; a power of two.", section=RANDOM, low=64, high=65536,
         shape=True, needs=("random_features",),
     )
+    landmarks: str = feature(
+        "", f"Add the kernel of each example with every line of FILE: {', '.join(LANDMARK_KERNELS)}.", section=RANDOM,
+        metavar="KERNEL:FILE", read_as="landmarks", shape=True,
+    )
+    whiten: bool = feature(
+        False, "So that dot products of landmark features are about the kernel's.", section=RANDOM, shape=True,
+        needs=("landmarks",),
+    )
+    nearest: int = feature(
+        0, "1 for the N landmarks with the largest kernels, and nothing for others.", section=RANDOM, low=0, shape=True,
+        needs=("landmarks",), shown="the kernels themselves",
+    )
 
     def __post_init__(self) -> None:
         if self.random_features:
             self.check_random()
+        elif self.landmarks:
+            self.check_landmarks()
         elif self.gamma is not None:
-            raise UsageError("--gamma does nothing without --random_features rbf or laplace")
+            raise UsageError("--gamma does nothing without --random_features or --landmarks with a kernel that has it")
         if self.weighs_terms and self.dotproduct:
             raise UsageError("--value, --weight and --unit do not go with --dotproduct")
         if self.weight == "degree" and self.unit:
@@ -138,6 +155,23 @@ class FeatureConfig(Config):
             raise UsageError(f"--fold takes a power of two, not {self.fold}")
         if kernel == "laplace" and self.fold * self.random_size > MOST_DIRECTIONS:
             raise UsageError(f"--random_features laplace: D times --fold is {MOST_DIRECTIONS} at most")
+        if self.landmarks:
+            raise UsageError("--random_features and --landmarks do not go together: drop one")
+        self.check_mapped()
+
+    def check_landmarks(self) -> None:
+        """Raises UsageError."""
+        kernel, _, path = self.landmarks.partition(":")
+        if kernel not in LANDMARK_KERNELS:
+            raise UsageError(f"--landmarks takes KERNEL:FILE: {not_one_of(kernel, LANDMARK_KERNELS)}")
+        if not path:
+            raise UsageError(f"--landmarks takes KERNEL:FILE, like {kernel}:centres.vw, not {self.landmarks!r}")
+        if self.gamma is not None and not self.has_gamma:
+            raise UsageError(f"--gamma does nothing with --landmarks {kernel}")
+        self.check_mapped()
+
+    def check_mapped(self) -> None:
+        """Raises UsageError for ``--random_of`` and ``--random_only`` where they cannot be."""
         if self.random_of and self.weighs_terms:
             raise UsageError("--value, --weight and --unit leave no namespaces for --random_of")
         if self.random_only and self.dotproduct:
@@ -154,7 +188,7 @@ class FeatureConfig(Config):
 
     @property
     def has_gamma(self) -> bool:
-        return self.random_kernel in ("rbf", "laplace")
+        return self.random_kernel in ("rbf", "laplace") or self.landmarks.startswith("rbf:")
 
     @property
     def finds_gamma(self) -> bool:

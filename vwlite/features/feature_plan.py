@@ -23,6 +23,7 @@ from vwlite.features.interactions import (
     read_interaction,
     resolve,
 )
+from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.random_features import RandomMap
 from vwlite.interrupts import STOP
 
@@ -152,7 +153,7 @@ class Plan:
         self.typed = read_interactions(config, names)
         self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
         self.name_hash = np.array(names.hashes, np.uint32)
-        self.random = RandomMap(config) if config.random_features else None
+        self.random = map_of(config)
         self.wild = has_wildcard(self.typed)
         self.plain = not (
             names.hashes
@@ -202,6 +203,13 @@ class Plan:
         if new:
             self.seen |= new
             self.set_interactions()
+
+
+def map_of(config: FeatureConfig) -> RandomMap | LandmarkMap | None:
+    """What adds features of kernels."""
+    if config.landmarks:
+        return LandmarkMap(config)
+    return RandomMap(config) if config.random_features else None
 
 
 def _pair_runs(interactions: list[tuple[int, ...]]) -> list[int]:

@@ -1,4 +1,4 @@
-"""``gamma`` of random features, from the first examples of a run."""
+"""What features of kernels need to know before the first example: ``gamma``, the landmarks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
+from vwlite.data.block_parser import read
 from vwlite.data.csr import Csr, joined
-from vwlite.features.feature_plan import Plan
+from vwlite.data.malformed_lines import BadLines
+from vwlite.features.config import RANDOM
+from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.random_features import EXAMPLES
 from vwlite.features.terms import meet, terms_of
 
@@ -36,6 +40,9 @@ def find_gamma(plan: Plan, batches: Iterable[Batch]) -> float | None:
     random = plan.random
     if random is None or not random.waiting:
         return random and random.gamma
+    if isinstance(random, LandmarkMap):
+        random.set_rows(rows_of(plan, random.path))
+        return random.gamma
     sample = Sample(plan)
     for batch in batches:
         sample.add(batch)
@@ -43,6 +50,17 @@ def find_gamma(plan: Plan, batches: Iterable[Batch]) -> float | None:
             break
     random.find_gamma(sample.terms())
     return random.gamma
+
+
+def rows_of(plan: Plan, path: str) -> Csr:
+    """The terms of a file's lines, whatever their labels are. Raises DataError for a malformed line, InputMissing."""
+    form = text_format(plan.config, skip_malformed=True).of_words(lists=True)
+    policy, sample = BadLines(None, None, fail_fast=True), Sample(plan, most=None)
+    for part in read([path], form):
+        sample.add(policy.examine(part))
+        if part.batch.release:
+            part.batch.release()
+    return sample.terms()
 
 
 def owned(batch: Batch) -> Batch:
@@ -56,10 +74,12 @@ def owned(batch: Batch) -> Batch:
 
 
 class Sample:
-    """The terms that random features are made from, of the first examples."""
+    """The terms that features of kernels are made from, of the first ``most`` examples; None: of all."""
 
-    def __init__(self, plan: Plan) -> None:
-        alone = {"random_features": "", "gamma": None, "random_of": (), "random_only": False, "noconstant": True}
+    def __init__(self, plan: Plan, most: int | None = EXAMPLES) -> None:
+        self.most = most
+        alone = {one.name: one.default for one in plan.config.OPTIONS.values() if one.section == RANDOM}
+        alone["noconstant"] = True
         chosen = plan.random is not None and plan.random.chosen
         config = replace(plan.config, **alone, **(LINEAR if chosen else {}))
         self.weights, self.plan = plan.weights, Plan(config, plan.seen)
@@ -72,7 +92,8 @@ class Sample:
     def add(self, batch: Batch) -> None:
         meet(batch, self.plan)
         terms = self.weights.terms(batch)[0] if self.weights else terms_of(batch, self.plan)
-        rows = np.flatnonzero(batch.flags & (BLANK | SAVE | SHARED) == 0)[: EXAMPLES - self.rows]
+        rows = np.flatnonzero(batch.flags & (BLANK | SAVE | SHARED) == 0)
+        rows = rows if self.most is None else rows[: self.most - self.rows]
         self.parts.append(terms.take(rows))
         self.rows += len(rows)
 

@@ -33,14 +33,13 @@ class RandomMap:
     """
 
     fill = FILL
+    index = None  # of landmarks
 
     def __init__(self, config: FeatureConfig) -> None:
         self.name, self.size = config.random_kernel, config.random_size
         self.kernel, self.fold, self.only = KERNELS.index(self.name), config.fold, config.random_only
         self.first = hash_name(self.name.encode(), config.hash_seed, config.hash == "all")
-        self.of = np.zeros(256, np.uint8)
-        self.of[[letter for value in config.random_of for letter in decode_letters(value)]] = 1
-        self.chosen = bool(config.random_of)
+        self.of, self.chosen = mapped_namespaces(config), bool(config.random_of)
         self.seed = config.hash_seed
         self.fold_key, self.sketch_key = key(self.seed, FOLD), key(self.seed, SKETCH)
         self.amplitude = 1 / math.sqrt(self.size) if self.name in ("poly2", "poly3") else math.sqrt(2 / self.size)
@@ -72,12 +71,7 @@ class RandomMap:
 
     def find_gamma(self, terms: Csr) -> None:
         """1 / the median of the (for ``rbf`` squared) distances of ``PAIRS`` pairs of these rows; 1 if that is 0."""
-        rows = len(terms)
-        drawn = (hashed(self.seed, PAIR, np.arange(2 * PAIRS)) % np.uint64(max(rows, 1))).astype(np.int64)
-        pairs = [(a, b) for a, b in drawn.reshape(PAIRS, 2).tolist() if a != b]
-        distances = [distance(terms, a, b, square=self.kernel == RBF) for a, b in pairs]
-        middle = float(np.median(distances)) if distances else 0.0
-        self.set_gamma(1 / middle if middle > 0 and math.isfinite(1 / middle) else 1.0)
+        self.set_gamma(usual_gamma(terms, self.seed, square=self.kernel == RBF))
 
     def names(self) -> list[str]:
         """Those of the features, as if they were the numbers of a namespace."""
@@ -94,6 +88,13 @@ class RandomMap:
             if not 0 < gamma < math.inf:
                 raise ValueError("gamma of its random features")
             self.set_gamma(gamma)
+
+
+def mapped_namespaces(config: FeatureConfig) -> np.ndarray:
+    """uint8[256]: 1 at the namespaces that ``--random_of`` names."""
+    of = np.zeros(256, np.uint8)
+    of[[letter for value in config.random_of for letter in decode_letters(value)]] = 1
+    return of
 
 
 def key(seed: int, purpose: int) -> int:
@@ -122,6 +123,14 @@ def signs(seed: int, blocks: int, fold: int) -> np.ndarray:
     """float32[blocks * 3 * fold] of 1 and -1."""
     place = np.arange(3 * blocks)[:, None] << 32 | np.arange(fold)
     return np.where(hashed(seed, SIGN, place) >> np.uint64(63), -1, 1).astype(np.float32).ravel()
+
+
+def usual_gamma(terms: Csr, seed: int, square: bool) -> float:
+    """1 / the median of the distances of ``PAIRS`` pairs of rows; 1 if that is 0. ``square`` as for ``distance``."""
+    drawn = (hashed(seed, PAIR, np.arange(2 * PAIRS)) % np.uint64(max(len(terms), 1))).astype(np.int64)
+    distances = [distance(terms, a, b, square) for a, b in drawn.reshape(PAIRS, 2).tolist() if a != b]
+    middle = float(np.median(distances)) if distances else 0.0
+    return 1 / middle if middle > 0 and math.isfinite(1 / middle) else 1.0
 
 
 def distance(terms: Csr, first: int, second: int, square: bool) -> float:

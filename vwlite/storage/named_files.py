@@ -102,13 +102,26 @@ class MarginModel(FileToRead):
         return value.partition(":")[2] or None if value.startswith("margin:") else None
 
 
+class LandmarkFile(FileToRead):
+    """What is ``KERNEL:FILE``."""
+
+    def path(self, value: str) -> str | None:
+        return value.partition(":")[2] or None
+
+
+OTHERS: dict[str, NamedFile] = {  # by ``read_as``
+    "difficulty": MarginModel("model of margins"),
+    "landmarks": LandmarkFile("file of landmarks"),
+}
+
+
 def file_named_by(one: Option) -> NamedFile | None:
     """What an option's value names; None: no file."""
     if one.writes:
         return (PredictionFile if one.writes == "predictions" else FileToWrite)(one.writes, *one.beside)
     if one.reads:
         return FileToRead(one.reads, *one.beside)
-    return MarginModel("model of margins") if one.read_as == "difficulty" else None
+    return OTHERS.get(one.read_as)
 
 
 def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, Any]) -> tuple[list[File], list[File]]:

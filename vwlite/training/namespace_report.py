@@ -44,10 +44,10 @@ class NamespaceReport(Listener):
     def of_random_features(self) -> list[str]:
         """What they are made with where that was not typed."""
         random, asked, told = self.plan.random, self.features.random_features, []
-        if random and not asked.endswith(f":{random.size}"):
+        if asked and not asked.endswith(f":{random.size}"):
             told.append(f"--random_features {asked} makes {random.size}, a multiple of {STEP}")
         if self.features.finds_gamma and random and random.gamma is not None:
-            told.append(f"--gamma {random.gamma:g} is that of the random features")
+            told.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
         return told
 
     def warnings(self) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 from vwlite.config_check import Double, built, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.features.landmarks import PLAN_ARRAYS
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
-from vwlite.features.random_features import GAMMA
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.train import Clusters
 from vwlite.solvers.rows import RowSource
@@ -99,7 +99,7 @@ def load(path: str) -> ClusterModel:
         config, features = built(ClusterConfig, header["cluster"]), built(FeatureConfig, header["features"])
         names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
         found = clusters_from(header, arrays, config, features)
-        kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name == GAMMA}
+        kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
         return ClusterModel(config, features, found, header["seen"], header["kind"], names, kept)
     except ModelError:
         raise

@@ -1,0 +1,123 @@
+"""``vwlite landmarks``, and ``--landmarks`` of the commands that learn."""
+
+import json
+
+import numpy as np
+import pytest
+
+RINGS = "".join(
+    f"{1 if radius == 1 else -1} | x:{radius * np.cos(angle):.4f} y:{radius * np.sin(angle):.4f}\n"
+    for angle in np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    for radius in (1, 3)
+)
+HOW = ("--landmarks", "rbf:some.vw", "--gamma", "0.5", "--whiten", "--random_only", "--quiet")
+
+
+@pytest.fixture(autouse=True)
+def files(write, vwlite):
+    write("rings.vw", RINGS)
+    vwlite("landmarks", "rings.vw", "--count", "30", "-o", "some.vw", "--quiet")
+
+
+def same(tmp_path, one, two):
+    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+
+
+def test_chosen_lines_are_the_same_through_a_pipe(vwlite, tmp_path):
+    assert len((tmp_path / "some.vw").read_text().splitlines()) == 30
+    piped = vwlite("landmarks", "-", "--count", "30", stdin=RINGS).stdout
+    assert piped == (tmp_path / "some.vw").read_text()
+    assert vwlite("landmarks", "rings.vw", "--count", "30", "--seed", "1").stdout != piped
+
+
+def test_malformed_lines_of_the_text(vwlite, write, tmp_path):
+    write("bad.vw", RINGS + "1 | x:nan\n")
+    done = vwlite("landmarks", "bad.vw", "--count", "500", "--bad-lines", "kept", "--max-bad-ratio", "0.1")
+    assert done.stdout == RINGS and (tmp_path / "kept").read_text() == "1 | x:nan\n"
+    vwlite("landmarks", "bad.vw", "--strict", status=65)
+    assert "no example" in vwlite("landmarks", write("empty.vw", ""), status=65).stderr
+
+
+def test_rings_are_told_apart(vwlite):
+    vwlite("train", "rings.vw", *HOW, "-f", "model", "--passes", "20", "--holdout_off", "--loss_function", "logistic")
+    vwlite(
+        "train", "rings.vw", "-f", "plain", "--passes", "20", "--holdout_off", "--loss_function", "logistic", "--quiet"
+    )
+    found = [
+        json.loads(vwlite("evaluate", "-i", model, "rings.vw", "--metric", "accuracy", "--json", "-").stdout)[
+            "accuracy"
+        ]
+        for model in ("model", "plain")
+    ]
+    assert found[0] == 1 and found[1] < 0.7
+
+
+def test_the_model_holds_the_landmarks(vwlite, tmp_path, write):
+    vwlite("train", "rings.vw", *HOW, "-f", "model")
+    before = vwlite("predict", "-i", "model", "rings.vw").stdout
+    (tmp_path / "some.vw").unlink()
+    assert vwlite("predict", "-i", "model", "rings.vw").stdout == before
+    vwlite("train", "rings.vw", "-i", "model", "-f", "more", "--quiet")
+    assert vwlite("predict", "-i", "more", "rings.vw").stdout != before
+    refused = vwlite("train", "rings.vw", "-i", "model", "-f", "more", "--landmarks", "linear:rings.vw", status=2)
+    assert "--landmarks" in refused.stderr
+
+
+def test_the_same_bytes_by_any_threads_and_through_a_pipe(vwlite, tmp_path):
+    vwlite("train", "rings.vw", *HOW, "-f", "model", "--threads", "1")
+    vwlite("train", "-", *HOW, "-f", "piped", "--threads", "2", stdin=RINGS)
+    assert vwlite("predict", "-i", "model", "rings.vw").stdout == vwlite("predict", "-i", "piped", "rings.vw").stdout
+
+
+def test_whitened_landmarks_of_all_examples_are_kernel_ridge_regression(vwlite, write):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(200, 3))
+    y = np.sin(x @ [1.0, -2.0, 0.5]) + x[:, 0]
+    lines = [
+        f"{label:.7f} | " + " ".join(f"{place}:{value:.5f}" for place, value in enumerate(row)) + "\n"
+        for label, row in zip(y, x, strict=True)
+    ]
+    write("train.vw", "".join(lines))
+    how = ("--landmarks", "rbf:train.vw", "--gamma", "2", "--whiten", "--random_only", "--noconstant")
+    ridge = ("--dual", "--loss_function", "squared", "--l2", "1", "--gap", "1e-12", "--passes", "3000")
+    vwlite("train", "train.vw", *how, *ridge, "-f", "model", "--quiet")
+    x = np.round(x, 5)
+    squares = (x**2).sum(1)
+    kernel = np.exp(-2 * (squares[:, None] + squares - 2 * x @ x.T))
+    found = np.array([float(line) for line in vwlite("predict", "-i", "model", "train.vw").lines])
+    errors = [
+        abs(found - kernel @ np.linalg.solve(kernel + strength * np.eye(200), y)).max() for strength in (1.0, 0.5)
+    ]
+    assert min(errors) < 1e-5, errors
+
+
+def test_crr_pca_and_cluster_take_them_too(vwlite, tmp_path):
+    vwlite(
+        "pca", "rings.vw", "--landmarks", "rbf:some.vw", "--gamma", "0.5", "--random_only", "--dim", "2", "-f", "parts"
+    )
+    assert len(vwlite("project", "-i", "parts", "rings.vw").lines) == 120
+    vwlite(
+        "crr", "rings.vw", "--qid", "none", "--steps", "50", "--landmarks", "poly2:some.vw", "-f", "ranker", "--quiet"
+    )
+    assert len(vwlite("predict", "-i", "ranker", "rings.vw").lines) == 120
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (("--landmarks", "rbf:nothing.vw"), 66, "nothing.vw"),
+        (("--landmarks", "circle:some.vw"), 2, "circle"),
+        (("--landmarks", "rbf:odd.vw"), 65, "odd.vw:1"),
+        (("--landmarks", "rbf:some.vw", "--ignore", " "), 65, "no landmark with a feature"),
+        (("--whiten",), 2, "--landmarks"),
+        (("--nearest", "3"), 2, "--landmarks"),
+    ],
+)
+def test_refused(options, status, said, vwlite, write):
+    write("odd.vw", "1 | x:nan\n")
+    assert said in vwlite("train", "rings.vw", *options, "-f", "m", "--quiet", status=status).stderr
+
+
+def test_nearest(vwlite):
+    vwlite("train", "rings.vw", "--landmarks", "rbf:some.vw", "--nearest", "3", "-f", "model", "--quiet")
+    assert len(vwlite("predict", "-i", "model", "rings.vw").lines) == 120

@@ -1,0 +1,163 @@
+"""Features that are kernels of an example with landmarks: fixed examples, the lines of a file.
+
+With ``--whiten`` they are multiplied by (K + 1e-6 I)^(-1/2), K the kernels of the landmarks with each other, so that
+their dot products are Nystrom's approximation of the kernel (Williams and Seeger, NIPS 2000). A model keeps the
+landmarks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vwlite._native.landmarks import FILL
+from vwlite.data.csr import Csr, offsets
+from vwlite.errors import DataError, UsageError
+from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig
+from vwlite.features.hashing import hash_name
+from vwlite.features.random_features import GAMMA, mapped_namespaces, usual_gamma
+from vwlite.storage.array_check import numbers
+
+START, SLOT, VALUE, WHITEN = "landmark_start", "landmark_slot", "landmark_value", "landmark_whiten"  # a model's arrays
+PLAN_ARRAYS = (GAMMA, START, SLOT, VALUE, WHITEN)  # of all features of kernels
+RIDGE = 1e-6
+
+
+@dataclass(slots=True)
+class LandmarkIndex:
+    """Arrays as in ``cython_ext/features/random_map.pxd``; ``whiten`` float32[0, 0] where there is none."""
+
+    slot: np.ndarray
+    start: np.ndarray
+    landmark: np.ndarray
+    value: np.ndarray
+    norm: np.ndarray
+    whiten: np.ndarray
+
+
+class LandmarkMap:
+    """What ``--landmarks`` adds to an example: a feature for each landmark, from the slot ``first`` on.
+
+    Without landmarks, ``index`` None, it waits for ``set_rows`` or ``load``.
+    """
+
+    fill = FILL
+    shifted = False
+
+    def __init__(self, config: FeatureConfig) -> None:
+        name, _, self.path = config.landmarks.partition(":")
+        self.kernel, self.only, self.whitened = LANDMARK_KERNELS.index(name), config.random_only, config.whiten
+        self.nearest, self.bits, self.seed = config.nearest, config.bits, config.hash_seed
+        self.first = hash_name(b"landmarks", config.hash_seed, config.hash == "all")
+        self.of, self.chosen = mapped_namespaces(config), bool(config.random_of)
+        self.has_gamma, self.gamma = config.has_gamma, config.gamma
+        self.rows: Csr | None = None
+        self.index: LandmarkIndex | None = None
+
+    @property
+    def waiting(self) -> bool:
+        return self.index is None
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) if self.rows else 0
+
+    def set_rows(self, rows: Csr) -> None:
+        """Take the landmarks, and find what is not typed: ``gamma`` as random features do, the whitening matrix.
+
+        Raises DataError, UsageError.
+        """
+        rows = merged(rows)
+        rows = rows.take(np.flatnonzero(rows.sizes))
+        if not len(rows):
+            raise DataError(f"{self.path} has no landmark with a feature")
+        if len(rows) > 2**self.bits:
+            raise UsageError(f"--landmarks: {len(rows)} features need as many slots: a larger -b")
+        if self.whitened and len(rows) > MOST_WHITENED:
+            raise UsageError(f"--whiten takes {MOST_WHITENED} landmarks at most, not {len(rows)}")
+        if self.has_gamma and self.gamma is None:
+            self.gamma = usual_gamma(rows, self.seed, square=True)
+        self.rows, self.index = rows, index_of(rows)
+        if self.whitened:
+            self.index.whiten = whitening(self.kernels())
+
+    def kernels(self) -> np.ndarray:
+        """float64[size, size]: of the landmarks with each other."""
+        dots = np.zeros((self.size, self.size))
+        index, norm = self.index, self.index.norm
+        for low, high in zip(index.start[:-1].tolist(), index.start[1:].tolist(), strict=True):
+            at, value = index.landmark[low:high], index.value[low:high].astype(np.float64)
+            dots[np.ix_(at, at)] += np.outer(value, value)
+        name = LANDMARK_KERNELS[self.kernel]
+        if name == "rbf":
+            return np.exp(-self.gamma * np.maximum(norm[:, None] + norm - 2 * dots, 0))
+        if name == "cosine":
+            return dots / np.sqrt(np.outer(norm, norm))
+        return dots if name == "linear" else (1 + dots) ** int(name[-1])
+
+    def names(self) -> list[str]:
+        return [f"landmarks^{number}" for number in range(self.size)]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What a model keeps."""
+        if self.index is None:
+            return {}
+        rows = {START: self.rows.indptr, SLOT: self.rows.indices, VALUE: self.rows.values}
+        whiten = {WHITEN: self.index.whiten} if self.whitened else {}
+        return {**rows, **whiten, **({GAMMA: np.array([self.gamma])} if self.has_gamma else {})}
+
+    def load(self, arrays: Mapping[str, Any]) -> None:
+        """Take over a model's. Raises ValueError, KeyError for arrays that are none of these."""
+        start = numbers(arrays, START, np.int64, (-1,))
+        if len(start) < 2 or start[0] or (np.diff(start) < 1).any():
+            raise ValueError("the rows of its landmarks")
+        slot = numbers(arrays, SLOT, np.uint32, (int(start[-1]),))
+        value = numbers(arrays, VALUE, np.float32, (int(start[-1]),))
+        if int(slot.max()) >= 2**self.bits or not np.isfinite(value).all():
+            raise ValueError("the features of its landmarks")
+        self.rows = Csr(start, slot, value)
+        self.index = index_of(self.rows)
+        if self.whitened:
+            self.index.whiten = numbers(arrays, WHITEN, np.float32, (self.size, self.size))
+        if self.has_gamma:
+            self.gamma = float(numbers(arrays, GAMMA, np.float64, (1,))[0])
+            if not 0 < self.gamma < math.inf:
+                raise ValueError("gamma of its landmarks")
+
+
+def merged(rows: Csr) -> Csr:
+    """Rows whose slots ascend, each of them once; the values of one that is there twice are added up."""
+    order = np.lexsort((rows.indices, rows.owner))
+    owner, slot, value = rows.owner[order], rows.indices[order], rows.values[order]
+    first = np.flatnonzero(np.append(True, (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])))[: len(owner)]
+    if len(first):
+        value = np.add.reduceat(value.astype(np.float64), first)
+    kept = np.flatnonzero(value)
+    owner, slot = owner[first][kept], slot[first][kept]
+    return Csr(offsets(np.bincount(owner, minlength=len(rows))), slot, value[kept].astype(np.float32))
+
+
+def index_of(rows: Csr) -> LandmarkIndex:
+    """From the slots to the rows that have them."""
+    order = np.argsort(rows.indices, kind="stable")
+    slot, counts = np.unique(rows.indices, return_counts=True)
+    norm = np.bincount(rows.owner, rows.values.astype(np.float64) ** 2, len(rows))
+    owner = rows.owner[order].astype(np.uint32)
+    return LandmarkIndex(slot, offsets(counts), owner, rows.values[order], norm, np.zeros((0, 0), np.float32))
+
+
+def whitening(kernels: np.ndarray) -> np.ndarray:
+    """float32[m, m]: (K + 1e-6 I)^(-1/2)."""
+    values, vectors = np.linalg.eigh(kernels + RIDGE * np.eye(len(kernels)))
+    return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, RIDGE))) @ vectors.T, np.float32)
+
+
+def arrays_of(config: FeatureConfig) -> list[str]:
+    """The names of the arrays that a model keeps of features of kernels."""
+    whitened = [WHITEN] if config.whiten else []
+    landmarks = [START, SLOT, VALUE, *whitened] if config.landmarks else []
+    return [*landmarks, GAMMA] if config.has_gamma else landmarks
