@@ -47,6 +47,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
     "aso": ("names", "aso train"),
     "clusters": ("names", "cluster", *BITS, "-k", "3", "--spherical", "--weight", "idf", "--min_df", "1", "--names"),
+    "clusters-cut": ("names", "cluster", *BITS, "-k", "3", "--cut", "--weight", "idf", "--min_df", "1", "--unit"),
 }
 
 
