@@ -27,6 +27,8 @@ def test_svmlight_taken_for_vw_and_the_reverse(run_here, tmp_path):
     assert "(--format svmlight?)" in run_here("train", "-f", "m", stdin="1 3:1 11:1\n", status=65).stderr
     assert "(--format vw?)" in run_here("train", "-f", "m", "--format", "svmlight", stdin=LINES, status=65).stderr
     assert "?" not in run_here("train", "-f", "m", stdin="1 no bar\n", status=65).stderr
+    with_times = "192967,2,364,2017-11-08 09:35:17,,0\n"
+    assert "(--format csv?)" in run_here("train", "-f", "m", stdin=with_times, status=65).stderr
 
 
 def test_the_model_knows_its_format(run_here):

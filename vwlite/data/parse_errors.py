@@ -74,7 +74,7 @@ REPLACED = {
 NUMBER = re.compile(rb"-?\d*\.?\d*([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
 
 
-SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:\S+)+\s*")
+SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*")
 
 
 MAX_GUESSED_BYTES = 1 << 16  # the format of longer lines is not guessed
