@@ -7,7 +7,7 @@ from libc.stdlib cimport calloc, free, malloc
 import numpy as np
 
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
-from learners.kernel_rows cimport NOBODY, Vector, found_by_origin, free_vectors, pop_vector, push_vector, renumber
+from learners.kernel_rows cimport NOBODY, Vector, Vectors, found_by_origin, free_vectors, pop_vector, push_vector, renumber
 from learners.lasvm cimport Machine, append, gather, learn_pool, place_of, reserve, settle, step, weighted_sum
 
 cdef enum:
@@ -140,6 +140,15 @@ cdef class KernelMachine:
             if not append(m, m.v.count - 1, label[i], most[i]):
                 raise MemoryError("a kernel machine needs more memory than there is")
             m.a[i], m.slope[i] = a[i], slope[i]
+
+    def begin_run(self):
+        """Other examples follow: no support vector is one of them."""
+        cdef Vectors *v = &self.m.v
+        cdef size_t i
+        for i in range(v.count):
+            v.vector[i].origin = NOBODY
+        for i in range(v.max_origins):
+            v.of_origin[i] = NOBODY
 
     def vectors(self):
         """The support vectors in their places: ``(indptr, indices, values)`` as in a ``Csr``."""

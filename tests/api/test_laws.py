@@ -28,6 +28,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "class_learners": (["--oaa 3 --lrq ua2", "--oaa 3 --dual --l2 1", "--multiclass 3 --dual --l2 1"], [1, 2, 3]),
     "bfgs": (["--bfgs --passes 3 --l2 1 --holdout_off"], [-1, 1]),
     "dual": (["--dual --l2 1", "--dual --l2 1 --loss_function logistic --passes 50"], [-1, 1]),
+    "ksvm": (["--ksvm", "--ksvm --kernel rbf --bandwidth 0.5 --reprocess 2", "--ksvm --budget 2"], [-1, 1]),
     "active": (["--active --simulation --loss_function logistic", "--confidence"], [-1, 1]),
     "lrq": (["--lrq ua2"], [-1, 1]),
     "dyadic": (["--dotproduct ua --rank 2 --decay_learning_rate 1"], [-1, 1]),

@@ -44,6 +44,7 @@ OPTIONS = [
     *("--max-bad-ratio 2", "--threads 0", "--feature_limit x"),
     *("--dual", "--dual --l2 1 -l1", "--dual --l2 1 --adaptive", "--dual --l2 1 --loss_function poisson", "--gap 0.1"),
     *("--dual --l2 1 --bfgs --passes 2", "--dual --l2 1 --ftrl", "--dual --l2 1 --dotproduct ui --rank 2"),
+    *("--ksvm -q ui", "--ksvm --kernel cosine", "--ksvm -l1", "--ksvm --bfgs --passes 2", "--kernel rbf", "--budget 3"),
     "--loss_function expectile",
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 from typing import Any
 
@@ -109,6 +109,10 @@ class Ksvm(Gd):
     def pages(self) -> None:
         return None
 
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        self.machine.begin_run()
+        self.rows, self.again = 0, False
+
     def sorted_terms(self, batch: Batch, plan: Plan) -> Csr:
         """The terms of all rows, ascending by slot. Raises DataError, Interrupted, MemoryError."""
         if self.last is None or self.last[0] is not batch.value:
@@ -175,12 +179,13 @@ class Ksvm(Gd):
 
     def report(self) -> dict[str, Any]:
         """The summary as JSON data."""
-        return {"ksvm": {**self.facts, "kernels": self.machine.counts[0]}}
+        evaluated, _, _, merged = self.machine.counts
+        return {"ksvm": {**self.facts, "merged": merged, "kernels": evaluated}}
 
     @property
     def facts(self) -> dict[str, int]:
         """What a model tells of its support vectors."""
-        return {"support": self.machine.support, "merged": self.machine.counts[3]}
+        return {"support": self.machine.support}
 
     def tables(self, predict_only: bool) -> dict[str, Any]:
         return dict(zip(ARRAYS, (*self.machine.vectors(), self.machine.numbers()[0]), strict=True))
