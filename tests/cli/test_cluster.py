@@ -48,16 +48,16 @@ def data(tmp_path):
 
 
 @pytest.mark.parametrize("spherical", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_alternation_in_plain_python(spherical, weighted, tmp_path, vwlite):
+@pytest.mark.parametrize(("weighted", "trim"), [(False, 0), (True, 0), (False, 12)])
+def test_it_is_the_alternation_in_plain_python(spherical, weighted, trim, tmp_path, vwlite):
     """From the means of another model; features that are numbers are their own slots."""
     x = blobs(seed=1, spread=2.0)
     weight = (np.arange(len(x)) % 4 + 0.5 if weighted else np.ones(len(x))).tolist()
     (tmp_path / "x.vw").write_text(text_of(x, weight).replace("|f", "|"))
     options = ["--spherical"] * spherical
     vwlite("cluster", "x.vw", "-f", "start", "-k", "4", "--passes", "1", "--seed", "3", "--quiet", *options)
-    done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100")
-    wanted = lloyd(x.astype(float).tolist(), weight, means_of(tmp_path / "start"), spherical)
+    done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100", "--trim", trim / len(x) + 1e-6)
+    wanted = lloyd(x.astype(float).tolist(), weight, means_of(tmp_path / "start"), spherical, trim)
     assert distances_in(done.stderr) == pytest.approx([average for _, average in wanted], rel=1e-5)
     assert len(wanted) > 3
     assert [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines] == wanted[-1][0]
@@ -188,6 +188,24 @@ def test_the_best_of_several_starts_is_kept(tmp_path, vwlite):
     )
 
 
+@pytest.mark.parametrize("batch", [0, 100])
+def test_outliers_move_no_mean_that_are_trimmed(batch, tmp_path, vwlite):
+    x, draw = blobs(300, spread=0.3), np.random.default_rng(7)
+    x[::20] = draw.normal(size=(15, COLUMNS)) * 100
+    (tmp_path / "x.vw").write_text(text_of(x).replace("|f", "|"))
+    labels, distances = np.arange(300) % 3, {}
+    for trim in ("0", "0.1"):
+        options = ("--restarts", "5", "--batch", batch, "--trim", trim, "--quiet", "--json", "-")
+        told = json.loads(vwlite("cluster", "x.vw", "-k", "3", "-f", "m", *options).stdout)
+        found = np.array([int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines])
+        usual = np.arange(300) % 20 > 0
+        pure = sum(np.bincount(labels[usual & (found == k)], minlength=3).max() for k in range(3)) / usual.sum()
+        distances[trim] = told["average_squared_distance"], pure
+        assert sum(told["sizes"]) == (300 if trim == "0" else 270)
+    assert distances["0"][0] > 100 * distances["0.1"][0]
+    assert distances["0"][1] < 0.7 and distances["0.1"][1] > 0.95
+
+
 def test_rings_are_clusters_of_random_features(tmp_path, vwlite):
     """Kernel k-means, which finds what means cannot."""
     draw = np.random.default_rng(1)
@@ -272,6 +290,7 @@ def test_columns_of_other_formats(data, vwlite):
     (["cluster", "same.vw", "-k", "3"], 2, "-k 3 is more than there are different examples: 2"),
     (["cluster", "same.vw", "-k", "3", "--batch", "2"], 2, "-k 3 is more than there are different examples: 2"),
     (["cluster", "large.vw", "-k", "2", "--batch", "2"], 70, "distances are not finite numbers"),
+    (["cluster", "x.vw", "-k", "3", "--cut", "--trim", "0.1"], 2, "--cut is that of a graph of all examples"),
     (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
     (["cluster", "x.vw", "-k", "20", "--max-memory", "1e-6"], 2, "9 slots that occur, 20 clusters"),
     (["cluster", "large.vw", "-k", "2"], 70, "distances are not finite numbers"),

@@ -19,18 +19,23 @@ def unit(row):
     return [value / length for value in row] if length else row
 
 
-def lloyd(rows, weights, means, spherical=False):
-    """Clusters and average squared distance of every pass, up to that which changes no cluster; none becomes empty."""
+def lloyd(rows, weights, means, spherical=False, trim=0):
+    """Clusters and average squared distance of every pass, up to that which changes no cluster; none becomes empty.
+
+    The ``trim`` rows that are farthest away count for nothing, the earlier of equals.
+    """
     rows, passes = [unit(row) for row in rows] if spherical else rows, []
     while True:
         found = nearest(rows, means)
         clusters = [cluster for cluster, _ in found]
-        average = sum(w * d for w, (_, d) in zip(weights, found, strict=True)) / sum(weights)
+        trimmed = sorted(range(len(rows)), key=lambda row: -found[row][1])[:trim]
+        left = [0 if row in trimmed else weight for row, weight in enumerate(weights)]
+        average = sum(w * d for w, (_, d) in zip(left, found, strict=True)) / sum(left)
         passes.append((clusters, average))
         if len(passes) > 1 and clusters == passes[-2][0]:
             return passes
         for number in range(len(means)):
-            members = [(w, row) for w, row, cluster in zip(weights, rows, clusters, strict=True) if cluster == number]
+            members = [(w, row) for w, row, cluster in zip(left, rows, clusters, strict=True) if cluster == number]
             mean = [sum(w * row[k] for w, row in members) / sum(w for w, _ in members) for k in range(len(rows[0]))]
             means[number] = unit(mean) if spherical else mean
 

@@ -14,7 +14,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
 from vwlite.solvers.clusters.mini_batch import MiniBatch, split
 from vwlite.solvers.clusters.numbered_rows import Piece
-from vwlite.solvers.clusters.seeding import scalable
+from vwlite.solvers.clusters.seeding import scalable, trimmed
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import Part
 
@@ -106,7 +106,7 @@ def test_seeds_are_different_examples_where_there_are_so_many(values, clusters, 
     x = (1.0 + draw.integers(0, values, (30, 1))).astype(np.float32)
     lloyd = Lloyd(ClusterConfig(clusters, seed=seed), Source(x, np.ones(30, np.float32)), None, 2**30, 1)
     lloyd.read(lambda done, total: None)
-    chosen = scalable(lloyd.rows, lloyd.nearest_of, clusters, seed)
+    chosen = scalable(lloyd.rows, lloyd.nearest_of, clusters, 0.0, seed)
     assert len(chosen) == clusters
     assert len({*chosen.values.tolist()}) == min(clusters, len({*x[:, 0].tolist()}))
 
@@ -146,3 +146,16 @@ def test_pieces_are_cut_to_one_size(lengths, size):
     assert all(0 < len(piece.weight) <= size for piece in found)
     for of in (lambda piece: piece.weight, lambda piece: piece.terms.values):
         assert np.concatenate([np.zeros(0), *map(of, found)]).tolist() == x[:, 0].tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1), st.floats(0, 0.5))
+def test_what_is_trimmed_is_the_farthest_share(rows, share):
+    weight, distance = (np.array(one, np.float32) for one in zip(*rows, strict=True))
+    left = trimmed(weight, distance, share)
+    gone = (left == 0) & (weight > 0)
+    assert (left[~gone] == weight[~gone]).all() and weight[gone].sum() <= share * float(weight.sum())
+    kept = left > 0
+    if gone.any() and kept.any():
+        assert distance[gone].min() >= distance[kept].max()
+    if kept.any():
+        assert weight[gone].sum() + weight[kept][distance[kept].argmax()] > share * float(weight.sum())

@@ -30,6 +30,9 @@ class ClusterConfig(Config):
         0, "Move the means after every N examples, in less time; 0: after each pass, until nothing changes.", low=0,
         shown="0",
     )
+    trim: float = option(
+        0.0, "Share of the examples that move no mean: those farthest from their means.", low=0, high=0.5, shown="0"
+    )
     restarts: int = option(1, "Starts, of which the one with the least average distance is kept.", low=1)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
 
@@ -38,7 +41,9 @@ class ClusterConfig(Config):
             raise UsageError("--cut divides by degrees, --spherical by lengths: drop one of the two")
         if self.cut and self.batch:
             raise UsageError("--cut takes all examples before means move: drop --batch")
+        if self.cut and self.trim:
+            raise UsageError("--cut is that of a graph of all examples: drop --trim")
 
     def kept(self) -> dict[str, Any]:
         """What models and reports say of the options, as JSON data; of later ones only what is not usual."""
-        return {name: value for name, value in asdict(self).items() if name != "cut" or value}
+        return {name: value for name, value in asdict(self).items() if name not in ("cut", "trim") or value}

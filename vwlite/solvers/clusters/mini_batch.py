@@ -14,7 +14,7 @@ from vwlite._native import nearest_means
 from vwlite.data.csr import joined
 from vwlite.interrupts import obey
 from vwlite.solvers.clusters.numbered_rows import Piece
-from vwlite.solvers.clusters.seeding import uniform
+from vwlite.solvers.clusters.seeding import trimmed, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd
 from vwlite.training.display import Steps
 
@@ -73,9 +73,10 @@ class MiniBatch(Lloyd):
         steps(done, len(self.cluster))
         for batch in self.batches(number):
             cluster, distance = self.nearest(batch)
-            arrays = batch.terms.indptr, batch.terms.indices, batch.terms.values, batch.weight, cluster, distance
+            terms, weight = batch.terms, trimmed(batch.weight, distance, self.config.trim)
+            arrays = terms.indptr, terms.indices, terms.values, weight, cluster, distance
             nearest_means.add_to_means(*arrays, self.sums, totals, self.means, self.lengths)
-            self.weights += np.bincount(cluster, batch.weight, self.config.clusters)
+            self.weights += np.bincount(cluster, weight, self.config.clusters)
             self.rescale()
             obey()
             done += len(cluster)

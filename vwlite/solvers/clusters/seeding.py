@@ -40,6 +40,20 @@ def drawn(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarr
     return np.sort(np.argsort(times, kind="stable")[:count])
 
 
+def trimmed(weight: np.ndarray, distance: np.ndarray, share: float) -> np.ndarray:
+    """The weights, 0 for the farthest rows, which have at most this share of them.
+
+    Cuesta-Albertos, Gordaliza and Matran, Annals of Statistics 25 (1997).
+    """
+    if not share:
+        return weight
+    order = np.argsort(-distance, kind="stable")
+    total = np.cumsum(weight[order], dtype=np.float64)
+    left = weight.copy()
+    left[order[total <= share * total[-1]]] = 0
+    return left
+
+
 def dense(rows: Csr, slots: int) -> np.ndarray:
     """float32[slots, rows]: the rows as columns."""
     made = np.zeros((slots, len(rows)), np.float32)
@@ -51,8 +65,13 @@ def squares_of(rows: Csr) -> np.ndarray:
     return np.bincount(rows.owner, rows.values.astype(np.float64) ** 2, len(rows))
 
 
-def scalable(rows: NumberedRows, nearest: Nearest, clusters: int, seed: int, *purposes: int) -> Csr:
-    """So many rows, by ``ROUNDS`` + 1 passes over the data and one for each drawing."""
+def scalable(
+    rows: NumberedRows, nearest: Nearest, clusters: int, trim: float, seed: int, *purposes: int
+) -> Csr:
+    """So many rows, by ``ROUNDS`` + 1 passes over the data and one for each drawing.
+
+    None is of the farthest share ``trim`` when it is drawn.
+    """
     weight, slots = rows.weight.astype(np.float64), len(rows.rows)
     distance, owner = np.full(len(weight), np.inf), np.zeros(len(weight), np.int64)
     found = [rows.take(drawn(weight, 1, seed, *purposes))]
@@ -71,7 +90,7 @@ def scalable(rows: NumberedRows, nearest: Nearest, clusters: int, seed: int, *pu
         known += len(found[-1])
         if not np.isfinite(distance).all():  # distances from any means will not be
             return rows.take(drawn(weight, clusters, seed, *purposes))
-        spread = weight * distance
+        spread = trimmed(weight, distance, trim) * distance
         if number > ROUNDS or not spread.sum():
             break
         chance = spread * (SHARE * clusters / spread.sum())

@@ -18,7 +18,7 @@ from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece
-from vwlite.solvers.clusters.seeding import dense, drawn, scalable
+from vwlite.solvers.clusters.seeding import dense, drawn, scalable, trimmed
 from vwlite.solvers.rows import RowSource, SlotRows
 from vwlite.training.display import Steps, no_steps
 
@@ -57,7 +57,10 @@ def squares_of(means: np.ndarray, spherical: bool) -> np.ndarray:
 
 
 class Lloyd:
-    """``means`` float32[slots, k], and ``sums`` float64[slots, k] of what was assigned to them."""
+    """``means`` float32[slots, k], and ``sums`` float64[slots, k] of what was assigned to them.
+
+    ``weight`` float32[rows]: 0 for those that are trimmed.
+    """
 
     def __init__(
         self, config: ClusterConfig, source: RowSource, before: Clusters | None, memory: float, threads: int
@@ -118,7 +121,8 @@ class Lloyd:
             self.means = np.zeros((slots, config.clusters), np.float32)
             self.means[:known] = self.before.means
         elif config.seeding == "scalable":
-            self.means = dense(scalable(self.rows, self.nearest_of, config.clusters, config.seed, *others), slots)
+            found = scalable(self.rows, self.nearest_of, config.clusters, config.trim, config.seed, *others)
+            self.means = dense(found, slots)
         else:
             chosen = drawn(self.rows.weight, config.clusters, config.seed, *others)
             self.means = dense(self.rows.take(chosen), slots)
@@ -131,6 +135,7 @@ class Lloyd:
         self.sums = np.zeros(self.means.shape)
         self.totals = np.zeros((3, self.config.clusters))
         self.cluster = np.full(len(self.rows.weight), -1, np.int32)
+        self.weight = self.rows.weight
 
     def alternate(self, say: Callable[[str], None], steps: Steps) -> Clusters:
         """Assign and move until nothing changes."""
@@ -161,20 +166,23 @@ class Lloyd:
         """Assign all examples, and sum them up. Answers how many have changed their cluster."""
         self.sums[:] = 0
         self.totals[:] = 0
+        if self.config.trim:
+            distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
+            self.weight = trimmed(self.rows.weight, distances, self.config.trim)
         begin, changed = 0, 0
         steps(begin, len(self.cluster))
         for piece in self.rows:
             cluster, distance = self.nearest(piece)
-            self.add(piece, cluster, distance)
             end = begin + len(cluster)
+            self.add(piece, self.weight[begin:end], cluster, distance)
             changed += int(((self.cluster[begin:end] != cluster) & (piece.weight > 0)).sum())
             self.cluster[begin:end] = cluster
             begin = end
             steps(begin, len(self.cluster))
         return changed
 
-    def add(self, piece: Piece, cluster: np.ndarray, distance: np.ndarray) -> None:
-        rows = piece.terms.indptr, piece.terms.indices, piece.terms.values, piece.weight
+    def add(self, piece: Piece, weight: np.ndarray, cluster: np.ndarray, distance: np.ndarray) -> None:
+        rows = piece.terms.indptr, piece.terms.indices, piece.terms.values, weight
         nearest_means.add_members(*rows, cluster, distance, self.sums, self.totals)
 
     def add_all(self, cluster: np.ndarray) -> None:
@@ -182,7 +190,7 @@ class Lloyd:
         self.sums, self.totals, begin = np.zeros(self.means.shape), np.zeros((3, self.config.clusters)), 0
         for piece in self.rows:
             end = begin + len(piece.weight)
-            self.add(piece, cluster[begin:end], np.zeros(end - begin))
+            self.add(piece, piece.weight, cluster[begin:end], np.zeros(end - begin))
             begin = end
 
     def nearest(self, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
@@ -234,7 +242,7 @@ class Lloyd:
         """int64, ascending: at most so many rows, none of them alone in its cluster, nor where its mean is."""
         distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
         own = self.squares[self.cluster]
-        distances[(self.rows.weight <= 0) | (distances <= ROUNDING * own)] = 0
+        distances[(self.weight <= 0) | (distances <= ROUNDING * own)] = 0
         left, found = self.totals[0].copy(), []
         for row in np.argsort(-distances, kind="stable").tolist():
             if len(found) == count or not distances[row]:
