@@ -41,7 +41,7 @@ def data(write):
 
 
 @pytest.mark.parametrize(
-    "options", ["", "--kernel poly --degree 3 --l2 9", "--reprocess 3 --seed 7", "--weight idf --unit"]
+    "options", ["", "--l2 9", "--reprocess 3 --seed 7", "--weight idf --unit"]
 )
 def test_the_bytes_are_the_same_however_the_data_are_read(vwlite, data, options):
     run = ("--quiet", *KSVM, *options.split())
@@ -72,7 +72,7 @@ def test_it_tells_of_support_vectors(vwlite, data):
 
 def test_kernels_part_what_no_line_parts(vwlite, data):
     told = {}
-    for kernel, options in (("linear", ""), ("poly", "--l2 10"), ("rbf", "--bandwidth 0.3")):
+    for kernel, options in (("linear", ""), ("poly", "--l2 10 --degree 2"), ("rbf", "--bandwidth 0.3")):
         run = ("--passes", "5", "-c", "--quiet", *options.split())
         vwlite("train", "d", "-f", "m", "--ksvm", "--kernel", kernel, *run)
         told[kernel] = accuracy(vwlite)
@@ -167,6 +167,8 @@ def test_damaged_models_are_refused(vwlite, data, name, change):
         ("--adaptive", "--adaptive does nothing with --ksvm"),
         ("--loss_function logistic", "--ksvm has --loss_function hinge, not logistic"),
         ("--kernel cosine", "--kernel"),
+        ("--bandwidth 2", "--bandwidth does nothing without --kernel rbf"),
+        ("--degree 3 --kernel rbf", "--degree does nothing without --kernel poly"),
         ("--bandwidth 0", "--bandwidth takes a number above 0, not 0"),
         ("--budget -1", "--budget takes 0 or more, not -1"),
         ("--kernel_cache 0", "--kernel_cache takes 1 or more, not 0"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
@@ -113,8 +113,12 @@ class RunConfig(Config):
             raise UsageError(f"{options} do not go with --{self.learner.option}, which needs the namespaces of terms")
 
     def check_kernel(self) -> None:
-        """Raises UsageError for other terms than those of the text, which a kernel crosses itself."""
+        """Raises UsageError for terms beside those of the text, and for parameters of another kernel."""
         features = self.features
+        learner: Any = self.learner
+        for name, kernel in (("degree", "poly"), ("bandwidth", "rbf")):
+            if getattr(learner, name) != options_of(type(learner))[name].default and learner.kernel != kernel:
+                raise UsageError(f"--{name} does nothing without --kernel {kernel}")
         for name in ("quadratic", "cubic", "interactions", "dotproduct", "random_features"):
             if getattr(features, name):
                 option = options_of(FeatureConfig)[name].display_name
