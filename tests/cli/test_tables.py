@@ -84,8 +84,10 @@ def test_going_on_from_a_model_reads_columns_as_it_did(vwlite, write, tmp_path):
     write("more.vw", "1 |user age:1 color:_7 |words a b\n")
     vwlite("train", "data.csv", *AS_TABLE, "-f", "m", *LEARN)
     vwlite("train", "more.csv", "--format", "csv", "-i", "m", "-f", "table", *LEARN)
-    vwlite("train", "more.vw", "-i", "m", "-f", "text", *LEARN)
+    vwlite("train", "more.csv", "-i", "m", "-f", "untold", *LEARN)
+    vwlite("train", "more.vw", "--format", "vw", "-i", "m", "-f", "text", *LEARN)
     assert content(tmp_path / "table")[1] == content(tmp_path / "text")[1]
+    assert content(tmp_path / "table") == content(tmp_path / "untold")
     vwlite("train", "more.csv", *("--format", "csv", "--columns", "label=click =color"), "-i", "m", "-f", "o", *LEARN)
     assert content(tmp_path / "o")[0]["columns"] == "label=click? =text:text,age:number,color:number ignore=*"
 

@@ -162,7 +162,7 @@ def configured(
         config = run_config(arguments, GdConfig(), FeatureConfig(), say)
         changes = learner_choice.learner_changes(typed), features, configs.loss_changes(typed)
         config, model = start(config, arguments["initial"], *changes, say=say)
-        input = config.input.like(model.header, {"kind", *typed}) if model else config.input
+        input = config.input.like(model.header, typed) if model else config.input
         return replace(config, input=input), model
     learner = learner_choice.new_learner_config(typed)
     return run_config(arguments, learner, FeatureConfig(**features), say), None
