@@ -43,6 +43,7 @@ RUNS = [
     ("--oaa 3", CLASSES),
     ("--oaa 3 --coin", CLASSES),
     ("--oaa 3 --l2 1e-3", CLASSES),
+    ("--oaa 3 --average", CLASSES),
     ("--multiclass 3", CLASSES),
     ("--multiclass 3 --average", CLASSES),
     ("--log_multi 3", CLASSES),

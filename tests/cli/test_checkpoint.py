@@ -53,6 +53,7 @@ RUNS = {
     "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
     "average": "--average --passes 3 --holdout_off --l2 1e-3",
     "average, held out": "--average --average_after 9 --sgd -l 0.1 --passes 3 --early_terminate 1 -p p",
+    "averages of classes": "--average --oaa 3 --passes 3 --sgd -l 0.1",
     "average of classes": "--average --multiclass 3 --passes 3",
     "coin": "--coin --passes 3",
     "pistol": "--pistol --passes 3 --holdout_off",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
@@ -145,7 +145,7 @@ class Learner:
         if self.kernel is not None:
             other.kernel.frozen = True
         if changes:
-            other.config = restored_config(type(self.config), asdict(self.config), changes)
+            other.config = changed_config(self.config, changes)
         if "link" in changes:
             other.kernel.link_code = link_code(other.config.link)
         return other
@@ -302,9 +302,19 @@ def restored_config(kind: type, stored: Mapping[str, Any], changes: Mapping[str,
 
     And ValueError where the header has other fields than the configuration.
     """
+    check_options(kind, changes)
+    return changed_config(built(kind, stored), changes)
+
+
+def changed_config(config: Any, changes: Mapping[str, Any]) -> Any:
+    """The configuration but for ``changes``. Raises UsageError for one it does not have."""
+    check_options(type(config), changes)
+    return replace(config, **changes) if changes else config
+
+
+def check_options(kind: type, names: Iterable[str]) -> None:
+    """Raises UsageError for a name that is no field of a configuration of this kind."""
     known = {field.name for field in fields(kind)}
-    for name in changes:
+    for name in names:
         if name not in known:
             raise UsageError(f"--{name} is no option of the model's learner, {kind.learner}")
-    config = built(kind, stored)
-    return replace(config, **changes) if changes else config

@@ -75,6 +75,12 @@ class Ensemble(PerClass):
         other.inner = Results()
         return other
 
+    def predicting(self) -> Ensemble:
+        other = copy(self)
+        other.nodes = [node.predicting() for node in self.nodes]
+        other.weights = other.nodes[0].weights
+        return other
+
     def answer_all(self) -> None:
         super().answer_all()
         for node in self.nodes:

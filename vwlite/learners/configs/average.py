@@ -24,8 +24,7 @@ class AverageConfig(GdConfig):
 
     learner: ClassVar[str] = "average"
     asked_by: ClassVar[tuple[str, ...]] = ("average",)
-    alone: ClassVar[str] = "the mean of one set of weights is taken"
-    plays_in_trees: ClassVar[bool] = False
+    alone: ClassVar[str] = "the mean is one of single steps of gradient descent"
     in_vw: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     shrinks: ClassVar[tuple[str, ...]] = ("l2",)

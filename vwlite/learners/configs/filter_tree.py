@@ -36,8 +36,7 @@ class FilterTreeConfig(PerClassConfig):
         if self.probabilities or self.scores or self.oaa_subsample or self.binary:
             raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
         if not self.base.plays_in_trees:
-            others = "not --oaa and its like, not --bfgs and --average"
-            raise UsageError(f"--filter_tree plays with learners of two classes: {others}")
+            raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
         if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
             raise UsageError("--filter_tree needs a loss of two classes, or squared")
         self.check_names()
