@@ -166,7 +166,7 @@ def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--columns", "label=click"), "goes with tables (--format csv, tsv, jsonl, arrow, parquet), not with vw"),
+        (("--format", "vw", "--columns", "x"), "goes with tables (--format csv, tsv, jsonl, arrow, parquet), not with"),
         (("--format", "csv", "--columns", "click"), "--columns: expected items like label=click user=age,city:text, "),
         (("--format", "csv", "--affix", "+2u"), "--affix and --spelling read names in text"),
         (("--format", "csv", "--csoaa_ldf", "m"), "groups of lines are read from text only"),
@@ -200,7 +200,35 @@ def test_a_cache_is_of_its_columns(vwlite, tmp_path):
 
 
 def test_text_that_looks_like_a_table_is_told(vwlite):
-    assert "(--format csv?)" in vwlite("check", "data.csv", status=65).stderr
+    assert "(--format csv?)" in vwlite("check", stdin=CSV, status=65).stderr
+
+
+def test_the_names_of_files_tell_their_format(vwlite, write, tmp_path):
+    vwlite("train", "data.csv", *AS_TABLE, "-f", "typed", *LEARN)
+    vwlite("train", "data.csv", "--columns", COLUMNS, "-f", "named", *LEARN)
+    assert (tmp_path / "named").read_bytes() == (tmp_path / "typed").read_bytes()
+    answers = vwlite("predict", "-i", "named", "data.csv").lines
+    write("DATA.TSV", CSV.replace(",", "\t"))
+    assert vwlite("predict", "-i", "named", "DATA.TSV").lines == answers
+    write("data.svm", "1 1:2\n-1 2:1\n")
+    assert "examples    2" in vwlite("check", "data.svm").stdout
+    vwlite("train", "data.svm", "-f", "m", "--quiet")
+    vwlite("pca", "data.svm", "--dim", "1", "-f", "components", "--quiet")
+    write("plain", "1 1:2\n-1 2:1\n")
+    for command in (["predict", "-i", "m"], ["project", "-i", "components"]):
+        assert vwlite(*command, "plain").stdout == vwlite(*command, "data.svm").stdout
+
+
+def test_what_is_typed_goes_before_a_name(vwlite, write):
+    write("text.csv", TEXT)
+    vwlite("train", "text.csv", "--format", "vw", "-f", "m", *LEARN)
+    answers = vwlite("predict", "-i", "m", "text.csv", "--format", "vw").lines
+    assert vwlite("predict", "-i", "m", "data.vw").lines == answers
+    assert vwlite("vw", "-t", "-i", "m", "-d", "text.csv", "-p", "-", "--quiet").lines == answers
+
+
+def test_names_that_say_two_formats_say_none(vwlite):
+    assert "no '|'" in vwlite("check", "data.vw", "data.csv", "--strict", status=65).stderr
 
 
 def test_the_lenient_command_takes_tables_too(vwlite):
@@ -239,7 +267,7 @@ def test_malformed_lines_of_json(vwlite, write):
         '{"y": 1, "a": [1]}',
         'vwlite: bad line bad.jsonl:3:8: bad JSON, expected an object on each line: {"y": 1',
     ]
-    assert "(--format jsonl?)" in vwlite("check", "bad.jsonl", status=65).stderr
+    assert "(--format jsonl?)" in vwlite("check", stdin='{"y": 1}\n', status=65).stderr
 
 
 def test_tables_are_not_learned_in_shards(vwlite):
@@ -264,4 +292,4 @@ def test_files_of_arrow_give_the_model_of_the_same_csv(kind, vwlite, tmp_path):
     (tmp_path / "copy").write_bytes((tmp_path / f"data.{kind}").read_bytes())
     done = vwlite("train", "copy", "-i", "one", "-f", "one", "--skip-seen")
     assert f"copy was learned before as data.{kind} (60 lines): skipped" in done.stderr
-    assert "is a file of" in vwlite("train", f"data.{kind}", "-f", "x", status=65).stderr
+    assert "is a file of" in vwlite("train", "copy", "-f", "x", status=65).stderr

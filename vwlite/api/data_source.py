@@ -11,7 +11,7 @@ from typing import Any
 
 from vwlite.api.memory_run import OpenInputs
 from vwlite.data.block_parser import Parsed
-from vwlite.data.config import InputConfig
+from vwlite.data.config import InputConfig, kind_by_name
 from vwlite.data.dataset import Inputs
 from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import is_table, of_dicts, table_batches
@@ -58,6 +58,12 @@ def paths_of(data: Any) -> tuple[str, ...]:
     if isinstance(data, list | tuple) and data and all(isinstance(one, os.PathLike) for one in data):
         return tuple(map(os.fspath, data))
     return ()
+
+
+def kind_of(data: Any, kind: str | None) -> str | None:
+    """The format ``kind``, or that which the names of files end with; None where nothing says it."""
+    named = kind_by_name(paths_of(data))
+    return kind or (named if named != "vw" else None)
 
 
 def is_array(data: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite.api import memory_run
 from vwlite.api.configs import feature_changes, loss_changes
-from vwlite.api.data_source import check_labels, inputs_of
+from vwlite.api.data_source import check_labels, inputs_of, kind_of
 from vwlite.api.described import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
@@ -85,8 +85,8 @@ class Model(Described):
         ``data``: lines of text (a str, bytes or an iterable of lines), a ``Path`` or several, or rows: a 2-D array, a
         CSR matrix, a dict of these by namespace, an iterable of dicts, a data frame. ``y``, ``weight``, ``base`` and
         ``tags`` are of rows: their labels (NaN or None where unlabelled), importance, initial predictions and tags,
-        arrays of n. ``names`` of columns; ``kind`` of text: vw or svmlight. ``passes``, ``shuffle`` (of later passes)
-        and ``threads`` as the options of these names; ``bad_lines``: the largest share of malformed lines. With several
+        arrays of n. ``names`` of columns; ``kind``, as ``--format``. ``passes``, ``shuffle`` (of later passes) and
+        ``threads`` as the options of these names; ``bad_lines``: the largest share of malformed lines. With several
         passes every tenth example is held out, unless the model has the option ``holdout_off``.
 
         Raises DataError for data that must not be learned from, Diverged, UsageError, ModelError for a model saved with
@@ -102,7 +102,7 @@ class Model(Described):
                 return small.learn(block)
             if self._model and not self._model.header["resumable"]:
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
-            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": kind}
+            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": kind_of(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
@@ -148,7 +148,7 @@ class Model(Described):
             if usual and (tests := self._small_tests(asked)) and (block := small_block(data)):
                 return tests.answers(block)
             tester, as_raw = self._tester(*asked)
-            config = self._for_test(threads, kind)
+            config = self._for_test(threads, kind_of(data, kind))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
             return memory_run.AnsweringRun(config, tester, self._current(), inputs, limits, as_raw).answers()
@@ -176,7 +176,7 @@ class Model(Described):
         bootstrap of these. Raises UsageError for metrics that do not fit, DataError without labels, and as ``predict``.
         """
         with self._lock:
-            current, config = self._current(), self._for_test(threads, kind)
+            current, config = self._current(), self._for_test(threads, kind_of(data, kind))
             tester = self._learner.tester(**self._learner.config.shows_probabilities_of_classes)
             columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
             return measure(
@@ -212,7 +212,7 @@ class Model(Described):
         Raises UsageError where predictions are no sums, and as ``predict``.
         """
         with self._lock:
-            config = self._for_test(threads, kind)
+            config = self._for_test(threads, kind_of(data, kind))
             config = replace(config, output=replace(config.output, names=True))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
@@ -244,8 +244,9 @@ class Model(Described):
             columns = {"names": names, "namespaces": namespaces}
             seen = None if exclude is None else inputs_of(exclude, columns)
             current = replace(self._current(), learner=self._tester()[0])
+            config, how = self._for_test(threads, kind_of(data, kind)), RecommendConfig(of=of, top=top)
             return memory_run.lists_of(
-                *(self._for_test(threads, kind), current, RecommendConfig(of=of, top=top), inputs_of(data, columns)),
+                *(config, current, how, inputs_of(data, columns)),
                 *(seen, bad_lines_config(self._typed, bad_lines)),
             )
 

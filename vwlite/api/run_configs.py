@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.api.configs import available_cores, chosen
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig, kind_by_name
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.storage.named_files import cache_of
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 def input_config(options: Mapping[str, Any]) -> InputConfig:
     """Where the data come from; ``options`` are all, typed or not."""
+    paths = tuple(options.get("files", ())) or ("-",)  # with files of -d, in the order typed
     changes = {
+        "kind": kind_by_name(paths),
         "threads": available_cores(),
         **chosen(InputConfig, options),
         "cache": cache_of(options),
@@ -30,7 +32,7 @@ def input_config(options: Mapping[str, Any]) -> InputConfig:
         "shuffle": shuffles(options),
         "seed": options.get("random_seed") or 0,
     }
-    return InputConfig(tuple(options.get("files", ())) or ("-",), **changes)  # with files of -d, in the order typed
+    return InputConfig(paths, **changes)
 
 
 def shuffles(options: Mapping[str, Any]) -> bool:

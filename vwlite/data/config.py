@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from vwlite.options import Config, Option, config, option
 
 TEXTS = ("vw", "svmlight")  # formats of lines that have no columns
+SUFFIXES = {
+    "svmlight": (".svmlight", ".svm", ".libsvm"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "arrow": (".arrow", ".feather"),
+    "parquet": (".parquet",),
+}
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 BLOCK_SIZE = 1 << 19
 CACHE_BESIDE = Option(
     "Keep the parsed data in FILE.cache for later passes and runs.", section="Cache", spelled=("-c", "--cache"),
@@ -23,7 +32,8 @@ class InputConfig(Config):
     paths: tuple[str, ...] = ("-",)
     kind: str = option(
         "vw", "Format of the data.", section="Input", spelled=("--format",), key="kind",
-        choices=("vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"), shown="vw, or the model's",
+        choices=("vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"),
+        shown="by the file's name, the model's, or vw",
     )
     columns: str = option(
         "", "The columns of tables: roles and namespaces, as 'label=click user=age,city:text'.", section="Input",
@@ -63,11 +73,23 @@ class InputConfig(Config):
         return {"kind": self.kind, **({"columns": self.columns} if self.columns else {})}
 
     def like(self, kept: Mapping[str, Any], typed: Collection[str]) -> InputConfig:
-        """Data that are read as those of a model, which has ``kept`` this, but for the options that were typed."""
-        kind = self.kind if "kind" in typed else kept["kind"]
+        """Data read as those of a model, which has ``kept`` this, but for what is typed or the files' names say."""
+        kind = self.kind if "kind" in typed or self.kind != "vw" else kept["kind"]
         of_table = kind not in TEXTS
         columns = self.columns if "columns" in typed else kept.get("columns", "") if of_table else ""
         return replace(self, kind=kind, columns=columns)
+
+
+def kind_by_name(paths: Iterable[str]) -> str:
+    """The format that the names of all these files end with, also before a compression's ending; otherwise text."""
+    kinds = {_kind_of(path.lower()) for path in paths}
+    return kinds.pop() if len(kinds) == 1 else "vw"
+
+
+def _kind_of(path: str) -> str:
+    for ending in COMPRESSED:
+        path = path.removesuffix(ending)
+    return next((kind for kind, endings in SUFFIXES.items() if path.endswith(endings)), "vw")
 
 
 @config

@@ -73,9 +73,7 @@ def configured(
 
 def project(arguments: dict[str, Any]) -> int:
     model = model_file.load(arguments["initial"])
-    input = input_config(arguments)
-    if "kind" not in build.typed():
-        input = replace(input, kind=model.kind)
+    input = input_config(arguments).like({"kind": model.kind}, build.typed())
     source, keeping = opened(arguments, model.features, input, False, model, predicting=True)
     with ExitStack() as closing:
         closing.callback(source.inputs.close)
