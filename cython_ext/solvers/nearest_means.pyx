@@ -114,6 +114,36 @@ def add_members(const int64_t[::1] indptr, const uint32_t[::1] index, const floa
                     sums[index[i], cluster[row]] += <double>weight[row] * value[i]
 
 
+def add_shares(const int64_t[::1] indptr, const uint32_t[::1] index, const float[::1] value, const double[:, ::1] share,
+               const double[:, ::1] distance, double[:, ::1] sums, double[:, ::1] totals):
+    """Add every row times its ``share`` float64[rows, clusters] to the sums of all clusters, float64[features, clusters].
+
+    ``totals`` float64[3, clusters]: the shares are added to the second row, and times ``distance`` to the third. One row after
+    the other, so that batches do not matter. Raises IndexError.
+    """
+    cdef size_t row, i, c, rows = indptr.shape[0] - 1, clusters = sums.shape[1]
+    cdef const double *own
+    cdef double *target
+    cdef double v
+    check(indptr, index, value, sums.shape[0])
+    if <size_t>share.shape[0] != rows or <size_t>share.shape[1] != clusters or not clusters:
+        raise IndexError("the shares do not fit the sums")
+    if <size_t>distance.shape[0] != rows or <size_t>distance.shape[1] != clusters:
+        raise IndexError("the distances do not fit the shares")
+    if totals.shape[0] != 3 or <size_t>totals.shape[1] != clusters:
+        raise IndexError("the totals do not fit the sums")
+    with nogil:
+        for row in range(rows):
+            own = &share[row, 0]
+            for c in range(clusters):
+                totals[1, c] += own[c]
+                totals[2, c] += own[c] * distance[row, c]
+            for i in range(<size_t>indptr[row], <size_t>indptr[row + 1]):
+                target, v = &sums[index[i], 0], value[i]
+                for c in range(clusters):
+                    target[c] += own[c] * v
+
+
 cdef inline void add_to_totals(double weight, double distance, size_t cluster, double[:, ::1] totals) noexcept nogil:
     totals[0, cluster] += 1
     totals[1, cluster] += weight

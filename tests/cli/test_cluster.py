@@ -5,8 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from oracle.kmeans import distance, lloyd, nearest, unit
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.kmeans import distance, lloyd, nearest, projected, soft, unit
 
+from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.model_file import load
 from vwlite.storage import model_file as files
 
@@ -206,6 +209,58 @@ def test_outliers_move_no_mean_that_are_trimmed(batch, tmp_path, vwlite):
     assert distances["0"][1] < 0.7 and distances["0.1"][1] > 0.95
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_soft_clusters_are_those_of_plain_python(weighted, tmp_path, vwlite):
+    x = blobs(60, seed=2, spread=1.5)
+    weight = (np.arange(len(x)) % 3 + 0.5 if weighted else np.ones(len(x))).tolist()
+    (tmp_path / "x.vw").write_text(text_of(x, weight).replace("|f", "|"))
+    how = ("-k", "3", "--soft", "2", "--quiet")
+    vwlite("cluster", "x.vw", "-f", "start", "--passes", "1", "--seed", "4", *how)
+    done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "6")
+    rows = x.astype(float).tolist()
+    told = [float(found) for found in re.findall(r"free energy ([-\d.e]+)", done.stderr)]
+    means, energies = soft(rows, weight, means_of(tmp_path / "start"), 2.0, len(told))
+    assert len(told) > 3 and told == pytest.approx(energies, rel=1e-5) and told == sorted(told, reverse=True)
+    np.testing.assert_allclose(means_of(tmp_path / "m"), means, rtol=1e-4, atol=1e-4)
+    for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--probabilities").lines, strict=True):
+        kept = [np.exp(-distance(row, mean) / 2) for mean in means]
+        found = [float(pair.split(":")[1]) for pair in line.split()[:3]]
+        assert found == pytest.approx([one / sum(kept) for one in kept], abs=1e-4)
+
+
+@pytest.mark.parametrize("spherical", [False, True])
+def test_soft_clusters_do_not_depend_on_threads_and_become_hard(spherical, data, vwlite):
+    (data / "x.vw").write_text(text_of(blobs()).replace("|f", "|"))
+    how = ("-k", "3", "--quiet", *["--spherical"] * spherical)
+    for name, options in (("one", ("--threads", "1")), ("two", ("--threads", "2", "--block-size", "300"))):
+        vwlite("cluster", "x.vw", "-f", name, "--soft", "0.3", *how, *options)
+    assert (data / "one").read_bytes() == (data / "two").read_bytes()
+    vwlite("cluster", "x.vw", "-f", "nearly", "--soft", "1e-6", *how)
+    vwlite("cluster", "x.vw", "-f", "hard", *how)
+    np.testing.assert_allclose(means_of(data / "nearly"), means_of(data / "hard"), atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [(), ("--batch", "20"), ("--soft", "1")])
+def test_sparse_means_are_short(options, data, vwlite):
+    (data / "x.vw").write_text(text_of(blobs()).replace("|f", "|"))
+    vwlite("cluster", "x.vw", "-k", "3", "-f", "free", "--quiet", *options)
+    vwlite("cluster", "x.vw", "-k", "3", "-f", "m", "--sparse_means", "2.5", "--quiet", *options)
+    free, means = (np.abs(means_of(data / name)) for name in ("free", "m"))
+    assert free.sum(axis=1).max() > 3 and means.sum(axis=1).max() <= 2.5 * (1 + 1e-5)
+    assert (means == 0).sum() > (free == 0).sum() + 3
+
+
+@given(
+    st.lists(st.lists(st.floats(-9, 9, width=32), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.floats(0.125, 20),
+)
+def test_projections_are_those_of_plain_python(rows, radius):
+    means = np.array(rows).T.copy()
+    project(means, radius)
+    for found, row in zip(means.T, rows, strict=True):
+        assert found == pytest.approx(projected(row, radius), abs=1e-9 + 1e-9 * max(map(abs, row)))
+
+
 def test_rings_are_clusters_of_random_features(tmp_path, vwlite):
     """Kernel k-means, which finds what means cannot."""
     draw = np.random.default_rng(1)
@@ -286,9 +341,9 @@ def test_columns_of_other_formats(data, vwlite):
 @pytest.mark.parametrize(("arguments", "status", "said"), [
     (["cluster", "x.vw"], 2, "-k N says how many clusters there are to be"),
     (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
-    (["cluster", "x.vw", "-k", "121"], 2, "-k 121 is more than there are examples: 120"),
-    (["cluster", "same.vw", "-k", "3"], 2, "-k 3 is more than there are different examples: 2"),
-    (["cluster", "same.vw", "-k", "3", "--batch", "2"], 2, "-k 3 is more than there are different examples: 2"),
+    (["cluster", "x.vw", "-k", "121"], 2, "121 clusters are more than there are examples: 120"),
+    (["cluster", "same.vw", "-k", "3"], 2, "3 clusters are more than there are different examples: 2"),
+    (["cluster", "same.vw", "-k", "3", "--batch", "2"], 2, "3 clusters are more than there are different examples: 2"),
     (["cluster", "large.vw", "-k", "2", "--batch", "2"], 70, "distances are not finite numbers"),
     (["cluster", "x.vw", "-k", "3", "--cut", "--trim", "0.1"], 2, "--cut is that of a graph of all examples"),
     (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
@@ -302,7 +357,12 @@ def test_columns_of_other_formats(data, vwlite):
     (["cluster", "x.vw", "-i", "m", "--restarts", "2"], 2, "--restarts does nothing beside -i"),
     (["cluster", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
     (["cluster", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite cluster'"),
-    (["predict", "-i", "m", "x.vw", "--probabilities"], 2, "--probabilities does not go with a model of clusters"),
+    (["predict", "-i", "m", "x.vw", "--probabilities"], 2, "--probabilities are there for clusters that were found"),
+    (["cluster", "x.vw", "-k", "3", "--soft", "1", "--batch", "5"], 2, "--soft does not go with --batch"),
+    (["cluster", "x.vw", "-k", "3", "--soft", "1", "--trim", "0.1"], 2, "--soft does not go with --trim"),
+    (["cluster", "x.vw", "-k", "3", "--soft", "-1"], 2, "--soft"),
+    (["cluster", "x.vw", "-k", "3", "--sparse_means", "1", "--spherical"], 2, "--sparse_means does not go with --sph"),
+    (["cluster", "x.vw", "-i", "m", "--soft", "2"], 2, "--soft 2 contradicts m"),
     (["evaluate", "-i", "m", "x.vw", "--metric", "auc"], 2, "a model of this kind has nmi, purity, adjusted_rand"),
     (["explain", "-i", "m", "x.vw"], 2, "explain does not go with a model of clusters"),
 ])

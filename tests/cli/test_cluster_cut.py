@@ -149,7 +149,7 @@ def test_what_does_not_go_with_it(data, vwlite, write):
         (["--batch", "9"], "--cut takes all examples before means move: drop --batch"),
         (["--seeding", "scalable"], "--seeding does nothing with --cut, which begins with eigenvectors"),
         (["--weight", "degree"], "--cut divides examples by their degrees: drop --weight degree"),
-        (["--clusters", "151"], "-k 151 is more than there are examples with features: 150"),
+        (["--clusters", "151"], "151 clusters are more than there are examples with features: 150"),
     ):
         clusters = ["-k", "3"] * ("--clusters" not in more)
         done = vwlite("cluster", "x.vw", "--cut", *clusters, *more, status=2)

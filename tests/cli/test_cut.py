@@ -209,7 +209,7 @@ def test_a_negative_weight_ends_it(vwlite, write):
 def test_what_cannot_be_cut(vwlite, write):
     write("graph.vw", "a |n b c\nd |n\n")
     done = vwlite("cut", "graph.vw", "-k", "4", "--quiet", status=2)
-    assert done.stderr == "vwlite: -k 4 is more than there are nodes with edges: 3\n"
+    assert done.stderr == "vwlite: 4 clusters are more than there are nodes with edges: 3\n"
     assert vwlite("cut", "graph.vw", "-k", "3", "--quiet").stdout == "a\t0\nb\t1\nc\t2\nd\tnone\n"
     assert vwlite("cut", "graph.vw", "-k", "3", "--quiet", "--examples", "1").stdout == "a\t0\nb\t1\nc\t2\n"
     write("empty.vw", "a |n\n")

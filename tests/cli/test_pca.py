@@ -142,6 +142,13 @@ def test_a_malformed_line_gives_an_empty_line(data, run_cli):
     assert [line[:5] for line in done.stdout.split("\n")] == ["|pca ", "", "|pca ", ""]
 
 
+def test_examples_that_are_all_their_mean_have_no_component(run_cli):
+    run_cli("pca", "--center", "--dim", "1", "-f", "m", stdin="1 | a b:2\n" * 3)
+    assert "0  " in run_cli("inspect", "m").stdout.splitlines()[-1]
+    for scale in ("none", "left"):
+        assert run_cli("project", "-i", "m", "--scale", scale, stdin="1 | a b:2\n").stdout == "1 |pca 0:0\n"
+
+
 def test_components_are_shown_by_name(data, run_cli):
     (data / "words.vw").write_text("|w apple apple pear\n|w apple pear\n|w zebra\n|w zebra zebra:2\n")
     run_cli("pca", "words.vw", "-f", "m", "--dim", "2", "--names", "--quiet")

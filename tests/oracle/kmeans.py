@@ -1,5 +1,7 @@
 """Lloyd's k-means in plain Python: rows and means are lists of numbers."""
 
+import math
+
 
 def distance(row, mean):
     return sum((a - b) ** 2 for a, b in zip(row, mean, strict=True))
@@ -38,6 +40,35 @@ def lloyd(rows, weights, means, spherical=False, trim=0):
             members = [(w, row) for w, row, cluster in zip(left, rows, clusters, strict=True) if cluster == number]
             mean = [sum(w * row[k] for w, row in members) / sum(w for w, _ in members) for k in range(len(rows[0]))]
             means[number] = unit(mean) if spherical else mean
+
+
+def soft(rows, weights, means, softness, passes):
+    """The means after so many passes, and the free energy before each of them; ``means`` are changed."""
+    energies = []
+    for _ in range(passes):
+        shares, energy = [], 0.0
+        for row, weight in zip(rows, weights, strict=True):
+            kept = [math.exp(-distance(row, mean) / softness) for mean in means]
+            shares.append([weight * one / sum(kept) for one in kept])
+            energy -= weight * softness * math.log(sum(kept))
+        energies.append(energy / sum(weights))
+        for number in range(len(means)):
+            own = [share[number] for share in shares]
+            means[number] = [sum(s * row[k] for s, row in zip(own, rows, strict=True)) / sum(own)
+                             for k in range(len(rows[0]))]
+    return means, energies
+
+
+def projected(mean, radius):
+    """The nearest point whose absolute values sum up to ``radius`` at most, by halving the threshold's interval."""
+    if sum(map(abs, mean)) <= radius:
+        return list(mean)
+    low, high = 0.0, max(map(abs, mean))
+    for _ in range(200):
+        middle = (low + high) / 2
+        beyond = sum(max(abs(value) - middle, 0) for value in mean) > radius
+        low, high = (middle, high) if beyond else (low, middle)
+    return [math.copysign(max(abs(value) - high, 0), value) for value in mean]
 
 
 def mini_batch(rows, weights, means, size, spherical=False):

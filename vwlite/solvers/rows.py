@@ -27,19 +27,21 @@ class Part(NamedTuple):
     weight: np.ndarray  # float32[rows], importance
 
 
-class RowSource:
-    """The rows of ``inputs``, pass by pass; the first one that reads text makes the cache that later ones read."""
+class Rows:
+    """The rows of ``batches``, pass by pass."""
 
-    def __init__(
-        self, features: FeatureConfig, inputs: Inputs, policy: BadLines, seen: list[int], names: NameIndex | None = None
-    ) -> None:
-        """``names`` of features are collected in there; ``seen``: namespaces that wildcards stand for at first."""
-        self.inputs, self.policy, self.names = inputs, policy, names
+    names: NameIndex | None = None
+
+    def __init__(self, features: FeatureConfig, seen: list[int]) -> None:
+        """``seen``: namespaces that wildcards stand for at first."""
         self.plan = Plan(features, seen)
         self.weights = TermWeights(features, self.plan)
         if features.weighs_terms:
             self.plan.weights = self.weights
-        self.finished = False
+
+    def batches(self) -> Iterator[Batch]:
+        """Of one pass. Raises DataError, Interrupted."""
+        raise NotImplementedError
 
     def count_terms(self) -> None:
         """What ``--weight`` needs to know of all examples, where it is not known already."""
@@ -60,6 +62,18 @@ class RowSource:
             terms = terms_of(*self.weights.apply(batch))
         weight = np.where(batch.flags & BLANK, 0, batch.importance)
         return Part(batch, terms, (weight if degree is None else weight * degree).astype(np.float32))
+
+
+class RowSource(Rows):
+    """The rows of ``inputs``; the first pass that reads text makes the cache that later ones read."""
+
+    def __init__(
+        self, features: FeatureConfig, inputs: Inputs, policy: BadLines, seen: list[int], names: NameIndex | None = None
+    ) -> None:
+        """``names`` of features are collected in there."""
+        super().__init__(features, seen)
+        self.inputs, self.policy, self.names = inputs, policy, names
+        self.finished = False
 
     def batches(self) -> Iterator[Batch]:
         for batch in self.again() if self.finished or self.inputs.state == "using" else self.texts():
@@ -83,6 +97,17 @@ class RowSource:
             yield batch
         self.policy.finish()
         self.finished = True
+
+
+class MemoryRows(Rows):
+    """The rows of batches in memory."""
+
+    def __init__(self, features: FeatureConfig, given: list[Batch], seen: list[int]) -> None:
+        super().__init__(features, seen)
+        self.given = given
+
+    def batches(self) -> Iterator[Batch]:
+        return iter(self.given)
 
 
 class SlotRows:

@@ -123,7 +123,7 @@ def test_one_feature_makes_no_clusters_but_no_error(source):
 def test_what_cannot_be_cut(source):
     with pytest.raises(DataError, match=r"x\.vw:2: --cut needs values of 0 or more"):
         clusters_of(source("|w a\n|w a:-1\n"), 2)
-    with pytest.raises(UsageError, match="-k 3 is more than there are examples with features: 2"):
+    with pytest.raises(UsageError, match="3 clusters are more than there are examples with features: 2"):
         clusters_of(source("|w a\n|w b\n|w\n"), 3)
     with pytest.raises(UsageError, match="90 examples, 24 numbers each"):
         clusters_of(source(text_of(matrix())), 3, memory=2e4)

@@ -26,10 +26,8 @@ from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.clusters import model_file
 from vwlite.solvers.clusters.assignment import Assignment, lines_of, measured, strongest
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.cut import Cut
-from vwlite.solvers.clusters.mini_batch import MiniBatch
 from vwlite.solvers.clusters.model_file import ClusterModel
-from vwlite.solvers.clusters.train import Lloyd
+from vwlite.solvers.clusters.solver import solver_of
 from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.storage.file_lock import lock
@@ -56,8 +54,7 @@ def run(arguments: dict[str, Any]) -> int:
         closing.callback(source.inputs.close)
         closing.enter_context(keeping)
         memory = arguments["memory"] * GIB if arguments["memory"] else USUAL
-        solver = Cut if config.cut else MiniBatch if config.batch else Lloyd
-        means = solver(config, source, model.found if model else None, memory, input.threads)
+        means = solver_of(config)(config, source, model.found if model else None, memory, input.threads)
         bar = Bar(arguments["quiet"], to_stdout=False)
         closing.callback(bar.close)
         found = means.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
@@ -79,6 +76,8 @@ def configured(
         config = ClusterConfig(**configs.chosen(ClusterConfig, arguments))
         if not config.clusters:
             raise UsageError("-k N says how many clusters there are to be")
+        if config.clusters == 1:
+            raise UsageError("-k takes 2 to 100000, not 1")
         if config.cut and features.weight == "degree":
             raise UsageError("--cut divides examples by their degrees: drop --weight degree")
         if config.cut and "seeding" in typed:
@@ -96,9 +95,7 @@ def configured(
 def reading(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tuple[Assignment, RowSource, str]]:
     """The model, the rows of the files and their format, that of the model unless it was typed."""
     model = model_file.load(arguments["initial"])
-    input = input_config(arguments)
-    if "kind" not in build.typed():
-        input = replace(input, kind=model.kind)
+    input = input_config(arguments).like({"kind": model.kind}, build.typed())
     with ExitStack() as closing:
         kind = DegreeRows if model.config.cut else RowSource
         source, keeping = opened(arguments, model.features, input, False, model, predicting=predicting, kind=kind)
@@ -110,10 +107,13 @@ def reading(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tup
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse("probabilities", "raw_predictions", of=OTHERS)
+    refuse("raw_predictions", of=OTHERS)
     with reading(arguments, predicting=True) as (assignment, source, kind):
+        if arguments["probabilities"] and not assignment.softness:
+            raise UsageError("--probabilities are there for clusters that were found with --soft")
+        shares = assignment.shares if arguments["probabilities"] else None
         with PredictionWriter(arguments["predictions"]) as writer:
-            for lines in lines_of(assignment, source, kind, arguments["scores"]):
+            for lines in lines_of(assignment, source, kind, assignment.distances if arguments["scores"] else shares):
                 writer.write_bytes(lines)
         source.policy.check_ratio(source.policy.lines)
     return 141 if writer.broken else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from vwlite.data.batch import BLANK
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.evaluation.cluster_metrics import Agreement
 from vwlite.solvers.clusters.model_file import ClusterModel
+from vwlite.solvers.clusters.soft import shares
 from vwlite.solvers.clusters.train import squares_of
 from vwlite.solvers.rows import Part, RowSource, SlotRows
 
@@ -21,6 +22,7 @@ class Assignment:
 
     def __init__(self, model: ClusterModel) -> None:
         self.found, self.spherical = model.found, model.config.spherical
+        self.softness = model.config.soft
         self.rows = SlotRows(model.features.bits, model.found.slots)
         self.squares = squares_of(self.found.means, self.spherical)
         self.scale = np.ones(len(self.squares))
@@ -42,6 +44,10 @@ class Assignment:
         nearest_means.distances(*rows, self.found.means, self.squares, distances)
         return distances + beside[:, None]
 
+    def shares(self, part: Part) -> np.ndarray:
+        """float64[rows, k]: probabilities of all clusters, of --soft."""
+        return shares(self.distances(part), self.softness)[0]
+
     def known(self, part: Part) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
         """The rows' terms that the means have, as kernels take them; of the others float64[rows], their squares."""
         terms = part.terms
@@ -53,20 +59,22 @@ class Assignment:
         return (known.indptr, number[number >= 0].astype(np.uint32), known.values), squares
 
 
-def lines_of(assignment: Assignment, source: RowSource, kind: str, scores: bool) -> Iterator[bytes]:
-    """The cluster of each row of a batch, or its squared distances from all, and the tag.
+def lines_of(
+    assignment: Assignment, source: RowSource, kind: str, all_of: Callable[[Part], np.ndarray] | None = None
+) -> Iterator[bytes]:
+    """The cluster of each row of a batch, or numbers of all clusters, float64[rows, k], and the tag.
 
     A malformed line gives ``nan``, a blank one nothing.
     """
     form = " ".join(f"{number}:%.7g" for number in range(len(assignment.squares)))
     for part in source.parts():
         batch, gaps, lines = part.batch, set(part.batch.gaps), []
-        answers = map(tuple, assignment.distances(part).tolist()) if scores else assignment.nearest(part)[0].tolist()
+        answers = map(tuple, all_of(part).tolist()) if all_of else assignment.nearest(part)[0].tolist()
         for row, answer in enumerate(answers):
             lines += [b"nan"] * (row in gaps)
             if not batch.flags[row] & BLANK:
                 tag = tag_of(batch, row) if kind == "vw" else batch.tag(row)
-                text = (form % answer if scores else str(answer)).encode()
+                text = (form % answer if all_of else str(answer)).encode()
                 lines.append(text + b" " + tag if tag else text)
         lines += [b"nan"] * (len(batch) in gaps)
         yield b"".join(line + b"\n" for line in lines)

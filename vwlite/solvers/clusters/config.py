@@ -9,13 +9,14 @@ from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 SEEDING = ("scalable", "random")
+LATER = ("cut", "trim", "soft", "sparse_means")  # models that have their usual values do not name them
 
 
 @config
 class ClusterConfig(Config):
     """``clusters`` 0 stands for a number that is not given."""
 
-    clusters: int = option(0, "Clusters.", spelled=("-k", "--clusters"), low=2, high=100_000, settled=True, shown="")
+    clusters: int = option(0, "Clusters.", spelled=("-k", "--clusters"), low=1, high=100_000, settled=True, shown="")
     spherical: bool = option(
         False, "Examples and means of length 1: the nearest mean is that of the largest cosine.", settled=True
     )
@@ -33,6 +34,14 @@ class ClusterConfig(Config):
     trim: float = option(
         0.0, "Share of the examples that move no mean: those farthest from their means.", low=0, high=0.5, shown="0"
     )
+    soft: float = option(
+        0.0, "Every example moves all means, by shares exp(-squared distance / T).", metavar="T", low=0, shown="",
+        settled=True,
+    )
+    sparse_means: float = option(
+        0.0, "Means whose absolute values sum up to R at most, so that most are 0.", metavar="R", low=0, shown="",
+        settled=True,
+    )
     restarts: int = option(1, "Starts, of which the one with the least average distance is kept.", low=1)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
 
@@ -41,9 +50,15 @@ class ClusterConfig(Config):
             raise UsageError("--cut divides by degrees, --spherical by lengths: drop one of the two")
         if self.cut and self.batch:
             raise UsageError("--cut takes all examples before means move: drop --batch")
+        for name in ("batch", "trim", "cut"):
+            if self.soft and getattr(self, name):
+                raise UsageError(f"--soft does not go with --{name}: drop one of the two")
+        for name in ("spherical", "cut"):
+            if self.sparse_means and getattr(self, name):
+                raise UsageError(f"--sparse_means does not go with --{name}: drop one of the two")
         if self.cut and self.trim:
             raise UsageError("--cut is that of a graph of all examples: drop --trim")
 
     def kept(self) -> dict[str, Any]:
         """What models and reports say of the options, as JSON data; of later ones only what is not usual."""
-        return {name: value for name, value in asdict(self).items() if name not in ("cut", "trim") or value}
+        return {name: value for name, value in asdict(self).items() if name not in LATER or value}

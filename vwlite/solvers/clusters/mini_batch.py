@@ -13,6 +13,7 @@ import numpy as np
 from vwlite._native import nearest_means
 from vwlite.data.csr import joined
 from vwlite.interrupts import obey
+from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.numbered_rows import Piece
 from vwlite.solvers.clusters.seeding import trimmed, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd
@@ -77,12 +78,19 @@ class MiniBatch(Lloyd):
             arrays = terms.indptr, terms.indices, terms.values, weight, cluster, distance
             nearest_means.add_to_means(*arrays, self.sums, totals, self.means, self.lengths)
             self.weights += np.bincount(cluster, weight, self.config.clusters)
+            if self.config.sparse_means:
+                self.make_sparse()
             self.rescale()
             obey()
             done += len(cluster)
             steps(done, len(self.cluster))
         self.check(float(totals[2].sum()))
         return float(totals[2].sum() / totals[1].sum())
+
+    def make_sparse(self) -> None:
+        project(self.sums, self.config.sparse_means * self.weights)
+        self.means[:] = self.sums
+        self.lengths = np.einsum("sk,sk->k", self.sums, self.sums)
 
     def batches(self, number: int) -> Iterator[Piece]:
         """In an order of its own for every pass where the rows are in memory, else in that of the data."""

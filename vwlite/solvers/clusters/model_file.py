@@ -14,7 +14,7 @@ from vwlite.features.landmarks import PLAN_ARRAYS
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.train import Clusters
-from vwlite.solvers.rows import RowSource
+from vwlite.solvers.rows import Rows
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
@@ -60,7 +60,7 @@ class ClusterModel:
         }
 
 
-def model_of(config: ClusterConfig, found: Clusters, source: RowSource, kind: str) -> ClusterModel:
+def model_of(config: ClusterConfig, found: Clusters, source: Rows, kind: str) -> ClusterModel:
     arrays = source.plan.arrays()
     return ClusterModel(config, source.plan.config, found, sorted(source.plan.seen), kind, source.names, arrays)
 
@@ -100,6 +100,7 @@ def load(path: str) -> ClusterModel:
         names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
         found = clusters_from(header, arrays, config, features)
         kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
+        Rows(features, header["seen"]).plan.load(kept)
         return ClusterModel(config, features, found, header["seen"], header["kind"], names, kept)
     except ModelError:
         raise

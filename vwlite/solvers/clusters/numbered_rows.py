@@ -10,7 +10,7 @@ import numpy as np
 from vwlite._native import weigh_terms
 from vwlite.data.csr import Csr, joined
 from vwlite.interrupts import obey
-from vwlite.solvers.rows import Part, RowSource, SlotRows
+from vwlite.solvers.rows import Part, Rows, SlotRows
 
 
 class Piece(NamedTuple):
@@ -26,7 +26,7 @@ class NumberedRows:
     With ``unit`` all rows have length 1, but for those without any term: these count for nothing.
     """
 
-    def __init__(self, source: RowSource, rows: SlotRows, unit: bool, room: Callable[[int], float]) -> None:
+    def __init__(self, source: Rows, rows: SlotRows, unit: bool, room: Callable[[int], float]) -> None:
         """``room``: is told how many slots there are, and answers how many bytes of rows may be kept."""
         self.source, self.rows, self.unit, self.room = source, rows, unit, room
         self.kept: list[Piece] | None = []

@@ -17,9 +17,10 @@ from vwlite._native import nearest_means
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece
 from vwlite.solvers.clusters.seeding import dense, drawn, scalable, trimmed
-from vwlite.solvers.rows import RowSource, SlotRows
+from vwlite.solvers.rows import Rows, SlotRows
 from vwlite.training.display import Steps, no_steps
 
 ROUNDING = 1e-6  # squared distances below this share of the squared lengths may be 0
@@ -63,7 +64,7 @@ class Lloyd:
     """
 
     def __init__(
-        self, config: ClusterConfig, source: RowSource, before: Clusters | None, memory: float, threads: int
+        self, config: ClusterConfig, source: Rows, before: Clusters | None, memory: float, threads: int
     ) -> None:
         self.config, self.source, self.before, self.memory = config, source, before, memory
         slots = SlotRows(source.plan.bits, before.slots if before else np.zeros(0, np.uint32))
@@ -110,7 +111,7 @@ class Lloyd:
         if not self.examples:
             raise DataError("there is no example")
         if not self.before and self.examples < self.config.clusters:
-            raise UsageError(f"-k {self.config.clusters} is more than there are examples: {self.examples}")
+            raise UsageError(f"{self.config.clusters} clusters are more than there are examples: {self.examples}")
 
     def start(self, number: int) -> None:
         """The means are those of the model gone on from, or some examples; others for every ``number``."""
@@ -226,7 +227,7 @@ class Lloyd:
         far = self.farthest(len(empty))
         if not len(far):
             there = self.config.clusters - len(empty)
-            raise UsageError(f"-k {self.config.clusters} is more than there are different examples: {there}")
+            raise UsageError(f"{self.config.clusters} clusters are more than there are different examples: {there}")
         terms = self.rows.take(far)
         for number, (row, cluster) in enumerate(zip(far.tolist(), empty.tolist(), strict=False)):
             place, weight = terms.row(number), float(self.rows.weight[row])
@@ -258,6 +259,8 @@ class Lloyd:
         there = (self.totals[0] > 0) & (length > 0)
         self.sums /= np.where(there, length, 1)
         np.copyto(self.means, self.sums, where=there, casting="same_kind")
+        if self.config.sparse_means:
+            project(self.means, self.config.sparse_means)
         self.squares = squares_of(self.means, self.config.spherical)
 
     def clusters(self, passes: int) -> Clusters:

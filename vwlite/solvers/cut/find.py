@@ -86,7 +86,7 @@ def find(
     for sentence in told(len(nodes), len(found.low), components, alone, found.different):
         say(sentence)
     if config.clusters > len(graph):
-        raise UsageError(f"-k {config.clusters} is more than there are nodes with edges: {len(graph)}")
+        raise UsageError(f"{config.clusters} clusters are more than there are nodes with edges: {len(graph)}")
     need = PER_EDGE * len(graph.index) + len(graph) * 8.0 * (3 * (config.clusters + GUARDS) + 2 * config.clusters)
     check_memory(need, memory, f"{len(graph):,} nodes, {len(found.low):,} edges", FEWER)
     vectors = spectrum(graph, config.clusters - 1, threads, config.seed, config.products, steps)

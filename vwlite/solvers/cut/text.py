@@ -118,7 +118,7 @@ def spectral_vectors(
     """
     source.count_terms()
     if source.examples < clusters:
-        raise UsageError(f"-k {clusters} is more than there are examples with features: {source.examples}")
+        raise UsageError(f"{clusters} clusters are more than there are examples with features: {source.examples}")
     count = min(max(VECTORS, clusters), source.examples, int(np.count_nonzero(source.total)))
     return eigenvectors(source, count, seed, memory, threads, steps)
 

@@ -14,7 +14,7 @@ from vwlite.features.landmarks import PLAN_ARRAYS
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import Components
-from vwlite.solvers.rows import RowSource
+from vwlite.solvers.rows import Rows
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
@@ -60,7 +60,7 @@ class PcaModel:
         }
 
 
-def model_of(config: PcaConfig, found: Components, source: RowSource, kind: str) -> PcaModel:
+def model_of(config: PcaConfig, found: Components, source: Rows, kind: str) -> PcaModel:
     arrays = source.plan.arrays()
     return PcaModel(config, source.plan.config, found, sorted(source.plan.seen), kind, source.names, arrays)
 
@@ -102,6 +102,7 @@ def load(path: str) -> PcaModel:
         names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
         found = components_from(header, arrays, config, features)
         kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
+        Rows(features, header["seen"]).plan.load(kept)
         return PcaModel(config, features, found, header["seen"], header["kind"], names, kept)
     except ModelError:
         raise

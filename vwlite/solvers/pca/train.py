@@ -21,7 +21,7 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import obey
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.rows import RowSource, SlotRows
+from vwlite.solvers.rows import Rows, SlotRows
 from vwlite.solvers.tall_matrices import CHUNK, TINY, inverse_root, orthonormal, product, times
 from vwlite.training.display import Steps, no_steps
 
@@ -64,7 +64,7 @@ NOTHING = Components(
 class Finder:
     """``z`` and ``y`` float32[slots, l]: the matrix that a pass multiplies and what it has come to."""
 
-    def __init__(self, config: PcaConfig, source: RowSource, before: Components, memory: float, threads: int) -> None:
+    def __init__(self, config: PcaConfig, source: Rows, before: Components, memory: float, threads: int) -> None:
         self.config, self.source, self.before, self.memory = config, source, before, memory
         self.columns = config.dim + config.oversample
         self.rows = SlotRows(source.plan.bits, before.slots)
@@ -186,7 +186,7 @@ class Finder:
         half, _ = inverse_root(product(self.z, self.y))
         squares, turn = np.linalg.eigh(half.T @ product(self.y, self.y) @ half)
         squares, turn = squares[::-1], turn[:, ::-1]
-        kept = squares > TINY * max(float(squares[0]), 1e-300)
+        kept = squares > TINY * max(squares.max(initial=0.0), 1e-300)
         values = np.zeros(self.columns)
         values[: len(squares)] = np.sqrt(np.where(kept, squares, 0))
         turned = np.zeros((self.columns, self.columns))
