@@ -1,5 +1,5 @@
 #!/bin/sh
-# Accuracy and time on MNIST: a linear model, and random features of kernels.
+# Accuracy and time on MNIST: a linear model, random features of kernels, and landmarks.
 #
 #   sh examples/kernels.sh DIR [--images N] [--size D] [--passes N] [--methods rbf,poly2] [--json OUT]
 #

@@ -38,11 +38,12 @@ def folder(tmp_path):
 
 
 def test_the_table(example, folder):
-    methods = ["linear", "rbf-auto", "poly2"]
+    methods = ["linear", "rbf-auto", "poly2", "landmarks"]
     done = example("kernels.sh", folder, "--size", "512", "--methods", ",".join(methods), "--json", "out.json")
     rows = json.loads((folder / "out.json").read_text())
     assert [row["method"] for row in rows] == methods == [line.split()[0] for line in done.stdout.splitlines()[1:]]
-    linear, rbf, _ = (row["accuracy"] for row in rows)
+    linear, rbf, _, landmarks = (row["accuracy"] for row in rows)
+    assert landmarks > linear
     assert rbf > 0.95 > 0.8 > linear
 
 

@@ -30,6 +30,32 @@ def test_chosen_lines_are_the_same_through_a_pipe(vwlite, tmp_path):
     assert vwlite("landmarks", "rings.vw", "--count", "30", "--seed", "1").stdout != piped
 
 
+def test_means_are_lines_of_slots(vwlite, write, tmp_path):
+    write("numbers.vw", RINGS.replace("x:", "3:").replace("y:", "5:"))
+    how = ("landmarks", "numbers.vw", "--by", "kmeans", "--count", "8", "--quiet")
+    vwlite(*how, "-o", "means.vw", "-b", "10")
+    lines = (tmp_path / "means.vw").read_text().splitlines()
+    means = np.array([[float(pair.partition(":")[2]) for pair in line.split()[1:]] for line in lines])
+    assert all(line.split()[0] == "|" and line.split()[1].startswith("3:") for line in lines) and means.shape == (8, 2)
+    points = np.array([[float(pair.partition(":")[2]) for pair in line.split()[2:]] for line in RINGS.splitlines()])
+    nearest = np.linalg.norm(points[:, None] - means, axis=2).min(axis=1)
+    assert nearest.max() < 2.2 and nearest.mean() < 1
+    piped = vwlite("landmarks", "--by", "kmeans", "--count", "8", stdin=(tmp_path / "numbers.vw").read_bytes()).stdout
+    assert piped == (tmp_path / "means.vw").read_text()
+    vwlite("train", "numbers.vw", "--landmarks", "rbf:means.vw", "-b", "10", "-f", "model", "--quiet")
+    words = vwlite("landmarks", "rings.vw", "--by", "kmeans", "--count", "8", "--quiet").stdout
+    write("words.vw", words)
+    vwlite("train", "rings.vw", "--landmarks", "rbf:words.vw", "--gamma", "0.5", "--random_only", "-f", "m", "--quiet")
+    assert len({*vwlite("predict", "-i", "m", "rings.vw").lines}) > 50  # names and slots meet
+
+
+def test_what_landmarks_are_not_chosen_from(vwlite, write):
+    assert "-b does nothing without --by kmeans" in vwlite("landmarks", "rings.vw", "-b", "10", status=2).stderr
+    few = vwlite("landmarks", "rings.vw", "--by", "kmeans", "--count", "121", status=2)
+    assert "121 clusters are more than there are examples: 120" in few.stderr
+    assert "no example" in vwlite("landmarks", write("empty.vw", ""), "--by", "kmeans", status=65).stderr
+
+
 def test_malformed_lines_of_the_text(vwlite, write, tmp_path):
     write("bad.vw", RINGS + "1 | x:nan\n")
     done = vwlite("landmarks", "bad.vw", "--count", "500", "--bad-lines", "kept", "--max-bad-ratio", "0.1")

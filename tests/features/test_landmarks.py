@@ -71,7 +71,7 @@ def test_features_are_kernels_with_the_landmarks(settled, examples, landmarks, k
 
 
 @pytest.mark.parametrize("kernel", LANDMARK_KERNELS)
-def test_dot_products_of_whitened_features_are_the_kernel(settled, kernel):
+def test_dot_products_of_whitened_features_are_the_kernel_and_they_are_uncorrelated(settled, kernel):
     rng = np.random.default_rng(3)
     landmarks = [{int(slot): float(rng.normal()) for slot in rng.choice(9, 6, replace=False)} for _ in range(5)]
     gamma = 0.2 if kernel == "rbf" else None
@@ -79,6 +79,8 @@ def test_dot_products_of_whitened_features_are_the_kernel(settled, kernel):
     found = mapped(plan, landmarks).astype(np.float64)
     exact = np.array([twin(kernel, one, landmarks, gamma) for one in landmarks])
     np.testing.assert_allclose(found @ found.T, exact, rtol=2e-3, atol=2e-3)
+    strength = np.linalg.eigvalsh(exact)[::-1]
+    np.testing.assert_allclose(found.T @ found, np.diag(strength), rtol=2e-3, atol=2e-3 * strength[0])
     other = [{0: 1.0, 3: -0.5}]
     np.testing.assert_allclose(
         mapped(plan, other)[0], twin(kernel, other[0], landmarks, gamma, whiten=True), rtol=2e-2, atol=2e-3

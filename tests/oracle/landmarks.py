@@ -23,5 +23,6 @@ def features(name, example, landmarks, gamma=None, nearest=0, whiten=False):
     if whiten:
         kernels = np.array([[kernel(name, one, other, gamma) for other in landmarks] for one in landmarks])
         values, vectors = np.linalg.eigh(kernels + 1e-6 * np.eye(len(landmarks)))
-        similar = vectors @ ((vectors.T @ similar) / np.sqrt(values))
+        largest = np.array([max(vector, key=abs) for vector in vectors.T])
+        similar = ((vectors.T @ similar) * np.sign(largest) / np.sqrt(values))[::-1]
     return similar

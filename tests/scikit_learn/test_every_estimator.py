@@ -24,7 +24,10 @@ from vwlite.sklearn import (
     CRRRanker,
     DyadicClassifier,
     DyadicRegressor,
+    HashedKMeans,
     L1Classifier,
+    Landmarks,
+    PCATransformer,
     RandomFeatures,
     TextHasher,
     VWClassifier,
@@ -45,13 +48,16 @@ CASES = {  # estimator, its data, two values of a parameter
     "CRRRanker": (CRRRanker(steps=3000), X, NUMBER, {"alpha": [0.5, 1]}),
     "DyadicClassifier": (DyadicClassifier(rank=2), IDS, CLASS, {"rank": [2, 3]}),
     "DyadicRegressor": (DyadicRegressor(passes=2), IDS, NUMBER, {"rank": [2, 3]}),
+    "HashedKMeans": (HashedKMeans(3), X, None, {"n_clusters": [2, 3]}),
     "L1Classifier": (L1Classifier(C=0.3), X, CLASS, {"C": [0.1, 1]}),
+    "Landmarks": (Landmarks(n_components=8), X, None, {"n_components": [4, 8]}),
+    "PCATransformer": (PCATransformer(2), X, None, {"n_components": [2, 3]}),
     "RandomFeatures": (RandomFeatures(n_components=64), X, None, {"n_components": [64, 128]}),
     "TextHasher": (TextHasher(bits=8), LINES, None, {"bits": [8, 9]}),
     "VWClassifier": (VWClassifier(passes=2), X, CLASS, {"l2": [0.0, 0.01]}),
     "VWRegressor": (VWRegressor(passes=2), X, NUMBER, {"l2": [0.0, 0.01]}),
 }
-TRANSFORMERS = ("ASOTransformer", "RandomFeatures", "TextHasher")
+TRANSFORMERS = ("ASOTransformer", "HashedKMeans", "Landmarks", "PCATransformer", "RandomFeatures", "TextHasher")
 every = pytest.mark.parametrize("name", CASES)
 weighted = pytest.mark.parametrize(
     "name", ["CRRRanker", "DyadicClassifier", "DyadicRegressor", "L1Classifier", "VWClassifier", "VWRegressor"]

@@ -14,6 +14,16 @@ from vwlite.features.random_features import hashed
 LINE = 7  # what is hashed, beside what ``random_features`` hashes
 
 
+def chosen_rows(rows: int, count: int, seed: int) -> np.ndarray:
+    """int64, ascending: ``count`` of so many rows, or all of fewer, as ``chosen_lines`` chooses them."""
+    return smallest(hashed(seed, LINE, np.arange(rows)), count)
+
+
+def smallest(keys: np.ndarray, count: int) -> np.ndarray:
+    """int64, ascending: the places of the ``count`` smallest."""
+    return np.sort(np.argpartition(keys, count - 1)[:count]) if len(keys) > count else np.arange(len(keys))
+
+
 def chosen_lines(parts: Iterable[Parsed], policy: BadLines, count: int, seed: int) -> list[bytes]:
     """``count`` of the examples' lines, or all of fewer, each as likely as any other, in the order of the text.
 
@@ -29,8 +39,7 @@ def chosen_lines(parts: Iterable[Parsed], policy: BadLines, count: int, seed: in
         keys = np.append(keys, hashed(seed, LINE, numbered + np.arange(len(owners))))
         lines += [text[line].removesuffix(b"\r") for line in owners]
         numbered += len(owners)
-        if len(keys) > count:
-            kept = np.sort(np.argpartition(keys, count - 1)[:count])
-            keys, lines = keys[kept], [lines[place] for place in kept.tolist()]
+        kept = smallest(keys, count)
+        keys, lines = keys[kept], [lines[place] for place in kept.tolist()]
     policy.finish()
     return lines

@@ -1,7 +1,7 @@
 """Features that are kernels of an example with landmarks: fixed examples, the lines of a file.
 
-With ``--whiten`` they are multiplied by (K + 1e-6 I)^(-1/2), K the kernels of the landmarks with each other, so that
-their dot products are Nystrom's approximation of the kernel (Williams and Seeger, NIPS 2000). A model keeps the
+With ``--whiten`` they are multiplied by a root of (K + 1e-6 I)^-1, K the kernels of the landmarks with each other, so
+that their dot products are Nystrom's approximation of the kernel (Williams and Seeger, NIPS 2000). A model keeps the
 landmarks.
 """
 
@@ -151,9 +151,15 @@ def index_of(rows: Csr) -> LandmarkIndex:
 
 
 def whitening(kernels: np.ndarray) -> np.ndarray:
-    """float32[m, m]: (K + 1e-6 I)^(-1/2)."""
+    """float32[m, m]: the eigenvectors of K + 1e-6 I over the roots of their eigenvalues, the strongest first.
+
+    It is (K + 1e-6 I)^(-1/2) turned so that features are uncorrelated over the landmarks: the rates that adaptive
+    learners keep for each feature fit them then. The largest entry of an eigenvector is positive.
+    """
     values, vectors = np.linalg.eigh(kernels + RIDGE * np.eye(len(kernels)))
-    return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, RIDGE))) @ vectors.T, np.float32)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(vectors))]
+    return np.ascontiguousarray(vectors * np.sign(largest) / np.sqrt(np.maximum(values, RIDGE)), np.float32)
 
 
 def arrays_of(config: FeatureConfig) -> list[str]:

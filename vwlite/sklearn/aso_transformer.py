@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from vwlite.api.aso_model import ASOModel, listed
 from vwlite.api.configs import available_cores
-from vwlite.data.batch import Batch
-from vwlite.data.frame_batches import opened
-from vwlite.data.frames import pyarrow
 from vwlite.data.row_columns import is_missing
-from vwlite.data.tables import table_batches
-from vwlite.sklearn.row_batches import is_lines_or_dicts, of_columns, row_batches
+from vwlite.data.text_format import TextFormat
+from vwlite.sklearn.either_rows import EitherRows
 from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
 from vwlite.solvers.aso.config import SolverConfig
 from vwlite.solvers.aso.corpus import text_format
 
-NAMED = {"rows": "lines, dicts or a frame", "table": "a table of numbers"}
 
-
-class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRows):
     """The structure that many problems made of unlabelled rows share, as ``vwlite aso learn`` learns it.
 
     Rows are lines of Vowpal Wabbit text, dicts of name and value, a data frame, or a table of numbers, dense or sparse.
@@ -72,6 +67,8 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     singular_values_ : float64 of shape (h,)
     model_ : the ``ASOModel``
     """
+
+    _least: ClassVar[Mapping[str, int]] = {"ensure_min_samples": 2, "ensure_min_features": 2}
 
     def __init__(
         self,
@@ -158,23 +155,8 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             several=several,
         )
 
-    def _batches(self, X: Any, labels: Any = None, reset: bool = False) -> Iterable[Batch]:
-        frame = of_columns(X)
-        if (self.namespaces or not of_numbers(X)) if frame else is_lines_or_dicts(X):
-            if frame:
-                validate_data(self, X, skip_check_array=True, reset=reset)
-            kind = "rows"
-            batches = row_batches(X, text_format(), labels, self.namespaces)
-        else:
-            least = {"ensure_min_samples": 2, "ensure_min_features": 2} if reset else {}
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=reset, **least)
-            kind = "table"
-            batches = table_batches(X, labels, text_format=text_format())
-        if reset:
-            self._kind = kind
-        elif self._kind != kind:
-            raise ValueError(f"X is {NAMED[kind]}, and was {NAMED[self._kind]} in fit")
-        return batches
+    def _text_format(self) -> TextFormat:
+        return text_format()
 
     def transform(self, X: Any) -> np.ndarray:
         """float32[n, h]: Theta's features of n rows, those of each group side by side. Raises ValueError."""
@@ -200,7 +182,6 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.string = tags.input_tags.dict = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
@@ -214,9 +195,3 @@ def label_word(label: Any) -> Any:
     if is_list(label):
         label = ",".join(map(str, label)) or None
     return None if is_missing(label) else label
-
-
-def of_numbers(frame: Any) -> bool:
-    """Whether all columns of a data frame are numbers."""
-    tests = [getattr(pyarrow().types, name) for name in ("is_integer", "is_floating", "is_boolean")]
-    return all(any(test(kind) for test in tests) for kind in opened(frame).schema.types)
