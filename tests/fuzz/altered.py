@@ -49,6 +49,13 @@ COMMANDS = (
 )
 OF_THETA = ("aso inspect model", "aso train text --theta model -f out --quiet", "inspect model")
 OF_NAMED = (*COMMANDS[0:11:2], "vw -d text -i model -t")
+OF_COMPONENTS = (
+    "project -i model text --quiet",
+    "project -i model text --scale left --quiet",
+    "pca text -i model -f out --quiet",
+    *(COMMANDS[number] for number in (0, 4, 5, 6, 8)),
+)
+OF_CLUSTERS = (*OF_COMPONENTS[3:], *COMMANDS[1:3], "cluster text -i model -f out --quiet")
 STOPPED = "train long.vw -f base -p base.p -q ab --passes 3 --names --quiet --block-size 100"
 RESUMED = f"{STOPPED} --resume"  # the model is base.ckpt
 MEMORY = 2 << 30  # bytes of address space that a command may take
@@ -67,7 +74,8 @@ def text_for(learner: str) -> bytes:
 
 
 def commands_for(learner: str) -> tuple[str, ...]:
-    return {"aso-theta": OF_THETA, "aso": OF_NAMED, "l1": OF_NAMED}.get(learner, COMMANDS)
+    own = {"aso-theta": OF_THETA, "aso": OF_NAMED, "l1": OF_NAMED, "pca": OF_COMPONENTS, "cluster": OF_CLUSTERS}
+    return own.get(learner, COMMANDS)
 
 
 def in_memory(name: str) -> int:

@@ -4,7 +4,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from fuzz import named
+from fuzz import named, solvers
 from fuzz.sealing import unsealed_model
 from vwlite.data.config import InputConfig
 from vwlite.features.config import FeatureConfig
@@ -17,6 +17,7 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.ksvm import KsvmConfig
 from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.multiline import MultilineConfig
@@ -82,6 +83,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4), AverageConfig(average=True, l2=0.1), text),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, average=True), classes),
             (FeatureConfig(bits=4), BfgsConfig(), text),
+            (FeatureConfig(bits=4), KsvmConfig(LossConfig("hinge"), ksvm=True, kernel="rbf"), text),
             (FeatureConfig(bits=4), DualConfig(LossConfig("squared"), l2=1.0), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
@@ -93,7 +95,7 @@ def made() -> dict[str, list[bytes]]:
             passes = 2 if learner.learner == "bfgs" else 1
             train(RunConfig(InputConfig((data,)), features, learner, output, passes=passes))
             models.append(Path(model).read_bytes())
-        models += named.models(folder)
+        models += [*named.models(folder), *solvers.models(folder)]
         Path(data).write_bytes(VW[0] + VW[5] * 3)
         train(RunConfig(InputConfig((data,), cache=cache_file, block_size=100), output=OutputConfig(quiet=True)))
         caches.append(Path(cache_file).read_bytes())
@@ -110,6 +112,8 @@ def made() -> dict[str, list[bytes]]:
         "model": models,
         "cache": caches,
         "columns": [named.COLUMNS],
+        "graph": [solvers.GRAPH, solvers.GRAPH * 2],
+        "landmarks": [bytes([choice]) + solvers.LANDMARKS for choice in range(0, 32, 3)],
         "sealed_model": [unsealed_model(model) for model in models],
         "sealed_cache": caches,
     }

@@ -9,8 +9,9 @@ from functools import cache
 
 import numpy as np
 
+from fuzz import named, solvers
 from fuzz.named import LINES as NAMED_LINES
-from fuzz.named import LOADERS, learn_named, read_columns
+from fuzz.named import learn_named, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
 from vwlite.data import columns
 from vwlite.data.batch import Batch
@@ -166,7 +167,7 @@ def read_jsonl(data: bytes) -> None:
 def load_model(data: bytes) -> None:
     """As it is, to go on learning and to predict; one line through what was loaded."""
     path = in_memory("model", data)
-    other = LOADERS.get(learner_name_of(path))
+    other = (named.LOADERS | solvers.LOADERS).get(learner_name_of(path))
     if other:
         return other(path, in_memory("text", NAMED_LINES))
     for learning in (True, False):
@@ -186,6 +187,16 @@ def load_model(data: bytes) -> None:
 
 def learn_sequences(data: bytes) -> None:
     learn_named(data, in_memory("text", data[1:]))
+
+
+def cut_graph(data: bytes) -> None:
+    solvers.read_graph(in_memory("text", data), data)
+
+
+def use_landmarks(data: bytes) -> None:
+    """A choice, landmarks, a zero byte, and examples."""
+    landmarks, _, text = data[1:].partition(b"\0")
+    solvers.use_landmarks(in_memory("landmarks", landmarks), in_memory("text", text), data[0] if data else 0)
 
 
 def load_cache(data: bytes) -> None:
@@ -225,6 +236,8 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "model": load_model,
     "cache": load_cache,
     "columns": read_columns,
+    "graph": cut_graph,
+    "landmarks": use_landmarks,
     "sealed_model": load_sealed_model,
     "sealed_cache": load_sealed_cache,
 }

@@ -1,0 +1,107 @@
+"""Graphs, landmarks, components and clusters: what reads and loads them, and good ones to begin with."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vwlite.data.block_parser import read
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
+from vwlite.data.malformed_lines import BadLines
+from vwlite.data.text_format import TextFormat
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import text_format
+from vwlite.features.gamma import owned
+from vwlite.features.terms import terms_of
+from vwlite.solvers.clusters import model_file as clusters_file
+from vwlite.solvers.clusters.assignment import Assignment
+from vwlite.solvers.clusters.assignment import strongest as strongest_words
+from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.solver import solver_of
+from vwlite.solvers.cut.config import CutConfig
+from vwlite.solvers.cut.edges import read_edges
+from vwlite.solvers.cut.find import find
+from vwlite.solvers.pca import model_file as pca_file
+from vwlite.solvers.pca.config import PcaConfig
+from vwlite.solvers.pca.inspection import strongest
+from vwlite.solvers.pca.project import Projection
+from vwlite.solvers.pca.train import NOTHING, Finder
+from vwlite.solvers.rows import MemoryRows, Rows
+
+GRAPH = b"a |n b:1 c:2\nb |n a:1 d:.5\nc 't|x e\nd |n e:1e3 a:-0\ne |\nd |n f g\n\ng |n g:2 h\n"
+LANDMARKS = b"1 |a x y:2\n|b z:-1\n\0" + b"1 |a y:3 |b z\n-1 |a x w |b q:0.5\n"
+MEMORY = 1e8  # bytes
+LINES = b"c1 |a x y\nc2 |b z:2\nc1 |a x:3 |b z\n2 |a y |b q:0.5 z\n"
+ROWS = (  # the first byte of an input chooses
+    FeatureConfig(bits=6, noconstant=True),
+    FeatureConfig(bits=6, noconstant=True, weight="idf", min_df=1, value="log", unit=True),
+    FeatureConfig(bits=6, noconstant=True, quadratic=("ab",), random_features="rbf:64", fold=64, gamma=0.5),
+)
+
+
+def of_any_size(*_: object) -> None:
+    """Where a solver asks whether there is room, or tells how far it is."""
+
+
+def read_graph(path: str, data: bytes) -> None:
+    """The graph of the text in the file ``path``, cut in two or three."""
+    policy = BadLines(None, len, max_ratio=1)
+    inputs = Inputs(InputConfig((path,)), TextFormat(names=True).of_words())
+    edges = read_edges(inputs, policy, of_any_size)
+    find(edges, CutConfig(clusters=2 + len(data) % 2), MEMORY, 1, of_any_size, of_any_size).facts()
+
+
+def rows_of(path: str, features: FeatureConfig, seen: list[int]) -> Rows:
+    policy = BadLines(None, len, max_ratio=1)
+    form = text_format(features, skip_malformed=True).of_words(lists=True)
+    return MemoryRows(features, [owned(policy.examine(part)) for part in read([path], form)], seen)
+
+
+def use_landmarks(path: str, text: str, choice: int) -> None:
+    """Features of the lines in ``text`` by landmarks in the file ``path``."""
+    kernel = ("rbf", "linear", "poly2", "cosine")[choice % 4]
+    how = {"nearest": choice % 3} if choice & 8 else {"whiten": bool(choice & 4)}
+    features = FeatureConfig(bits=12, landmarks=f"{kernel}:{path}", quadratic=("ab",) if choice & 16 else (), **how)
+    rows = rows_of(text, features, [])
+    for part in rows.parts():
+        terms_of(part.batch, rows.plan)
+
+
+def project(path: str, text: str) -> None:
+    model = pca_file.load(path)
+    model.facts(), strongest(model, 3)
+    projection = Projection(model, left=True)
+    rows = rows_of(text, model.features, model.seen)
+    rows.plan.load(model.arrays)
+    for part in rows.parts():
+        projection.of(part)
+
+
+def assign(path: str, text: str) -> None:
+    model = clusters_file.load(path)
+    model.facts(), strongest_words(model, 3)
+    if model.config.cut:
+        return
+    assignment, rows = Assignment(model), rows_of(text, model.features, model.seen)
+    rows.plan.load(model.arrays)
+    for part in rows.parts():
+        assignment.nearest(part), assignment.distances(part)
+        if assignment.softness:
+            assignment.shares(part)
+
+
+LOADERS = {"pca": project, "cluster": assign}  # by learner
+
+
+def models(folder: str) -> Iterator[bytes]:
+    text, made = Path(folder, "rows.vw"), str(Path(folder, "rows"))
+    text.write_bytes(LINES)
+    for number, features in enumerate(ROWS):
+        rows = rows_of(str(text), features, [])
+        config = PcaConfig(dim=2, center=number == 1, oversample=1)
+        found = Finder(config, rows, NOTHING, MEMORY, 1).run(of_any_size)
+        pca_file.save(made, pca_file.model_of(config, found, rows, "vw"))
+        yield Path(made).read_bytes()
+        config = ClusterConfig(clusters=2, soft=0.5 * (number == 0), spherical=number == 1)
+        found = solver_of(config)(config, rows, None, MEMORY, 1).run(of_any_size)
+        clusters_file.save(made, clusters_file.model_of(config, found, rows, "vw"))
+        yield Path(made).read_bytes()
