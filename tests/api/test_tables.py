@@ -1,5 +1,7 @@
 """Models in Python read tables from files as the command does."""
 
+import copy
+import pickle
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,22 @@ def test_the_names_of_files_tell_their_format(tmp_path):
 def test_tables_in_memory_are_not_text():
     with pytest.raises(UsageError, match="csv is read from files"):
         vwlite.Model(kind="csv").learn("click,age\n1,2\n")
+
+
+def test_the_columns_that_were_found_are_kept_through_every_door(tmp_path, run_cli):
+    (tmp_path / "data.csv").write_text(CSV)
+    run_cli("train", "data.csv", "--columns", COLUMNS, "-f", "model", "--quiet")
+    data, model = tmp_path / "data.csv", vwlite.Model(columns=COLUMNS)
+    model.learn(data)
+    same = [model, vwlite.train(data, columns=COLUMNS), pickle.loads(pickle.dumps(model)), copy.copy(model)]
+    assert all(one.dumps() == (tmp_path / "model").read_bytes() for one in same)
+
+
+def test_text_is_read_in_the_format_of_the_table(tmp_path):
+    (tmp_path / "data.csv").write_text(CSV)
+    model = vwlite.train(tmp_path / "data.csv", columns=COLUMNS)
+    answers = model.predict("|user age:33 city:Paris\n|user age:2 city:Rome", kind="vw").tolist()
+    assert model.predict("city,age\nParis,33\nRome,2\n").tolist() == answers
+    assert model.predict("age\tcity\n33\tParis\n2\tRome", kind="tsv").tolist() == answers
+    objects = ['{"city": "Paris", "age": 33}', '{"age": 2, "city": "Rome"}']
+    assert model.predict(objects, kind="jsonl").tolist() == answers

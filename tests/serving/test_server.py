@@ -291,3 +291,27 @@ def test_requests_that_have_begun_are_answered_at_the_end(serve):
         time.sleep(0.2)
         connection.sendall(LINES)
         assert b" 200 " in rest(connection)
+
+
+def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):
+    table = tmp_path / "table.csv"
+    table.write_text("click,city,age\n1,oslo,.5\n-1,rome,2\n1,oslo,1\n")
+    vwlite.train(table, columns="label=click user=city,age", kind="csv").save(model)
+    server = serve()
+    named = b"city,age\noslo,.5\nrome,2\noslo,x\n"
+    status, body = ask(server, body=named)
+    first, second, third = (float(line) for line in body.split())
+    assert status == 200 and first > 0 > second and third != third
+    assert ask(server, body=named, kind="text/csv") == (200, body)
+    assert ask(server, body=named.replace(b",", b"\t"), kind="text/tab-separated-values") == (200, body)
+    lines = b'{"city": "oslo", "age": 0.5}\n{"age": 2, "city": "rome"}\n'
+    assert ask(server, body=lines, kind="application/x-ndjson") == (200, body[: body.index(b"nan")])
+    found = asked(server, {"rows": [json.loads(line) for line in lines.splitlines()]})[1]["predictions"]
+    assert [one["prediction"] for one in found] == pytest.approx([first, second], abs=1e-6)
+    status, said = ask(server, body=b"town,age\noslo,.5\n")
+    assert status == 400 and b"city" in said
+
+
+def test_a_model_of_text_has_no_columns(serve):
+    status, said = ask(serve(), body=b"a,b\n1,2\n", kind="text/csv")
+    assert status == 400 and b"not from a table" in said

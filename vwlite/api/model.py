@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from vwlite.api.learner_choice import learner_changes, new_learner_config
 from vwlite.api.option_rules import check_effects, check_idle
 from vwlite.api.run_configs import bad_lines_config, memory_run_config
 from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
-from vwlite.data.config import HoldoutConfig
+from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches
 from vwlite.errors import ModelError
 from vwlite.evaluation.config import RankingConfig, RecommendConfig
@@ -287,14 +287,15 @@ class Model(Described):
         check_idle(typed, declared(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
-        return cls._of(model, typed)
+        return cls._of(model, typed, changed=typed)
 
     @classmethod
-    def _of(cls, model: Restored, typed: dict[str, Any]) -> Model:
-        """What goes on from ``model``; ``typed`` are options of its runs."""
+    def _of(cls, model: Restored, typed: dict[str, Any], changed: Collection[str] = ()) -> Model:
+        """What goes on from ``model``; ``typed`` are options of its runs, ``changed`` those that it did not have."""
         self = cls.__new__(cls)
         config = memory_run_config(typed, model.learner.config, model.features)
-        input = config.input.like(model.header, typed)
+        found = model.header["kind"] not in TEXTS  # what its columns are
+        input = config.input.like(model.header, changed if found else typed)
         names = bool(model.header["names"])
         self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self

@@ -10,10 +10,11 @@ from typing import Any
 from vwlite.data.batch import TABLE, Batch
 from vwlite.data.block_parser import Parsed, Parser, number_lines
 from vwlite.data.blocks import Block
+from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs, head
 from vwlite.data.lines import block_of, blocks_of
-from vwlite.data.table_formats import TABLES
+from vwlite.data.table_formats import COLUMNAR, DELIMITERS, TABLES, laid_out
 from vwlite.data.tables import Table
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
@@ -117,9 +118,12 @@ def fresh(batch: Batch) -> Batch:
 
 def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
     """The batches of lines, which are one text or one line each. Raises DataError for what is no line, UsageError."""
-    if config.kind in TABLES:
+    columns = read_columns(config.columns)
+    if config.kind in COLUMNAR or (config.kind in DELIMITERS and not columns.is_typed):
         raise UsageError(f"{config.kind} is read from files: name a Path")
     blocks = text_blocks(text, config.block_size)
+    if config.kind in TABLES:
+        blocks = laid_out(blocks, config.kind, columns, format)
     threads = 0 if isinstance(text, str | bytes) and len(text) <= config.block_size else config.threads - 1
     return number_lines(in_order(blocks, Parser(format, config.kind), threads))
 

@@ -17,6 +17,12 @@ IDLE = 5.0  # seconds that a connection without a request is kept
 LINGER = 1.0
 MIB = 1 << 20
 PATHS = {"/predict": "POST", "/health": "GET"}
+KINDS = {  # of tables, by media type; all other text is in the format of the model's data
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/jsonl": "jsonl",
+    "application/x-ndjson": "jsonl",
+}
 
 
 class Refused(Exception):
@@ -99,8 +105,9 @@ class Handler(BaseHTTPRequestHandler):
         body = self.body()
         served = self.server.source.current
         try:
-            if self.headers.get_content_type() != "application/json":
-                self.answer(200, served.text(body), "text/plain; charset=utf-8")
+            media_type = self.headers.get_content_type()
+            if media_type != "application/json":
+                self.answer(200, served.text(body, KINDS.get(media_type)), "text/plain; charset=utf-8")
             else:
                 objects = served.json(data_of(body)).splitlines()
                 self.answer(200, b'{"predictions": [%s]}\n' % b", ".join(objects), "application/json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from typing import Any, BinaryIO
 from vwlite.api.data_source import inputs_of
 from vwlite.api.json_predictions import JsonPredictions
 from vwlite.api.memory_run import TestRun
-from vwlite.data.config import TEXTS, BadLinesConfig, InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.table_formats import COLUMNAR, TABLES
 from vwlite.errors import Diverged, UsageError, VwliteError
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
@@ -44,27 +46,47 @@ class Served:
         self.version = version_of(path)
         run = RunConfig(input=InputConfig(("-",), threads=1), learning=False, max_memory=max_memory)
         config, self.model = start(run, path, {})
-        kind = self.model.header["kind"]
-        self.config = replace(config, input=replace(config.input, kind=kind if kind in TEXTS else "vw"))
+        input = config.input.like(self.model.header, ())
+        self.config = replace(config, input=replace(input, kind="jsonl") if input.kind in COLUMNAR else input)
         self.lock = threading.Lock()
 
-    def text(self, lines: bytes) -> bytes:
-        """What ``vwlite predict`` writes for these lines."""
-        return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True))
+    @property
+    def of_table(self) -> bool:
+        """Whether the model's data had columns."""
+        return self.config.input.kind in TABLES
+
+    def text(self, lines: bytes, kind: str | None = None) -> bytes:
+        """What ``vwlite predict`` writes for these lines, in the format ``kind`` or that of the model's data.
+
+        Raises UsageError for a table where the model's data had no columns.
+        """
+        if kind and not self.of_table:
+            raise UsageError("the model learned from lines, not from a table: send lines as text/plain")
+        return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind)
 
     def json(self, data: Any) -> bytes:
-        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts. Raises as ``inputs_of``."""
+        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts. Raises as ``inputs_of``.
+
+        Rows are read as lines of JSON where the model's data were a table.
+        """
         if self.model.learner.multiline:
             raise UsageError("a model of groups of lines answers to text only")
-        return self.run(data, lambda writer, learner: JsonPredictions(writer, learner, "prediction", raw=False))
+        kind = None
+        if self.of_table and not isinstance(data, bytes):
+            data, kind = b"".join(json.dumps(row).encode() + b"\n" for row in data), "jsonl"
+        return self.run(data, lambda writer, learner: JsonPredictions(writer, learner, "prediction", raw=False), kind)
 
-    def run(self, data: Any, listener: Callable[[PredictionWriter, Learner], Predictions]) -> bytes:
-        writer = Kept()
+    def run(
+        self, data: Any, listener: Callable[[PredictionWriter, Learner], Predictions], kind: str | None = None
+    ) -> bytes:
+        writer, config = Kept(), self.config
+        if kind:
+            config = replace(config, input=replace(config.input, kind=kind))
         with self.lock:
             learner = self.model.learner.tester()
             with suppress(Diverged):  # the answers show which ones are no numbers
                 inputs, listeners = inputs_of(data, {}), [listener(writer, learner)]
-                TestRun(self.config, learner, self.model, inputs, ALL, listeners).run()
+                TestRun(config, learner, self.model, inputs, ALL, listeners).run()
         return writer.data.getvalue()
 
 
