@@ -8,8 +8,8 @@ ctypedef struct LossParams:  # fields of float alone, which Python fills as an a
     float logistic_max  # logistic: label that means "certainly positive"
     float min_label     # smallest label so far; the learner updates it before each example
     float max_label     # largest label so far
-    float scale         # robust losses: scale of the residual, above 0
-    float power         # lp: exponent of the residual, above 1
+    float scale         # robust losses, lp below the power 1: scale of the residual, above 0
+    float power         # lp: exponent of the residual, above 0
     float tube          # tube: residual that costs nothing
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil

@@ -5,7 +5,7 @@ is the residual after that time. Where the flow has no closed form, Newton's met
 followed by one of importance b equals one of importance a + b, and no update moves the prediction past the label.
 """
 
-from libc.math cimport exp, fabs, fmin, isfinite, log, pow
+from libc.math cimport exp, fabs, fmin, log
 
 from losses.loss_types cimport LossParams
 
@@ -169,38 +169,3 @@ cdef inline float geman_unsafe(const LossParams* params, float p, float y, float
 cdef inline float geman_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
     cdef double r = residual(p, y), after = geman_residual_after(r, <double>u * k, params.scale)
     return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else geman_unsafe(params, p, y, u)
-
-
-# lp: |y - p|^power, power > 1
-
-cdef inline double lp_neg_gradient(double r, double power) noexcept nogil:
-    return power * pow(r, power - 1)
-
-cdef inline double lp_residual_after(double r, double t, double power) noexcept nogil:
-    cdef double rest
-    if r == 0 or power == 2:
-        return r * exp(-2 * t)
-    rest = pow(r, 2 - power) - power * (2 - power) * t   # r^(2 - power) changes at a constant rate
-    return pow(rest, 1 / (2 - power)) if rest > 0 else 0
-
-cdef inline float lp_value(const LossParams* params, float p, float y) noexcept nogil:
-    return <float>pow(residual(p, y), params.power)
-
-cdef inline float lp_slope(const LossParams* params, float p, float y) noexcept nogil:
-    return -toward_label(p, y, lp_neg_gradient(residual(p, y), params.power))
-
-cdef inline float lp_square_grad(const LossParams* params, float p, float y) noexcept nogil:
-    return lp_slope(params, p, y) * lp_slope(params, p, y)
-
-cdef inline float lp_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    cdef double r = residual(p, y)
-    return <float>(params.power * (params.power - 1) * pow(r, params.power - 2) if r > 0 else 0)
-
-cdef inline float lp_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
-    return -u * lp_slope(params, p, y)
-
-cdef inline float lp_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), after = lp_residual_after(r, <double>u * k, params.power)
-    if not isfinite(after):
-        after = 0
-    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else lp_unsafe(params, p, y, u)

@@ -112,6 +112,7 @@ CHANGES = {  # options: options without
     "--loss_function tanh": "",
     "--loss_function lp": "",
     "--loss_function lp --lp_power 1.2": "--loss_function lp",
+    "--loss_function lp --lp_power 0.5 --loss_scale 0.3": "--loss_function lp --lp_power 0.5",
     "--loss_function squared_hinge": "",
     "--loss_function tube": "",
     "--loss_function perceptron": "",

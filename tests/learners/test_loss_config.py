@@ -46,7 +46,7 @@ def test_the_table_is_complete():
         ({"logistic_min": 1.0}, "must be below --logistic_max, not 1 and 1"),
         ({"logistic_max": math.inf}, "--logistic_max takes a finite number, not inf"),
         ({"loss_scale": 0.0}, "--loss_scale takes a number above 0, not 0"),
-        ({"lp_power": 1.0}, "a number above 1 and up to 100, not 1"),
+        ({"lp_power": 0.0}, "a number above 0 and up to 100, not 0"),
         ({"tube": -0.1}, "--tube takes a number of 0 or more, not -0.1"),
     ],
 )

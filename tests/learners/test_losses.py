@@ -299,13 +299,62 @@ def test_native_door_refuses_nonsense():
             native.link(code, one)
 
 
-@pytest.mark.parametrize("power", [1.1, 1.5, 2, 3, 6])
-def test_the_lp_update_follows_its_flow_for_every_power(power):
-    params = LossConfig("lp", lp_power=power).params()
-    for p, y, u, k in ((0.2, 2, 0.3, 0.7), (4, 1, 0.05, 1), (1.5, 1.2, 2, 0.5)):
+def lp(power, *columns, scale=1.5):
+    """The loss's value, slope and curvature, or with four columns its update, which has more."""
+    params, code = LossConfig("lp", lp_power=power, loss_scale=scale).params(), LOSSES["lp"].code
+    arrays = [np.float32([column]).ravel() for column in columns]
+    return (native.evaluate if len(arrays) == 2 else native.update)(code, params, *arrays)
+
+
+def lp_by_the_book(r, power, scale):
+    return (r * r + scale * scale) ** (power / 2) - scale**power if power < 1 else r**power
+
+
+@pytest.mark.parametrize("power", [0.1, 0.5, 0.9, 1, 1.1, 1.5, 2, 3, 6])
+def test_the_lp_loss_and_its_update_follow_the_formula_for_every_power(power):
+    far = [(30, 1, 9, 5)] if power < 1 else []
+    for p, y, u, k in (*far, (0.2, 2, 0.3, 0.7), (4, 1, 0.05, 1), (1.5, 1.2, 2, 0.5)):
+        value, slope, *_ = (float(found[0]) for found in lp(power, p, y))
+        assert value == pytest.approx(lp_by_the_book(abs(p - y), power, 1.5), rel=1e-6)
+        h = 1e-4
+        numeric = (lp_by_the_book(abs(p + h - y), power, 1.5) - lp_by_the_book(abs(p - h - y), power, 1.5)) / (2 * h)
+        assert slope == pytest.approx(numeric, rel=1e-5)
         x, steps = p, 100_000
         for _ in range(steps):
-            x += u * k / steps * power * abs(y - x) ** (power - 1) * (1 if y > x else -1 if y < x else 0)
-        columns = (np.float32([value]) for value in (p, y, u, k))
-        moved = float(native.update(LOSSES["lp"].code, params, *columns)[0][0]) * k
+            r = abs(y - x)
+            force = power * r * (r * r + 1.5**2) ** (power / 2 - 1) if power < 1 else power * r ** (power - 1)
+            x += u * k / steps * force * (1 if y > x else -1 if y < x else 0)
+        moved = float(lp(power, p, y, u, k)[0][0]) * k
         assert moved == pytest.approx(x - p, rel=2e-3, abs=2e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.1, 3])
+@pytest.mark.parametrize("power", [0.01, 0.5, 0.99])
+def test_lp_below_1_takes_importance_a_plus_b_as_a_then_b(power, scale):
+    p, a, b = grid([-1e6, -5, 0.99999, 1.1, 3, 80], [1e-6, 0.3, 40], [1e-3, 1, 1e4])
+    y, k = np.float32(1), np.full_like(p, 0.5)
+    params, code = LossConfig("lp", lp_power=power, loss_scale=scale).params(), LOSSES["lp"].code
+    labels = np.full_like(p, y)
+    first = native.update(code, params, p, labels, a, k)[0] * k
+    second = native.update(code, params, p + first, labels, b, k)[0] * k
+    at_once = native.update(code, params, p, labels, a + b, k)[0] * k
+    np.testing.assert_allclose(p + first + second, p + at_once, rtol=3e-5, atol=2e-5)
+    assert np.all(abs(at_once) <= abs(p - y) * (1 + 1e-6)) and np.all(at_once * (y - p) >= 0)
+
+
+def test_lp_of_the_power_1_is_the_absolute_error():
+    p, y, u, k = grid(np.linspace(-3, 3, 13), [-2.5, 0, 1], [0.02, 3], [0.3, 5])
+    absolute = *evaluate("absolute", p, y), *update("absolute", p, y, u, k)
+    for found, wanted in zip((*lp(1, p, y), *lp(1, p, y, u, k)), absolute, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(("scale", "centre"), [(0.1, 3.049), (0.3, 3.042), (1, 3.039)])
+def test_lp_below_1_hardly_sees_outliers(scale, centre):
+    """200 numbers around 3 and 7 at 500: where SciPy finds the least sum of the loss, its slopes add up to 0."""
+    numbers = np.append(np.random.default_rng(0).normal(3, 1, 200), [500.0] * 7).astype(np.float32)
+
+    def slope(p):
+        return float(lp(0.5, np.full_like(numbers, p), numbers, scale=scale)[1].sum(dtype=np.float64))
+
+    assert slope(centre - 1e-3) < 0 < slope(centre + 1e-3)

@@ -252,6 +252,7 @@ IDLE = {
     "--quantile_tau 0.3": "--quantile_tau does nothing without --loss_function quantile",
     "--expectile_q 0.3": "--expectile_q does nothing without --loss_function expectile",
     "--logistic_max 2 --loss_function hinge": "--logistic_max does nothing without --loss_function logistic",
+    "--loss_function lp --loss_scale 2": "--loss_scale does nothing with the lp loss unless --lp_power is below 1",
     "-k": "-k does nothing without -c",
     "--names": "--names does nothing without -f",
     "--save_per_pass": "--save_per_pass does nothing without -f",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.learners.losses import LOSSES, OF_CLASSES
+from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
 from vwlite.options import Option
 
 OF_CURRICULUM = ("curriculum_by", "curriculum_start", "curriculum_passes")
@@ -51,6 +51,8 @@ def check_loss(typed: Mapping[str, Any]) -> None:
         for name in other.parameters:
             if name in typed and name not in LOSSES[loss].parameters:
                 raise UsageError(f"--{name} does nothing without --loss_function {other.name}")
+    if loss == "lp" and "loss_scale" in typed and typed.get("lp_power", LossConfig().lp_power) >= 1:
+        raise UsageError("--loss_scale does nothing with the lp loss unless --lp_power is below 1: drop it")
 
 
 def spelled(names: list[str], options: Mapping[str, Option]) -> list[str]:

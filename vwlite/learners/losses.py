@@ -161,7 +161,7 @@ LOSSES = {
             about="|error|^lp_power",
             meaning="between median and mean, or beyond",
             label_rule="any number",
-            parameters=("lp_power",),
+            parameters=("lp_power", "loss_scale"),
             dyadic=False,
         ),
         Loss("squared_hinge", 14, "hinge squared", "margin", initial_range=FREE, **OF_MARGIN),
@@ -210,8 +210,13 @@ class LossConfig(Config):
     )
     logistic_max: float = option(1.0, "Label that means 'always', likewise.", section="Loss")
     limited: bool = False  # these two were typed, and labels are what lies between; else labels are two classes
-    loss_scale: float = option(1.0, "Residuals beyond are outliers to bounded losses.", section="Loss", above=0)
-    lp_power: float = option(1.5, "The power of the lp loss, above 1.", section="Loss", above=1, high=100)
+    loss_scale: float = option(
+        1.0, "Residuals beyond are outliers to bounded losses, and to lp below the power 1.", section="Loss", above=0
+    )
+    lp_power: float = option(
+        1.5, "The power of the lp loss; below 1, residuals below loss_scale count by their squares.", section="Loss",
+        above=0, high=100,
+    )
     tube: float = option(0.1, "Error that costs nothing with the tube loss.", section="Loss", low=0)
 
     def __post_init__(self) -> None:
