@@ -34,7 +34,7 @@ OPTIONS = [
     # what would do nothing
     *("--quantile_tau 0.3", "--expectile_q 0.3", "--logistic_max 2 --loss_function hinge", "--permutations"),
     *("--filter_tree 3 --loss_function multinomial --expectile_q 0.3", "--skips 1"),
-    *(f"--bfgs --passes 3 {one}" for one in ("--sgd", "--adaptive", "--l1=1", "-l1", "--power_t=1", "--shuffle-first")),
+    *(f"--bfgs --passes 3 {one}" for one in ("--sgd", "--adaptive", "-l1", "--power_t=1", "--shuffle-first")),
     *("--conjugate_gradient --passes 3 --mem=3", "--coin -l1", "--coin --initial_weight=1", "--coin -C1"),
     *("--filter_tree=2 --pistol -l1", "--filter_tree=2 --pistol --normalized"),
     # values

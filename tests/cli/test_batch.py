@@ -37,9 +37,9 @@ def test_a_loss_that_is_flat_where_learning_begins_is_refused(vwlite, write, nam
 
 
 IDLE = {
-    "--bfgs": "--sgd --adaptive --normalized --invariant --l1=1 --sparse_l2=1 -l1 --power_t=1 --initial_t=1 "
+    "--bfgs": "--sgd --adaptive --normalized --invariant --sparse_l2=1 -l1 --power_t=1 --initial_t=1 "
     "--decay_learning_rate=1 --shuffle --shuffle-first",
-    "--conjugate_gradient": "--hessian_on --mem=3 -l1",
+    "--conjugate_gradient": "--hessian_on --mem=3 -l1 --l1=1",
     "--coin": "-l1 --power_t=1 --initial_t=2 --decay_learning_rate=0.5 --sgd --adaptive --initial_weight=1 -C1",
     "--filter_tree=2 --pistol": "-l1 --normalized",
 }
@@ -59,6 +59,18 @@ def test_vw_knows_no_updates_beside_it(vwlite, write, option):
     write("d", LINES)
     done = vwlite("vw", "d", "-c", "--passes", "3", "--bfgs", option, status=1)
     assert done.stdout.endswith(f"[critical] vw: unrecognised option '{option.split('=')[0]}'\n")
+
+
+def test_l1_leaves_few_weights(vwlite, write, weights):
+    write("d", LINES)
+    kept = []
+    for penalty in ("0.01", "5", "20"):
+        options = ("--bfgs", "--passes", "30", "--holdout_off", "--quiet", "--l1", penalty)
+        vwlite("train", "d", "-f", "m", "--loss_function", "logistic", *options)
+        kept.append(len(weights("m")))
+    assert kept == sorted(kept, reverse=True) and kept[0] > kept[2]
+    refused = vwlite("train", "d", "-f", "n", "--loss_function", "hinge", *options, status=2).stderr
+    assert refused == "vwlite: --l1 with --bfgs needs a loss without kinks, which hinge is not: drop one of the two\n"
 
 
 def test_a_model_refuses_it_too(vwlite, write):

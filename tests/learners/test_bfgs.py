@@ -16,7 +16,7 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.bfgs import Bfgs
-from vwlite.learners.configs.bfgs import BfgsConfig
+from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig
 from vwlite.learners.losses import LOSSES as TABLE
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
@@ -163,6 +163,59 @@ def test_every_loss_comes_to_a_minimum(loss, options):
     for size in (1e-3, 1e-2, 1e-1):
         around = [objective(loss, x, y, w + size * rng.normal(size=5), 1) for _ in range(50)]
         assert min(around) > found * (1 - 2e-4)
+
+
+SMOOTH = [name for name in TABLE if name not in ("perceptron", *WITH_KINKS)]
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_every_smooth_loss_with_l1_comes_to_a_minimum(loss):
+    """With zeros, at which neither side descends, and a loss from which no way leads down."""
+    w, x, y, _ = optimise(loss, passes=200, l1=4.0, l2=0.1)
+
+    def penalised(w):
+        return objective(loss, x, y, w, 0.1) + 4 * abs(w).sum()
+
+    found, rng = penalised(w), np.random.default_rng(1)
+    for size in (1e-3, 1e-2, 1e-1):
+        assert min(penalised(w + size * rng.normal(size=5)) for _ in range(50)) > found * (1 - 2e-4)
+    for place in range(5):
+        assert min(penalised(w + step * np.eye(5)[place]) for step in (-1e-2, 1e-2)) > found * (1 - 1e-5)
+
+
+@pytest.mark.parametrize(("penalty", "least", "active"), [(5, 63.9518, 25), (20, 187.4043, 6), (80, 616.6304, 5)])
+def test_the_lasso_has_the_objective_of_coordinate_descent(penalty, least, active):
+    """200 rows of 50 numbers, 5 of which matter; objectives and weights left as scikit-learn has them."""
+    rng = np.random.default_rng(0)
+    x, truth = rng.normal(size=(200, 50)), np.append([3, -2, 1.5, 1, -1], np.zeros(45))
+    y = x @ truth + 0.5 * rng.normal(size=200)
+    rows = (" ".join(f"f{i}:{v!r}" for i, v in enumerate(row)) for row in x.tolist())
+    lines = [f"{t!r} | {row}".encode() for t, row in zip(y.tolist(), rows, strict=True)]
+    features = FeatureConfig(bits=14, noconstant=True)
+    learner = Bfgs(BfgsConfig(l1=2.0 * penalty, termination=0.0), 14)  # the loss is the squared error, not half of it
+    learner.watch(200, lambda line: None, lambda: None)
+    while not learner.finished:
+        run_pass(learner, lines, features)
+        learner.end_pass()
+    terms = expand(parse_line(lines[0], Options(bits=14)), Options(bits=14, noconstant=True), set())[0]
+    w = learner.weights[[slot for slot, *_ in terms], 0].astype(float)
+    rest = y - x @ w
+    assert 0.5 * rest @ rest + penalty * abs(w).sum() == pytest.approx(least, rel=1e-6)
+    assert np.count_nonzero(w) == active
+    slope = x.T @ rest
+    assert abs(slope[w == 0]).max() <= penalty
+    np.testing.assert_allclose(slope[w != 0], penalty * np.sign(w[w != 0]), rtol=1e-4)
+
+
+@pytest.mark.parametrize("loss", WITH_KINKS)
+def test_l1_needs_a_loss_without_kinks(loss):
+    with pytest.raises(UsageError, match=f"--l1 with --bfgs needs a loss without kinks, which {loss} is not"):
+        Bfgs(BfgsConfig(loss=LossConfig(loss), l1=1.0), 4)
+
+
+def test_vw_knows_no_l1_beside_it():
+    learner = Bfgs(BfgsConfig(l1=1.0), 4, vw_compat=True)
+    assert type(learner.steps).__name__ == "Halving"
 
 
 # linear programming: the least sums of absolute errors and of hinge losses

@@ -1,6 +1,7 @@
 """L-BFGS over whole passes (Nocedal 1980), preconditioned by the diagonal of second derivatives.
 
-How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, outside of ``vwlite vw``, by ``wolfe.py``.
+How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, outside of ``vwlite vw``, by ``wolfe.py`` and,
+with ``--l1``, ``orthant_wise.py``.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from vwlite._native import gd as predictor
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.bfgs import BfgsConfig
+from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.halving import Halving
+from vwlite.learners.orthant_wise import OrthantWise
 from vwlite.learners.row_results import Results
 from vwlite.learners.wolfe import Wolfe
 from vwlite.storage.weight_table import Table, zeros
@@ -29,7 +31,8 @@ END = "Maximum number of passes reached. To optimize further, increase the numbe
 
 
 class Bfgs(Gd):
-    """Minimises the loss of all examples and ``l2 / 2`` times the squared weights, one pass after the other.
+    """Minimises the loss of all examples, ``l2 / 2`` times the squared weights and ``l1`` times the absolute ones, one
+    pass after the other.
 
     While learning under ``vwlite vw`` the table has weight, gradient, direction and preconditioner. Otherwise it has
     the weight, and ``vectors`` has the others in float64. A model keeps the weights.
@@ -55,9 +58,18 @@ class Bfgs(Gd):
         self.vectors: np.ndarray | None = None  # float64[2^bits, 3]: gradient, direction, diagonal
         if learning and not vw_compat:
             self.stride, self.weights, self.vectors = 1, zeros(1 << bits, 1), np.zeros((1 << bits, 3))
-        self.steps = (Halving if vw_compat else Wolfe)(proxy(self))  # no circle: tables are freed at once
+        self.steps = self.kind_of_steps(vw_compat)(proxy(self))  # no circle: tables are freed at once
         if start:
             self.set_weights()
+
+    def kind_of_steps(self, vw_compat: bool) -> type[Halving | Wolfe]:
+        """Raises UsageError for a penalty and a loss for which no kind is; vw knows no penalty."""
+        if vw_compat:
+            return Halving
+        loss = self.config.loss.name
+        if self.config.l1 and loss in WITH_KINKS:
+            raise UsageError(f"--l1 with --bfgs needs a loss without kinks, which {loss} is not: drop one of the two")
+        return OrthantWise if self.config.l1 else Wolfe
 
     @classmethod
     def slot_bytes(cls, config: BfgsConfig, learning: bool) -> float:

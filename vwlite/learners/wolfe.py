@@ -133,14 +133,18 @@ class Wolfe:
         pair = here[0] - before[0], here[1] - before[1]
         if self.config.memory == 0:
             return self.set_out(self.conjugate(here[1], before[1], pair[1]), loss)
-        both, conditioned = pair[0] @ pair[1], pair[1] @ (self.diagonal * pair[1])
-        if both > 0 and conditioned > 0:
-            self.pairs = [pair, *self.pairs[: self.config.memory - 1]]
-            self.scale = both / conditioned
+        self.remember(*pair)
         self.learner.line += f"{BLANK}\t"
         if not self.pairs:
             return self.set_out(-self.diagonal * here[1], loss)
         return self.set_out(-two_loops(here[1].copy(), self.scale * self.diagonal, self.pairs), loss)
+
+    def remember(self, moved: np.ndarray, change: np.ndarray) -> None:
+        """What a step has told of the curvature: ``change`` of the gradient."""
+        both, conditioned = moved @ change, change @ (self.diagonal * change)
+        if both > 0 and conditioned > 0:
+            self.pairs = [(moved, change), *self.pairs[: self.config.memory - 1]]
+            self.scale = both / conditioned
 
     def conjugate(self, now: np.ndarray, before: np.ndarray, change: np.ndarray) -> np.ndarray:
         """The direction of Polak and Ribiere, or of steepest descent."""

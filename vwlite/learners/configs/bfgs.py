@@ -8,10 +8,12 @@ from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
 from vwlite.options import config, option
 
+WITH_KINKS = ("hinge", "quantile", "absolute", "truncated", "tube")  # losses at which steps with a penalty get stuck
+
 
 @config
 class BfgsConfig(GdConfig):
-    """As ``GdConfig``, of which the loss, ``l2``, start values and the bounds of predictions matter."""
+    """As ``GdConfig``, of which the loss, ``l1``, ``l2``, start values and the bounds of predictions matter."""
 
     bfgs: bool = option(
         True,
@@ -34,8 +36,6 @@ class BfgsConfig(GdConfig):
     continues: ClassVar[tuple[str, ...]] = ("gd",)
     whole_passes: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
-    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
-
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
         for name in ("binary", "ftrl"):
@@ -46,8 +46,10 @@ class BfgsConfig(GdConfig):
 
     @property
     def idle(self) -> tuple[str, tuple[str, ...]]:
-        names = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "shuffle", "shuffle_first")
-        return ("conjugate_gradient", (*names, "mem", "hessian_on")) if self.conjugate_gradient else ("bfgs", names)
+        names = (*OF_RATES, *OF_UPDATES, "sparse_l2", "shuffle", "shuffle_first")
+        if self.conjugate_gradient:
+            return "conjugate_gradient", (*names, "l1", "mem", "hessian_on")
+        return "bfgs", names
 
     @property
     def modes(self) -> tuple[bool, bool, bool]:

@@ -56,7 +56,8 @@ class GdConfig(LearnerConfig):
         1.0, "Multiply the rate by this after every pass.", section="Update", low=0, in_vw_models="forgotten",
     )
     l1: float = option(
-        0.0, "L1 regularisation (truncated gradient, as vw's; 'vwlite l1' has another).", section="Update", low=0,
+        0.0, "L1 regularisation (truncated gradient, as vw's; with --bfgs a penalty on the sum of absolute weights).",
+        section="Update", low=0,
         in_vw_models="forgotten",
     )
     l2: float = option(0.0, "L2 regularisation.", section="Update", low=0, in_vw_models="forgotten")

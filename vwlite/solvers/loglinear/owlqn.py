@@ -5,19 +5,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from vwlite.learners.orthant_wise import pseudo_gradient
+
 MEMORY = 10  # pairs of steps and changes of the gradient
 LOOK_BACK = 10  # iterations over which the improvement is measured
 SUFFICIENT = 1e-4  # share of the foreseen decrease a step has to bring
 HALVINGS = 60
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
-
-
-def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, penalty: float) -> np.ndarray:
-    """Of f(w) + penalty |w|, by equation 4: the one-sided slope of steepest descent; 0 where neither side descends."""
-    right, left = gradient + penalty, gradient - penalty
-    at_zero = np.where(right < 0, right, np.where(left > 0, left, 0.0))
-    return np.where(weights > 0, right, np.where(weights < 0, left, at_zero))
 
 
 class OwlQn:
