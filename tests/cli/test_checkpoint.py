@@ -70,6 +70,8 @@ RUNS = {
     "dyadic tree": "--filter_tree 3 --dotproduct ui --rank 2 --passes 2",
     "easy first": "--curriculum easy --passes 3",
     "hard first": "--curriculum anti --curriculum-start 0.5 --lrq ui2 --lrqdropout --passes 3 --holdout_off",
+    "easy ones weigh more": "--curriculum easy --curriculum-weights linear --passes 4",
+    "a sample of easy ones": "--curriculum easy --curriculum-weights logistic --curriculum-sample --passes 4",
     "in random portions": "--curriculum random --passes 4 --cache_file c",
     "random features": "--random_features rbf:64 --passes 3",
     "random features, one pass": "--random_features laplace:64 --unit -p p",

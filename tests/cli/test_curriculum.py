@@ -34,9 +34,36 @@ def test_margins_of_a_model_and_values(vwlite, write, weights):
     write("data.vw", TEXT.replace("|w", "|d x:2 |w", 20))
     vwlite("train", "data.vw", "-f", "first", "--loss_function", "logistic", "--quiet")
     common = ("train", "data.vw", "--quiet", "--loss_function", "logistic", "--passes", "3", "--holdout_off")
-    for name, by in (("m", "margin:first"), ("v", "value:d"), ("l", "length"), ("r", "rarest")):
+    hard = (("m", "margin:first"), ("v", "value:d"), ("l", "length"), ("r", "rarest"), ("o", "loss:first"))
+    for name, by in hard:
         vwlite(*common, "-f", name, "--curriculum", "easy", "--curriculum-by", by)
+    assert weights("o") == weights("m")  # the logistic loss falls with the margin
     assert len({tuple(sorted(weights(name).items())) for name in "mvlr"}) == 4
+
+
+def test_weights_between_0_and_1_are_importance(vwlite, write, weights):
+    """Two passes, of which the second has all: a first pass of the weights as importance, then one of all."""
+    write("data.vw", TEXT)
+    common = ("--sgd", "--power_t", "0", "-l", "0.05", "--holdout_off")
+    easy = ("--curriculum", "easy", "--curriculum-start", "0.5", "--curriculum-weights", "linear")
+    done = vwlite("train", "data.vw", "-f", "m", "--passes", "2", *common, *easy, "--curriculum-width", "0.4")
+    assert "note: curriculum, pass 1: weights add up to 30 of 60, entropy " in done.stderr
+    assert examples(done) == pytest.approx(90, abs=1e-4)
+    lengths = [len(words.split()) for words in WORDS]
+    order = sorted(range(60), key=lambda row: lengths[row])
+    weight = {row: min(max((0.5 - rank / 59) / 0.4 + 0.5, 0), 1) for rank, row in enumerate(order)}
+    lines = TEXT.splitlines()
+    weighted = [lines[row].replace(" |", f" {weight[row]!r} |") + "\n" for row in range(60) if weight[row]]
+    write("twice.vw", "".join(weighted) + TEXT)
+    vwlite("train", "twice.vw", "-f", "n", *common)
+    assert weights("m") == pytest.approx(weights("n"), abs=1e-5)
+
+
+def test_sampled_examples_have_their_own_importance(vwlite, write):
+    write("data.vw", TEXT)
+    options = ("--passes", "2", "--holdout_off", "--curriculum", "easy", "--curriculum-weights", "logistic")
+    done = vwlite("train", "data.vw", "-f", "m", *options, "--curriculum-sample")
+    assert examples(done) == int(examples(done)) and 60 < examples(done) < 120
 
 
 def names_of(vwlite, model):
@@ -77,7 +104,10 @@ def test_lines_without_the_namespace_are_told(vwlite, write):
     ("options", "message"),
     [
         ("--curriculum easy", "needs --passes 2 or more"),
-        ("--curriculum-by length", "--curriculum-by needs --curriculum"),
+        ("--curriculum-by length", "--curriculum-by does nothing without --curriculum"),
+        ("--passes 2 --curriculum easy --curriculum-width 0.1", "needs weights between 0 and 1"),
+        ("--passes 2 --curriculum easy --curriculum-sample", "--curriculum-sample needs weights between 0 and 1"),
+        ("--passes 2 --curriculum-weights linear", "--curriculum-weights does nothing without --curriculum"),
         ("--passes 2 --curriculum easy -p -", "drop --shuffle, --shuffle-first, -p and -r"),
         ("--passes 2 --curriculum easy --shuffle", "drop --shuffle"),
         ("--passes 2 --curriculum easy --curriculum-by colour", "takes length, rarest"),

@@ -45,9 +45,11 @@ def test_names_are_hashed_as_features_are(features):
 
 
 def test_lines_without_the_namespace():
-    easy = Curriculum(CurriculumConfig("easy", "value:v"), batches(), 0, FEATURES)
-    assert easy.order.tolist() == [3, 0, 2, 4, 1] and "3 of 5 lines have no such namespace; 0 is taken" in easy.remark
-    assert not Curriculum(CurriculumConfig("easy"), batches(), 0, FEATURES).remark
+    notes = []
+    easy = Curriculum(CurriculumConfig("easy", "value:v"), batches(), 0, FEATURES, notes.append)
+    assert easy.order.tolist() == [3, 0, 2, 4, 1] and "3 of 5 lines have no such namespace; 0 is taken" in notes.pop()
+    Curriculum(CurriculumConfig("easy"), batches(), 0, FEATURES, notes.append)
+    assert not notes
     with pytest.raises(UsageError, match="value:value: no line has a namespace of this name"):
         Curriculum(CurriculumConfig("easy", "value:value"), batches(), 0, FEATURES)
 
@@ -73,8 +75,9 @@ def test_what_is_admitted_stays_so_and_in_the_end_all_are(order, start, full, pa
     always = None if always is None else np.array(always, np.uint8)
     before: set[int] = set()
     for number in range(1, passes + 1):
-        rows = curriculum.admitted(number, passes, always).tolist()
-        assert rows == sorted(rows) and before <= set(rows)
+        admitted = curriculum.admitted(number, passes, always)
+        rows = admitted.rows.tolist()
+        assert admitted.weights is None and rows == sorted(rows) and before <= set(rows)
         if always is not None:
             assert set(np.flatnonzero(always).tolist()) <= set(rows)
         before = set(rows)
@@ -86,11 +89,75 @@ def test_the_first_pass_has_the_share_asked_for():
     config = CurriculumConfig("easy", start=0.4, passes=4)
     shares = [config.share(number, 9) for number in (1, 2, 3, 4, 5)]
     assert shares == pytest.approx([0.4, 0.6, 0.8, 1, 1])
-    assert Curriculum(config, batches(), 0, FEATURES).admitted(1, 9, None).tolist() == [1, 2]
+    assert Curriculum(config, batches(), 0, FEATURES).admitted(1, 9, None).rows.tolist() == [1, 2]
+
+
+def weights_of(curriculum, passes, always=None):
+    """float64[passes, rows]"""
+    found = []
+    for number in range(1, passes + 1):
+        admitted = curriculum.admitted(number, passes, always)
+        weights = np.zeros(len(curriculum.order))
+        weights[admitted.rows] = 1 if admitted.weights is None else admitted.weights[admitted.rows]
+        found.append(weights)
+    return np.array(found)
+
+
+def entropies(notes):
+    return [float(note.rpartition("entropy ")[2].split()[0]) for note in notes]
+
+
+@given(
+    st.sampled_from(["step", "linear", "logistic"]), st.floats(0.01, 0.99), st.floats(0.01, 5), st.integers(2, 9),
+    st.sampled_from(["easy", "anti", "random"]),
+)
+def test_weights_and_the_entropy_of_drawing_by_them_never_fall(kind, start, width, passes, order):
+    config = CurriculumConfig(order, start=start, weights=kind, width=None if kind == "step" else width)
+    notes = []
+    curriculum = Curriculum(config, batches(), 1, FEATURES, notes.append)
+    weights = weights_of(curriculum, passes)
+    assert (np.diff(weights, axis=0) >= 0).all() and (weights >= 0).all() and (weights[-1] == 1).all()
+    assert (np.diff(weights[:, curriculum.order]) <= 1e-7).all()
+    assert len(notes) == passes and (np.diff(entropies(notes)) >= -1e-4).all()
+    assert entropies(notes)[-1] == pytest.approx(np.log2(5), abs=1e-4)
+
+
+def test_weights_between_0_and_1_by_the_formula():
+    ranks = np.arange(5) / 4
+    linear, logistic = np.clip((0.4 - ranks) / 0.5 + 0.5, 0, 1), 1 / (1 + np.exp((ranks - 0.4) / 0.5))
+    for kind, wanted in (("linear", linear), ("logistic", logistic)):
+        config = CurriculumConfig("easy", start=0.4, passes=4, weights=kind, width=0.5)
+        curriculum = Curriculum(config, batches(), 0, FEATURES)
+        np.testing.assert_allclose(weights_of(curriculum, 1)[0][curriculum.order], wanted, rtol=1e-6)
+
+
+def test_what_is_held_out_is_not_weighted():
+    config = CurriculumConfig("easy", start=0.2, passes=4, weights="linear")
+    curriculum = Curriculum(config, batches(), 0, FEATURES)
+    held = np.array([0, 0, 0, 0, 1], np.uint8)
+    assert weights_of(curriculum, 4, held)[:, 4].tolist() == [1, 1, 1, 1] and curriculum.order[-1] == 4
+
+
+def test_sampling_takes_as_many_as_the_weights_add_up_to():
+    text = b"\n".join(b"1 |a " + b"x " * (n % 40) for n in range(2000))
+    many = [parse_text(text, text_format(FEATURES, skip_malformed=True))]
+    config = CurriculumConfig("easy", start=0.3, passes=5, weights="logistic", width=0.1, sample=True)
+    curriculum = Curriculum(config, many, 7, FEATURES)
+    wanted = curriculum.weights(0.3)
+    first, again = (curriculum.admitted(1, 9, None) for _ in range(2))
+    assert first.weights is None and first.rows.tolist() == again.rows.tolist()
+    assert first.rows.tolist() != Curriculum(config, many, 8, FEATURES).admitted(1, 9, None).rows.tolist()
+    assert len(first.rows) == pytest.approx(wanted.sum(), abs=4 * np.sqrt(wanted.sum()))
+    easiest = curriculum.order[:400]
+    assert np.isin(easiest, first.rows).mean() == pytest.approx(wanted[easiest].mean(), abs=0.05)
 
 
 @pytest.mark.parametrize(
-    "options", [{"by": "x"}, {"by": "length:3"}, {"by": "margin"}, {"by": "value:"}, {"start": 0.0}, {"start": 1.5}]
+    "options",
+    [
+        *({"by": by} for by in ("x", "length:3", "margin", "loss", "value:")),
+        *({"start": 0.0}, {"start": 1.5}, {"width": 0.3}, {"sample": True}, {"weights": "linear", "width": 0.0}),
+    ],
 )
 def test_bad_options(options):
     with pytest.raises(UsageError, match="--curriculum-"):

@@ -9,7 +9,6 @@ from vwlite.errors import UsageError
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
 from vwlite.options import Option
 
-OF_CURRICULUM = ("curriculum_by", "curriculum_start", "curriculum_passes")
 AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
 
 
@@ -24,9 +23,6 @@ def check_effects(typed: Mapping[str, Any], options: Mapping[str, Option], going
         allowed = going_on and any(options[other].settled for other in needed)
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
             raise UsageError(f"{one.display_name} does nothing without {' or '.join(spelled(needed, options))}")
-    for name in OF_CURRICULUM:
-        if name in typed and "curriculum_order" not in typed:
-            raise UsageError(f"--{name.replace('_', '-')} needs --curriculum")
     if typed.get("holdout_off"):
         for name in AGAINST_HOLDING_OUT:
             if name in typed:

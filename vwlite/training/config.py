@@ -17,33 +17,57 @@ if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
 
 
+OF_DIFFICULTY = {"length": False, "rarest": False, "margin": True, "loss": True, "value": True}  # has a :NAME
+OF_CURRICULUM: dict[str, Any] = {"section": "Curriculum", "needs": ("curriculum_order",)}
+
+
 @config
 class CurriculumConfig(Config):
-    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL or value:NAMESPACE."""
+    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE."""
 
     order: str | None = option(
         None, "Begin with the easiest examples, the hardest or any; every pass admits more, in the end all.",
         section="Curriculum", spelled=("--curriculum",), key="curriculum_order", choices=("easy", "anti", "random"),
     )
     by: str = option(
-        "length", "What makes them hard: length, rarest, margin:MODEL, value:NAMESPACE.", section="Curriculum",
-        spelled=("--curriculum-by",), key="curriculum_by", read_as="difficulty",
+        "length", "What makes them hard: length, rarest, margin:MODEL, loss:MODEL, value:NAMESPACE.",
+        spelled=("--curriculum-by",), key="curriculum_by", read_as="difficulty", **OF_CURRICULUM,
     )
     start: float = option(
-        0.25, "Share of the first pass.", section="Curriculum", spelled=("--curriculum-start",),
-        key="curriculum_start", above=0, high=1,
+        0.25, "Share of the first pass.", spelled=("--curriculum-start",), key="curriculum_start", above=0, high=1,
+        **OF_CURRICULUM,
     )
     passes: int | None = option(
-        None, "Pass from which on all take part.", section="Curriculum", spelled=("--curriculum-passes",),
-        key="curriculum_passes", low=1, shown="half of --passes",
+        None, "Pass from which on all take part.", spelled=("--curriculum-passes",), key="curriculum_passes", low=1,
+        shown="half of --passes", **OF_CURRICULUM,
+    )
+    weights: str = option(
+        "step", "How much examples weigh that are about as hard as the share admits: 1 or 0, or between the two along "
+        "a line or a logistic curve.",
+        spelled=("--curriculum-weights",), key="curriculum_weights", choices=("step", "linear", "logistic"),
+        **OF_CURRICULUM,
+    )
+    width: float | None = option(
+        None, "How wide the fall from weight 1 to 0 is, as a share of the examples.",
+        spelled=("--curriculum-width",), key="curriculum_width", above=0, shown="0.2", **OF_CURRICULUM,
+    )
+    sample: bool = option(
+        False, "Take examples with the probability of their weight, with their own importance.",
+        spelled=("--curriculum-sample",), key="curriculum_sample", **OF_CURRICULUM,
     )
 
     def __post_init__(self) -> None:
         kind, colon, of = self.by.partition(":")
-        if (kind in ("length", "rarest")) == bool(colon) or kind not in ("length", "rarest", "margin", "value"):
-            raise UsageError(f"--curriculum-by takes length, rarest, margin:MODEL or value:NAMESPACE, not {self.by!r}")
+        if OF_DIFFICULTY.get(kind) is not bool(colon):
+            raise UsageError(
+                f"--curriculum-by takes length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE, not {self.by!r}"
+            )
         if colon and not of:
             raise UsageError(f"--curriculum-by {self.by} lacks what comes after the colon")
+        if self.weights == "step":
+            for option, typed in (("--curriculum-width", self.width), ("--curriculum-sample", self.sample)):
+                if typed:
+                    raise UsageError(f"{option} needs weights between 0 and 1: --curriculum-weights linear or logistic")
 
     def share(self, number: int, passes: int) -> float:
         """Of the examples, in pass ``number`` (from 1) of ``passes``."""

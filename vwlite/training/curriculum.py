@@ -1,12 +1,13 @@
 """A curriculum: the easiest examples first, more every pass, in the end all (Bengio et al., 2009, section 3).
 
-The share of a pass grows evenly from ``start`` in the first to 1 in the one numbered ``passes``; what is admitted stays
-so: weights, 0 or 1, never fall, and end uniform.
+The share of a pass grows evenly from ``start`` in the first to 1 in the one numbered ``passes``. An example's weight,
+from 0 to 1, never falls, and in the end all weights are 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,48 +18,106 @@ from vwlite.features.hashing import hash_name
 from vwlite.interrupts import obey
 from vwlite.training.config import CurriculumConfig
 
+if TYPE_CHECKING:
+    from vwlite.learners.base import Learner
+    from vwlite.learners.row_results import Results
+
 HASH_BITS = 20  # of the table that features are counted in
+WIDTH = 0.2  # of the ranks over which weights fall, unless --curriculum-width says it
+
+
+class Admitted(NamedTuple):
+    """The rows of a pass, int64 ascending, and what their importance is multiplied by: float32 of all rows, or None."""
+
+    rows: np.ndarray
+    weights: np.ndarray | None
+
+    def weighed(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """``batches`` of these rows."""
+        for batch in batches:
+            if self.weights is not None:
+                batch.importance *= self.weights[batch.numbers]
+            yield batch
 
 
 class Curriculum:
     """The places of all rows, the easiest first; ties keep the order of the data."""
 
     def __init__(
-        self, config: CurriculumConfig, batches: Sequence[Batch], seed: int, features: FeatureConfig
+        self,
+        config: CurriculumConfig,
+        batches: Sequence[Batch],
+        seed: int,
+        features: FeatureConfig,
+        note: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """``features`` say how names are hashed.
+        """``features`` say how names are hashed; ``note`` hears remarks and what passes are made of.
 
-        Raises InputMissing and ModelError for the model of ``margin:MODEL``, UsageError where no row has the namespace
-        of ``value:NAMESPACE``.
+        Raises InputMissing and ModelError for the model of ``margin:MODEL`` and ``loss:MODEL``, UsageError where no row
+        has the namespace of ``value:NAMESPACE``.
         """
         from vwlite.data.shuffle import order_of
 
-        self.config, self.remark = config, ""
+        self.config, self.seed, self.note = config, seed, note
         rows = sum(map(len, batches))
         if config.order == "random":
             self.order = order_of(rows, seed, -1)
         else:
             difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches, features)])
             if config.by.startswith("value:"):
-                self.remark = complete(difficulty, config.by)
+                complete(difficulty, config.by, note)
             self.order = np.argsort(-difficulty if config.order == "anti" else difficulty, kind="stable")
 
-    def admitted(self, number: int, passes: int, always: np.ndarray | None) -> np.ndarray:
-        """The rows of pass ``number``, int64 ascending; those where ``always``, uint8[rows], is set are among them."""
-        count = int(np.ceil(self.config.share(number, passes) * len(self.order)))
-        chosen = np.zeros(len(self.order), bool) if always is None else always != 0
-        chosen[self.order[:count]] = True
-        return np.flatnonzero(chosen)
+    def admitted(self, number: int, passes: int, always: np.ndarray | None) -> Admitted:
+        """What takes part in pass ``number``; rows where ``always``, uint8[rows], is set do in any case, unweighted."""
+        weights = self.weights(self.config.share(number, passes))
+        kept = np.zeros(len(weights), bool) if always is None else always != 0
+        self.report(number, np.where(kept, 0, weights))
+        if self.config.sample:
+            weights = (draws(len(weights), self.seed, number) < weights).astype(float)
+        weights[kept] = 1
+        rows = np.flatnonzero(weights.astype(np.float32))
+        return Admitted(rows, None if (weights[rows] == 1).all() else weights.astype(np.float32))
+
+    def weights(self, share: float) -> np.ndarray:
+        """float64[rows], W of section 3: of rows of rank r, from 0 for the first to 1 for the last."""
+        rows = len(self.order)
+        ranked = np.ones(rows)
+        if share < 1:
+            above = (share - np.arange(rows) / max(rows - 1, 1)) / (self.config.width or WIDTH)
+            if self.config.weights == "step":
+                ranked[int(np.ceil(share * rows)) :] = 0
+            elif self.config.weights == "linear":
+                ranked = np.clip(above + 0.5, 0, 1)
+            else:
+                ranked = 1 / (1 + np.exp(-above))
+        found = np.empty(rows)
+        found[self.order] = ranked
+        return found
+
+    def report(self, number: int, weights: np.ndarray) -> None:
+        """A note on a pass: the entropy is that of drawing an example by weight."""
+        total, some = float(weights.sum()), weights[weights > 0]
+        bits = float(-(some / total) @ np.log2(some / total)) if total else 0.0
+        amount = f"weights add up to {total:.6g} of {len(weights)}, entropy {bits:.4f} bits"
+        self.note(f"curriculum, pass {number}: {amount}")
 
 
-def complete(values: np.ndarray, by: str) -> str:
-    """Make 0 of what rows without the namespace have, NaN; a remark on them. Raises UsageError when all are."""
+def draws(rows: int, seed: int, number: int) -> np.ndarray:
+    """float64[rows] in [0, 1), evenly spread and in random order: a pure function of the three arguments."""
+    from vwlite.data.shuffle import order_of
+
+    return (order_of(rows, seed, -1 - number) + 0.5) / max(rows, 1)
+
+
+def complete(values: np.ndarray, by: str, note: Callable[[str], None]) -> None:
+    """Make 0 of what rows without the namespace have, NaN, and note how many. Raises UsageError when all are."""
     missing = np.isnan(values)
     if missing.all() and len(values):
         raise UsageError(f"--curriculum-by {by}: no line has a namespace of this name, which is compared whole")
     values[missing] = 0
-    count = int(missing.sum())
-    return f"--curriculum-by {by}: {count} of {len(values)} lines have no such namespace; 0 is taken" if count else ""
+    if count := int(missing.sum()):
+        note(f"--curriculum-by {by}: {count} of {len(values)} lines have no such namespace; 0 is taken")
 
 
 def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> list[np.ndarray]:
@@ -73,7 +132,7 @@ def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> 
         raw = of.encode("utf-8", "surrogateescape")
         wanted = hash_name(raw, features.hash_seed, features.hash == "all")
         return [values_of(raw[0], wanted, batch) for batch in batches]
-    return margins(of, batches)
+    return predicted(of, batches, losses_of if kind == "loss" else margins)
 
 
 def ends(batch: Batch) -> np.ndarray:
@@ -105,20 +164,32 @@ def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
     return np.where(present != 0, values, np.nan)
 
 
-def margins(path: str, batches: Sequence[Batch]) -> list[np.ndarray]:
-    """How far a model's prediction is on the wrong side of a label -1 (or 0) and 1, or off another label."""
+def predicted(
+    path: str, batches: Sequence[Batch], difficulty: Callable[[Learner, Batch, Results], np.ndarray]
+) -> list[np.ndarray]:
+    """What ``difficulty`` makes of a model's predictions, float64 of the rows of each batch."""
     from vwlite.learners.row_results import Results
     from vwlite.training.model_loader import restore
 
     model = restore(path, learning=False, vw_compat=False, learner_changes={}, feature_changes={})
     if not model.learner.simple_labels:
-        raise UsageError("--curriculum-by margin needs a model of simple labels")
+        raise UsageError("--curriculum-by margin and loss need a model of simple labels")
     results, found = Results(), []
     for batch in batches:
         results.reserve(len(batch))
         model.learner.run(batch, model.plan, results, 0, len(batch))
         obey()
-        raw, label = results.raw[: len(batch)].astype(float), np.nan_to_num(batch.label)
-        two = model.learner.config.loss.loss.two_classes
-        found.append(-raw * np.where(label > 0, 1, -1) if two else abs(raw - label))
+        found.append(difficulty(model.learner, batch, results))
     return found
+
+
+def margins(learner: Learner, batch: Batch, results: Results) -> np.ndarray:
+    """How far a prediction is on the wrong side of a label -1 (or 0) and 1, or off another label."""
+    raw, label = results.raw[: len(batch)].astype(float), np.nan_to_num(batch.label)
+    return -raw * np.where(label > 0, 1, -1) if learner.config.loss.loss.two_classes else abs(raw - label)
+
+
+def losses_of(learner: Learner, batch: Batch, results: Results) -> np.ndarray:
+    """The model's loss, without the importance; of rows without a label 0."""
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(results.loss[: len(batch)] / batch.importance.astype(float))

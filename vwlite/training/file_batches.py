@@ -164,10 +164,11 @@ class FileBatches:
         """What the curriculum has for pass ``number``; what is held out is there in every pass."""
         rows, input = self.inputs.at_random(), self.config.input
         if self.curriculum is None:
-            self.curriculum = Curriculum(self.config.curriculum, rows.batches, input.seed, self.config.features)
-            self.display.note(self.curriculum.remark)
+            config, note = self.config, self.display.note
+            self.curriculum = Curriculum(config.curriculum, rows.batches, input.seed, config.features, note)
         held = self.holdout.mark(len(rows), np.arange(len(rows)))
-        return rows.chosen(self.curriculum.admitted(number, self.config.passes, held), input.threads)
+        admitted = self.curriculum.admitted(number, self.config.passes, held)
+        return admitted.weighed(rows.chosen(admitted.rows, input.threads))
 
     def texts(self) -> Iterator[Batch]:
         """The batches of the text, while the cache, if any, is made."""
