@@ -5,16 +5,14 @@ proportional to the terms of the example, or of both examples of a pair, whose d
 """
 
 from libc.math cimport isfinite, sqrt
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
 from solvers.half_losses cimport HINGE, LOGISTIC, SQUARED, loss_of, neg_gradient
-from solvers.pair_draws cimport DrawnRow, PairIndex, draw_pair, draw_row, open_pair_index, uniform
-from features.expand_row cimport expand
-from features.namespace_groups cimport Rows
+from solvers.crr_rows cimport ADDRESSES, Data, DrawnStep, draw_step, prefetch_row_data, read_terms
+from solvers.pair_draws cimport open_pair_index
 from learners.latent_vectors cimport merge_slots
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch, close_scratch, open_scratch, reserve_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from features.kernel_views cimport open_plan
@@ -38,9 +36,7 @@ cdef enum:                 # learning rate of step i
     CONSTANT_RATE = 2
 
 cdef enum:
-    ADDRESSES = 10         # columns of the address table
     AHEAD = 16             # steps are drawn so many steps ahead, to prefetch their rows; a power of 2
-    LINE = 16              # features in a cache line
 
 
 cdef struct Model:
@@ -57,17 +53,6 @@ cdef struct Model:
     double alpha           # probability that a step takes an example, not a pair
     bint project           # whether weights are projected onto the ball of radius 1 / sqrt(lambda)
     uint64_t seed
-
-
-cdef struct Data:
-    const uint64_t *address   # (batches, ADDRESSES) addresses of the arrays of each batch
-    PairIndex pair_index
-    Plan plan
-
-
-cdef struct DrawnStep:            # what a step was drawn to take
-    bint pair                 # a pair of rows, not one row
-    size_t position[2]        # among the rows of the index
 
 
 cdef struct Step:             # an example, or a pair (a, b) as the example a - b
@@ -95,65 +80,6 @@ cdef inline double target_of_pair(const Model *m, double a, double b) noexcept n
     if m.loss == HINGE:
         return 1 if a > b else -1
     return (1 + target_of(m, a) - target_of(m, b)) / 2 if m.loss == LOGISTIC else a - b
-
-
-cdef inline int read_terms(
-    const Data *data, size_t position, Scratch *s, double *initial, double *label
-) noexcept nogil:
-    """Read terms, initial prediction and label of the row at a position of the index."""
-    cdef const uint64_t *at = data.address + ADDRESSES * <size_t>data.pair_index.batch[position]
-    cdef size_t row = data.pair_index.row[position]
-    cdef Rows rows
-    rows.label, rows.importance = <const float *>at[0], <const float *>at[1]
-    rows.initial_prediction = <const float *>at[2]
-    rows.flags, rows.row_namespace = <const uint8_t *>at[3], <const uint32_t *>at[4]
-    rows.namespace_char, rows.namespace_hash = <const uint8_t *>at[5], <const uint32_t *>at[6]
-    rows.namespace_start, rows.hash, rows.value = <const uint32_t *>at[7], <const uint32_t *>at[8], <const float *>at[9]
-    rows.size = row + 1
-    initial[0], label[0] = rows.initial_prediction[row], rows.label[row]
-    return expand(&rows, row, &data.plan, s)
-
-
-cdef inline void draw_step(const Model *m, const Data *data, uint64_t i, DrawnStep *drawn) noexcept nogil:
-    """Draw the rows of step i, which is counted from 1."""
-    cdef DrawnRow a, b
-    cdef int k
-    drawn.pair = uniform(m.seed, i, 0) >= m.alpha
-    if drawn.pair:
-        draw_pair(&data.pair_index, m.seed, i, &a, &b)
-        drawn.position[0], drawn.position[1] = a.position, b.position
-    else:
-        drawn.position[0] = draw_row(&data.pair_index, 0, data.pair_index.rows, uniform(m.seed, i, 1))
-    for k in range(1 + drawn.pair):
-        prefetch(<const float *>(data.pair_index.batch + drawn.position[k]))
-        prefetch(<const float *>(data.pair_index.row + drawn.position[k]))
-
-
-cdef inline void prefetch_row_data(const Data *data, const DrawnStep *drawn, int stage) noexcept nogil:
-    """Prefetch the rows of a later step, which are scattered in memory, in three stages: each reads the offsets that the one
-    before it prefetched.
-    """
-    cdef const uint64_t *at
-    cdef const uint32_t *row_namespace
-    cdef const uint32_t *namespace_start
-    cdef size_t row, first, last, line
-    cdef int k
-    for k in range(1 + drawn.pair):
-        at = data.address + ADDRESSES * <size_t>data.pair_index.batch[drawn.position[k]]
-        row = data.pair_index.row[drawn.position[k]]
-        row_namespace, namespace_start = <const uint32_t *>at[4], <const uint32_t *>at[7]
-        if stage == 0:
-            prefetch(<const float *>at[0] + row)
-            prefetch(<const float *>at[2] + row)
-            prefetch(row_namespace + row)
-        elif stage == 1:
-            prefetch(<const uint8_t *>at[5] + row_namespace[row])
-            prefetch(namespace_start + row_namespace[row])
-        else:
-            first, last = namespace_start[row_namespace[row]], namespace_start[row_namespace[row + 1]]
-            for line in range(min((last - first + LINE - 1) // LINE, <size_t>8)):
-                prefetch(<const uint32_t *>at[8] + first + LINE * line)
-                prefetch(<const float *>at[9] + first + LINE * line)
 
 
 cdef inline int read_step(const Model *m, const Data *data, const DrawnStep *drawn, Step *step) noexcept nogil:
@@ -319,14 +245,14 @@ cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step 
     cdef uint64_t k
     cdef int status
     for k in range(i[0], i[0] + AHEAD):          # steps after the last are drawn but not taken
-        draw_step(m, data, k, &drawn[k & (AHEAD - 1)])
+        draw_step(data, m.seed, m.alpha, k, &drawn[k & (AHEAD - 1)])
     status = read_step(m, data, &drawn[i[0] & (AHEAD - 1)], following)
     while status == OK and i[0] <= last:
         if unlikely(data.plan.stop[0]):
             return STOPPED
         current, following = following, steps + ((i[0] + 1) & 1)
         if i[0] < last:
-            draw_step(m, data, i[0] + AHEAD, &drawn[i[0] & (AHEAD - 1)])
+            draw_step(data, m.seed, m.alpha, i[0] + AHEAD, &drawn[i[0] & (AHEAD - 1)])
             for k in range(3):
                 prefetch_row_data(data, &drawn[(i[0] + AHEAD - 4 - 4 * k) & (AHEAD - 1)], <int>k)
             status = read_step(m, data, &drawn[(i[0] + 1) & (AHEAD - 1)], following)
