@@ -1,7 +1,7 @@
 """Combined regression and ranking by stochastic gradient steps (Sculley, KDD 2010, algorithm 1).
 
-The weights are ``scale`` times the table, so that the L2 shrinkage of a step is one multiplication. A step takes time
-proportional to the terms of the example, or of both examples of a pair, whose difference is not stored.
+The weights are ``scale`` times the table, so that the L2 shrinkage of a step is one multiplication; an L1 penalty is due to an
+entry when it is next used. A step takes time proportional to the terms of the example, or of both examples of a pair, whose difference is not stored.
 """
 
 from libc.math cimport isfinite, sqrt
@@ -10,6 +10,7 @@ from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
 from solvers.half_losses cimport HINGE, LOGISTIC, SQUARED, loss_of, neg_gradient
+from solvers.crr_penalty cimport prefetch_received, settle_entry, settle_terms
 from solvers.crr_rows cimport ADDRESSES, Data, DrawnStep, draw_step, prefetch_row_data, read_terms
 from solvers.pair_draws cimport open_pair_index
 from learners.latent_vectors cimport merge_slots
@@ -18,7 +19,7 @@ from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from features.kernel_views cimport open_plan
 
 COLUMNS = 10               # columns of the address table of vwlite.data.shuffle.Rows
-STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss", "scale_sum", "averaged")
+STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss", "scale_sum", "averaged", "penalty")
 
 cdef enum:                 # indices into the state, in the order of STATE
     SCALE = 0              # factor of the weights on the table
@@ -29,6 +30,7 @@ cdef enum:                 # indices into the state, in the order of STATE
     PAIR_LOSS = 5
     SCALE_SUM = 6          # sum of the scales after the steps that are averaged
     AVERAGED = 7           # number of these steps
+    TOTAL_PENALTY = 8      # L1 penalty that an entry of the table could have received, see ``solvers/crr_penalty.pxd``
 
 cdef enum:                 # learning rate of step i
     INVERSE = 0            # 1 / (lambda i)
@@ -42,9 +44,11 @@ cdef enum:
 cdef struct Model:
     float *table           # (slots,)
     size_t slots
-    double *state          # (8,)
+    double *state          # (9,)
     double *sums           # (slots,) of each change of the table, times SCALE_SUM before it; NULL: no mean is taken
     uint64_t after         # steps before the mean
+    double *received       # (slots,) of the L1 penalty; NULL: there is none
+    double l1              # the penalty C
     int loss               # SQUARED, HINGE or LOGISTIC
     double low, high       # logistic: the labels of probability 0 and 1
     int schedule           # INVERSE, INVERSE_ROOT or CONSTANT_RATE
@@ -106,6 +110,10 @@ cdef inline void prefetch_slots(const Model *m, const Step *step) noexcept nogil
         prefetch(m.table + step.terms[0].index[i])
         if m.sums != NULL:
             prefetch(<const float *>(m.sums + step.terms[0].index[i]))
+    if m.received != NULL:
+        prefetch_received(m.received, &step.terms[0])
+        if step.pair:
+            prefetch_received(m.received, &step.terms[1])
     if step.pair:
         for i in range(step.terms[1].terms):
             prefetch(m.table + step.terms[1].index[i])
@@ -195,6 +203,9 @@ cdef inline void rescale(Model *m, double scale) noexcept nogil:
         if m.sums != NULL:                               # the sum of the iterates, with its sign turned
             m.sums[slot] -= m.state[SCALE_SUM] * m.table[slot]
         m.table[slot] = <float>(m.table[slot] * scale)
+        if m.received != NULL:
+            m.received[slot] *= scale
+    m.state[TOTAL_PENALTY] *= scale
     m.state[SCALE_SUM] = 0
     m.state[SQUARE] *= scale * scale
     m.state[SCALE] = 1
@@ -207,9 +218,14 @@ cdef inline void count(Model *m, bint pair, double loss) noexcept nogil:
 
 cdef inline int take_step(Model *m, Step *step, uint64_t i) noexcept nogil:
     """Take step i: shrink the weights and add a multiple of the step's terms."""
-    cdef double p = step.initial_prediction + m.state[SCALE] * (
+    cdef double p, neg_grad, rate = rate_of(m, i), square
+    if m.received != NULL:
+        settle_terms(m.table, m.received, m.state[TOTAL_PENALTY], &step.terms[0])
+        if step.pair:
+            settle_terms(m.table, m.received, m.state[TOTAL_PENALTY], &step.terms[1])
+    p = step.initial_prediction + m.state[SCALE] * (
         dot(m, &step.terms[0]) - (dot(m, &step.terms[1]) if step.pair else 0))
-    cdef double neg_grad = neg_gradient(m.loss, p, step.target), rate = rate_of(m, i), square
+    neg_grad = neg_gradient(m.loss, p, step.target)
     count(m, step.pair, loss_of(m.loss, p, step.target))
     if unlikely(not isfinite(p)):
         return UNSTABLE
@@ -225,6 +241,7 @@ cdef inline int take_step(Model *m, Step *step, uint64_t i) noexcept nogil:
         add_terms(m, &step.terms[0], rate * neg_grad / m.state[SCALE])
         if step.pair:
             add_terms(m, &step.terms[1], -rate * neg_grad / m.state[SCALE])
+    m.state[TOTAL_PENALTY] += rate * m.l1 / m.state[SCALE]
     if m.project:
         square = m.state[SCALE] * m.state[SCALE] * m.state[SQUARE] * m.penalty
         if square > 1:
@@ -266,7 +283,7 @@ cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step 
 
 cdef int open_weights(model, Model *m) except -1:
     cdef float[:, ::1] table = model.table
-    cdef double[::1] state = model.state, sums
+    cdef double[::1] state = model.state, sums, received
     if table.shape[1] != 1 or state.shape[0] != len(STATE):
         raise ValueError("the table or the state does not fit")
     m.table, m.slots, m.state, m.sums = &table[0, 0], table.shape[0], &state[0], NULL
@@ -275,6 +292,12 @@ cdef int open_weights(model, Model *m) except -1:
         if sums.shape[0] != table.shape[0]:
             raise ValueError("the sums do not fit the table")
         m.sums, m.after = &sums[0], model.average_after
+    m.received, m.l1 = NULL, model.l1
+    if model.received is not None:
+        received = model.received
+        if received.shape[0] != table.shape[0]:
+            raise ValueError("the penalties do not fit the table")
+        m.received = &received[0]
     return 0
 
 
@@ -311,11 +334,14 @@ def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t
 
 
 def finish(model):
-    """Multiply the table by the scale, so that it holds the weights, or put their mean there."""
+    """Apply the L1 penalty still due and multiply the table by the scale, so that it holds the weights, or put their mean there."""
     cdef Model m
     cdef size_t slot
     open_weights(model, &m)
     with nogil:
+        if m.received != NULL:
+            for slot in range(m.slots):
+                settle_entry(m.table + slot, m.received + slot, m.state[TOTAL_PENALTY])
         rescale(&m, m.state[SCALE])
         if m.sums != NULL and m.state[AVERAGED] > 0:
             for slot in range(m.slots):

@@ -102,7 +102,7 @@ def test_leaves_no_temporary_files(vwlite, names_in, monkeypatch, tmp_path):
         "--noconstant", "--hash all", "--hash_seed 3", "-b 12", "--bit_precision 10",
         "--loss_function hinge", "--loss_function logistic --logistic_min 0 --logistic_max 2",
         "--pair-sampling query", "--rate constant", "--rate invsqrt -l 0.1", "--rate constant --learning_rate 0.01",
-        "--project", "--average", "--average --average_after 10",
+        "--project", "--average", "--average --average_after 10", "--l1 0.01",
         "--qid none", "--qid item", "--pair-buffer 2", "--examples 40", "--alpha 0", "--alpha 1",
     ],
 )  # fmt: skip
@@ -114,13 +114,24 @@ def test_every_option_makes_another_model(vwlite, tmp_path, options):
     vwlite("predict", "-i", "other", "data.vw")
 
 
+def test_l1_leaves_few_weights_and_tells_how_many(vwlite, weights, tmp_path):
+    left = {}
+    for penalty in ("0.001", "0.05"):
+        done = vwlite("crr", "data.vw", "-f", "m", "--steps", "20000", "--json", "j", "--l1", penalty)
+        left[penalty] = json.loads((tmp_path / "j").read_text())["weights"]
+        assert f"weights that are not 0: {left[penalty]}\n" in done.stderr and left[penalty] == len(weights("m"))
+    assert left["0.05"] < left["0.001"]
+
+
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
         ("--alpha 2", 2, "--alpha"), ("--lambda 0", 2, "--lambda"), ("--steps 0", 2, "--steps"), ("-l 1", 2, "-l goes"),
         ("--qid nothing", 65, "--qid"), ("--loss_function logistic", 65, "logistic_max"),
         ("-f data.vw", 2, "overwritten"),
-        ("--average_after 9", 2, "--average"), ("--average --average_after 2000", 2, "--average_after 2000 is not"),
+        ("--l1 -1", 2, "--l1"), ("--l1 1 --project", 2, "--l1 does not go with --project"),
+        ("--l1 1 --average", 2, "--l1 does not go with --average"), ("--average_after 9", 2, "--average"),
+        ("--average --average_after 2000", 2, "--average_after 2000 is not"),
         ("-c --pair-buffer 3", 2, "--pair-buffer"), ("-c --names", 2, "--names"), ("--logistic_min 0", 2, "logistic"),
         ("--json m", 2, "same name"), ("-f no/m", 73, "no folder"),
     ],

@@ -41,10 +41,11 @@ def descent(loss, p, y):
 class Twin:
     """Weights after some steps; ``examples`` are (label, {slot: value}), ``pairs`` says which two a step takes."""
 
-    def __init__(self, loss, alpha, penalty, examples, pairs, seed=0, rate=None, project=False):
+    def __init__(self, loss, alpha, penalty, examples, pairs, seed=0, rate=None, project=False, l1=0.0):
         self.loss, self.alpha, self.penalty, self.seed = loss, alpha, penalty, seed
         self.examples, self.pairs, self.rate, self.project = examples, pairs, rate, project
         self.w = defaultdict(float)
+        self.l1, self.due, self.received = l1, 0.0, defaultdict(float)  # the cumulative penalty, shrunk as weights are
 
     def drawn(self, i):
         """Terms and target of step i; the examples come sorted as the population has them."""
@@ -55,8 +56,19 @@ class Twin:
         terms = {slot: x.get(slot, 0) - y.get(slot, 0) for slot in {*x, *y}}
         return terms, pair_target(self.loss, a, b)
 
+    def settle(self, slots):
+        """Apply the penalty due to weights: no more than brings them to 0, and what is not received stays due."""
+        for slot in slots:
+            w, received = self.w[slot], self.received[slot]
+            if w > 0:
+                self.w[slot] = max(0.0, w - (self.due + received))
+            elif w < 0:
+                self.w[slot] = min(0.0, w + (self.due - received))
+            self.received[slot] += self.w[slot] - w
+
     def step(self, i):
         x, y = self.drawn(i)
+        self.settle(x)
         p = sum(self.w[slot] * value for slot, value in x.items())
         eta = self.rate(i) if self.rate else 1 / (i * self.penalty)
         square = sum(value * value for value in x.values())
@@ -65,6 +77,8 @@ class Twin:
         move = eta * descent(self.loss, p, y)
         for slot in {*self.w, *x}:
             self.w[slot] = (1 - eta * self.penalty) * self.w[slot] + move * x.get(slot, 0)
+            self.received[slot] *= 1 - eta * self.penalty if i > 1 else 1
+        self.due = self.due * (1 - eta * self.penalty if i > 1 else 1) + eta * self.l1
         length = math.sqrt(sum(w * w for w in self.w.values()))
         if self.project and length * math.sqrt(self.penalty) > 1:
             for slot in self.w:

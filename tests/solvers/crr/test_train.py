@@ -115,8 +115,30 @@ def test_other_rates(tmp_path, rate, of):
         assert learner.weights[slot, 0] == pytest.approx(w, abs=1e-5, rel=1e-4)
 
 
-def squared_optimum(rows, alpha, penalty):
-    """The minimum of the objective, half squares, by solving its normal equations."""
+@pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
+@pytest.mark.parametrize(("rate", "penalty"), [("inverse", 0.05), ("constant", 0.0), ("invsqrt", 0.01)])
+def test_the_l1_penalty_is_the_twins(tmp_path, loss, rate, penalty):
+    labels = {"squared": [0, 1, 2], "logistic": [0, 0.5, 1], "hinge": [-1, 1]}[loss]
+    rows = random_text(np.random.default_rng(9), 60, 6, labels)
+    how = {"alpha": 0.4, "penalty": penalty, "seed": 3, "l1": 0.03}
+    text, common = as_svmlight(rows), {"kind": "svmlight", "loss": LossConfig(loss)}
+    learner, facts, _ = trained(tmp_path, text, steps=400, rate=rate, **how, **common)
+    data, _, _ = read(tmp_path, text, train.CrrConfig(loss=LossConfig(loss)), "svmlight")
+    of = {"inverse": None, "constant": lambda i: 0.02, "invsqrt": lambda i: 0.02 / math.sqrt(i)}[rate]
+    twin, _ = twin_of(rows, data, loss=loss, rate=of, **how)
+    for i in range(1, 401):
+        twin.step(i)
+    twin.settle(list(twin.w))
+    expected = np.zeros(2**BITS)
+    for slot, w in twin.w.items():
+        expected[slot] = w
+    np.testing.assert_allclose(learner.weights[:, 0], expected, atol=2e-5, rtol=2e-4)
+    assert facts["weights"] == np.count_nonzero(learner.weights) and abs(expected).max() > 0.01
+    assert np.count_nonzero(learner.weights) <= np.count_nonzero(abs(expected) > 1e-7) + 2
+
+
+def normal_equations(rows, alpha, penalty):
+    """The objective's matrix and right side over all rows and pairs, half squares; the constant is the last."""
     x = np.zeros((len(rows), 13))
     for i, (_, _, terms) in enumerate(rows):
         x[i, 12] = 1
@@ -126,7 +148,37 @@ def squared_optimum(rows, alpha, penalty):
     i, j = np.array(every_pair([row[1] for row in rows], y)).T
     dx, dy = x[i] - x[j], y[i] - y[j]
     square = alpha * x.T @ x / len(x) + (1 - alpha) * dx.T @ dx / len(dx) + penalty * np.eye(13)
-    return np.linalg.solve(square, alpha * x.T @ y / len(x) + (1 - alpha) * dx.T @ dy / len(dx))
+    return square, alpha * x.T @ y / len(x) + (1 - alpha) * dx.T @ dy / len(dx)
+
+
+def penalised_optimum(rows, alpha, penalty, l1):
+    """The minimum with an L1 penalty, over all pairs, by FISTA (Beck and Teboulle 2009)."""
+    square, right = normal_equations(rows, alpha, penalty)
+    bound = np.linalg.eigvalsh(square)[-1]
+    w, v, t = np.zeros(13), np.zeros(13), 1.0
+    for _ in range(5000):
+        moved = v - (square @ v - right) / bound
+        new, faster = np.sign(moved) * np.maximum(abs(moved) - l1 / bound, 0), (1 + math.sqrt(1 + 4 * t * t)) / 2
+        w, v, t = new, new + (t - 1) / faster * (new - w), faster
+    return w
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_with_l1_it_approaches_the_minimum_and_its_zeros(tmp_path, alpha):
+    rows = random_text(np.random.default_rng(8), 150, 10, [0, 1, 2])
+    rows = [(float(np.clip(round(y + 2 * x.get(0, 0) - x.get(1, 0)), 0, 4)), q, x) for y, q, x in rows]
+    how = {"alpha": alpha, "penalty": 0.1, "l1": 0.15, "steps": 1_000_000}
+    learner, _, _ = trained(tmp_path, as_svmlight(rows), kind="svmlight", **how)
+    found, best = learner.weights[[*range(12), CONSTANT], 0], penalised_optimum(rows, alpha, 0.1, 0.15)
+    np.testing.assert_allclose(found, best, atol=0.01)
+    assert 2 <= np.count_nonzero(best) <= 9
+    np.testing.assert_array_equal(found[abs(best) > 0.02] != 0, True)
+    assert np.count_nonzero(found[best == 0]) <= 1
+
+
+def squared_optimum(rows, alpha, penalty):
+    """The minimum of the objective, half squares, by solving its normal equations."""
+    return np.linalg.solve(*normal_equations(rows, alpha, penalty))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])

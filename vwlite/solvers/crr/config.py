@@ -24,6 +24,9 @@ class CrrConfig(Config):
     penalty: float = option(
         0.001, "L2 penalty; sets the step sizes too.", spelled=("--lambda",), key="penalty", low=0
     )
+    l1: float = option(
+        0.0, "L1 penalty C: C times the sum of absolute weights, by the cumulative penalty; most become 0.", low=0
+    )
     steps: int = option(1_000_000, "Random examples or pairs to learn from.", low=1, shown="1000000")
     rate: str = option("inverse", "Step sizes: 1/(lambda i), X/sqrt(i) or X.", choices=RATES)
     learning_rate: float | None = option(
@@ -56,7 +59,10 @@ class CrrConfig(Config):
             raise UsageError("-l goes with --rate constant or invsqrt; the rate of step i is 1 / (lambda i) otherwise")
         if self.rate != "inverse" and not 0 < self.initial_learning_rate * max(self.penalty, 1e-300) < 1:
             raise UsageError("the learning rate must be above 0, and below 1 / lambda")
-
+        if self.l1 and self.project:
+            raise UsageError("--l1 does not go with --project, whose ball is an L2 penalty: drop one of the two")
+        if self.l1 and self.average:
+            raise UsageError("--l1 does not go with --average: a mean of weights has few zeros; drop one of the two")
         if self.average_after is not None and self.average_after >= self.steps:
             raise UsageError(f"--average_after {self.average_after} is not below --steps {self.steps}")
 

@@ -1,7 +1,7 @@
 """Combined regression and ranking: one linear model, trained on random examples and random candidate pairs.
 
-Minimises ``alpha L(w, examples) + (1 - alpha) L(w, pairs) + lambda / 2 |w|^2`` by stochastic gradient steps (Sculley,
-"Combined regression and ranking", KDD 2010).
+Minimises ``alpha L(w, examples) + (1 - alpha) L(w, pairs) + lambda / 2 |w|^2 + C |w|_1`` by stochastic gradient steps
+(Sculley, "Combined regression and ranking", KDD 2010; C is ``--l1``).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ CHUNK = 1 << 17  # steps between looks at signals
 
 
 class Weights:
-    """What the kernel works on: ``table`` float32[2^bits, 1], ``state`` float64[8], named in ``kernel.STATE``; for
-    a mean ``sums`` float64[2^bits].
+    """What the kernel works on: ``table`` float32[2^bits, 1], ``state`` float64[9], named in ``kernel.STATE``; for
+    a mean ``sums`` float64[2^bits]; for an L1 penalty ``received`` float64[2^bits].
     """
 
     def __init__(self, config: CrrConfig, table: np.ndarray, low: float, high: float) -> None:
@@ -48,6 +48,7 @@ class Weights:
         self.schedule, self.rate = RATES.index(config.rate), config.initial_learning_rate
         self.average_after = config.before_mean
         self.sums = None if self.average_after is None else np.zeros(len(table))
+        self.l1, self.received = config.l1, np.zeros(len(table)) if config.l1 else None
         self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
 
     def get(self, name: str) -> float:
@@ -85,13 +86,18 @@ def train(
     learner.set(time=float(config.steps))
     if loss.name != "logistic":
         learner.set(min_label=-FLOAT32_MAX, max_label=FLOAT32_MAX)  # to clip predictions would undo rankings
-    return learner, {**facts(config), "examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
+    counted = {"examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
+    if config.l1:
+        counted["weights"] = int(np.count_nonzero(learner.weights))
+        say(f"weights that are not 0: {counted['weights']}")
+    return learner, {**facts(config), **counted}
 
 
 def check_table(config: CrrConfig, bits: int) -> None:
     """Raises UsageError where the table, with its sums, is larger than ``config.max_memory``."""
     if config.max_memory is not None:
-        need = (Gd.slot_bytes(GdConfig(sgd=True), True) + 8 * config.average) * 2**bits
+        per_slot = Gd.slot_bytes(GdConfig(sgd=True), True) + 8 * config.average + 8 * (config.l1 > 0)
+        need = per_slot * 2**bits
         check_memory(need, config.max_memory * GIB, f"weights of {2**bits:,} slots", "a smaller -b needs less")
 
 
@@ -112,6 +118,8 @@ def facts(config: CrrConfig) -> dict[str, Any]:
     options = {name: value for name, value in asdict(config).items() if name not in NOT_RECORDED}
     if not config.average:  # as models of before these options
         del options["average"], options["average_after"]
+    if not config.l1:
+        del options["l1"]
     return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 
