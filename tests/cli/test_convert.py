@@ -32,6 +32,38 @@ def test_template_out_and_compressed_input(vwlite, write, tmp_path):
     assert (tmp_path / "out.vw").read_text() == "B-NP |U1 DT\nI-NP |U1 NN\n\nB-VP |U1 VBD\n\n"
 
 
+def test_the_columns_choose_a_template_that_is_not_typed(vwlite, write):
+    write("words", "Bob B-PER\nruns O\n")
+    write("tags", COLUMNS)
+    found = vwlite("convert", "conll", "words").stdout
+    assert found.startswith("B-PER |wL2 _B-2 |wL1 _B-1 |wC Bob |wR1 runs |wR2 _B+1 |tC Aa+")
+    assert found == vwlite("convert", "conll", "words", "--template", "ner").stdout
+    tags = vwlite("convert", "conll", "tags").stdout
+    assert tags == vwlite("convert", "conll", "tags", "--template", "chunk").stdout
+    assert " |lC the " in vwlite("convert", "conll", "tags", "--template", "pos").lines[0]
+
+
+def test_a_file_named_like_a_ready_made_template(vwlite, write):
+    write("words", "Bob B-PER\n")
+    write("ner", "mine:%x[0,0]\n")
+    assert vwlite("convert", "conll", "words", "--template", "./ner").lines[0] == "B-PER |mine Bob"
+    assert "|wC Bob" in vwlite("convert", "conll", "words", "--template", "ner").stdout
+
+
+def test_labels_and_documents(vwlite, write):
+    write("words", "-DOCSTART- O\n\nBob I-PER\nruns O\n")
+    assert vwlite("convert", "conll", "words", "--iob2").lines[0].startswith("B-PER |wL2 _B-2")
+    kept = vwlite("convert", "conll", "words", "--keep-docstart").lines
+    assert kept[0].startswith("O |wL2 _B-2 |wL1 _B-1 |wC -DOCSTART-") and kept[2].startswith("I-PER")
+
+
+def test_plain_lines_have_no_labels(vwlite, write):
+    write("t", "w:%x[0,0]\nn:%x[1,0]\n")
+    done = vwlite("convert", "conll", "--lines", "--template", "t", stdin="Bob runs .\n\nOh\n")
+    assert done.lines == ["|w Bob |n runs", "|w runs |n .", "|w . |n _B+1", "", "|w Oh |n _B+1", ""]
+    assert "|wC Bob |wR1 runs |wR2 ." in vwlite("convert", "conll", "--lines", stdin="Bob runs .\n").lines[0]
+
+
 def test_no_labels_and_standard_input(vwlite, write):
     write("t", "U1:%x[0,2]\n")
     assert vwlite("convert", "conll", "--template", "t", "--no-labels", stdin="a b c\n").lines == ["|U1 c", ""]
@@ -41,6 +73,9 @@ def test_refusals(vwlite, write):
     write("data.txt", COLUMNS)
     write("t", "U1:%x[0,7]\n")
     write("empty", "\n\n")
+    write("macros", "U1:%x[0,0]\nU2:%q[0,0]\n")
+    said = vwlite("convert", "conll", "data.txt", "--template", "macros", status=2).stderr
+    assert "line 2 of the template: there is no macro %q" in said
     assert "column 7" in vwlite("convert", "conll", "data.txt", "--template", "t", status=65).stderr
     assert "overwritten" in vwlite("convert", "conll", "data.txt", "-o", "data.txt", status=2).stderr
     assert "no sentence" in vwlite("convert", "conll", "empty", status=65).stderr
@@ -118,6 +153,11 @@ def test_malformed_lines_of_a_table(vwlite, write, tmp_path):
         ("conll t --to svmlight", 2, "--to does not go with conll"),
         ("conll t --threads 1", 2, "--threads does not go with conll"),
         ("conll t --examples 1", 2, "--examples does not go with conll"),
+        ("conll t --lines --no-labels", 2, "--no-labels does nothing with --lines"),
+        ("conll t --lines --keep-docstart", 2, "--keep-docstart does nothing with --lines"),
+        ("conll t --lines --iob2", 2, "--iob2 does nothing with --lines"),
+        ("conll t --lines --template chunk", 65, "the template takes column 1"),
+        ("csv t --iob2", 2, "--iob2 does not go with csv"),
         ("csv t --template t", 2, "--template does not go with csv"),
         ("csv t --no-labels", 2, "--no-labels does not go with csv"),
         ("vw names --to svmlight", 2, "takes labels that are numbers, and these are names"),

@@ -14,6 +14,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
+from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
 from vwlite.solvers.loglinear.inspection import facts, top
@@ -22,7 +23,8 @@ from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts
 from vwlite.solvers.loglinear.train import TrainJob, fit
 
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
-COLUMNS = b"U1:%x[-1,0]/%x[0,1]\nU2:%x[0,0]\nB\n\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"
+TEMPLATE = b'U1:%x[-1,0]/%x[0,1]\nU2:%p[0,0,1-3]%t[1,0]\nk:%k[1,1]%l[0,0]\nm:%m[0,0,"[a-z]"]\nB\n'
+COLUMNS = TEMPLATE + b"\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"
 
 
 def reading() -> BadLines:
@@ -50,8 +52,9 @@ LOADERS = {"l1": tag, "aso": score, "aso-theta": describe}  # by learner
 def read_columns(data: bytes) -> None:
     """A template, a zero byte, and a file of columns."""
     template, _, columns = data.partition(b"\0")
-    made = read_templates(template.decode("utf-8", "surrogateescape"))
-    "".join(convert(columns.splitlines(keepends=True), "fuzz", made)).encode("utf-8", "surrogateescape")
+    made, how = read_templates(template.decode("utf-8", "surrogateescape")), ColumnsConfig(iob2=True)
+    text = "".join(convert(columns.splitlines(keepends=True), "fuzz", lambda width: made, how))
+    text.encode("utf-8", "surrogateescape")
 
 
 CONFIGS = (  # the first byte of an input chooses

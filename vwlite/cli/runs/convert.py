@@ -5,7 +5,7 @@ import sys
 from contextlib import ExitStack, closing
 from typing import IO, Any
 
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import bad_lines_config, chosen, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.data.batch import Batch
@@ -20,10 +20,13 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.terms import terms_of
-from vwlite.solvers.loglinear.crfpp_templates import DEFAULT, Template, convert, read_templates
+from vwlite.options import options_of
+from vwlite.solvers.loglinear.columns import ColumnsConfig
+from vwlite.solvers.loglinear.crfpp_templates import Template, convert, read_templates
+from vwlite.solvers.loglinear.ready_templates import READY, usual
 from vwlite.storage.atomic_file import atomic_output
 
-OF_CONLL = ("template", "no_labels")
+OF_CONLL = ("template", *options_of(ColumnsConfig))
 ANYWHERE = ("format", "files", "out", "config_file")
 
 
@@ -86,23 +89,31 @@ class ConllWriter:
     def __init__(self, arguments: dict[str, Any]) -> None:
         self.paths = tuple(arguments["files"]) or ("-",)
         check_inputs(self.paths)
-        self.templates, self.labels = templates_of(arguments["template"]), not arguments["no_labels"]
+        self.how = ColumnsConfig(**chosen(ColumnsConfig, arguments))
+        self.templates = templates_of(arguments["template"]) if arguments["template"] else None
+
+    def choose(self, columns: int) -> list[Template]:
+        """Those asked for, or the usual ones of the first file."""
+        if self.templates is None:
+            self.templates = read_templates(usual(columns))
+        return self.templates
 
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for input without a sentence, and malformed lines."""
         written = False
         for path in self.paths:
             with io.BufferedReader(open_input(path)) as stream:  # type: ignore[type-var]
-                for text in convert(stream, display_name(path), self.templates, self.labels):
+                for text in convert(stream, display_name(path), self.choose, self.how):
                     file.write(text.encode("utf-8", "surrogateescape"))
                     written = True
         if not written:
             raise DataError("there is no sentence in the input")
 
 
-def templates_of(path: str | None) -> list[Template]:
-    if path is None:
-        return read_templates(DEFAULT)
-    check_inputs((path,))
-    with open_input(path) as file:
+def templates_of(name: str) -> list[Template]:
+    """Of a file, or ready-made ones. Raises UsageError, InputMissing."""
+    if name in READY:
+        return read_templates(READY[name])
+    check_inputs((name,))
+    with open_input(name) as file:
         return read_templates(file.read().decode("utf-8", "surrogateescape"))

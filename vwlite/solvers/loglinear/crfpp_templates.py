@@ -1,45 +1,38 @@
 """CoNLL column files to text, by templates in the manner of CRF++: ``U05:%x[-1,0]/%x[0,0]`` is a feature of each token.
 
-``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond it. A line's part before
-the colon names the namespace. Options pick namespaces by their first letter: those that begin with B are meant for
-``--edge B``, and in the default the token's own word and tag have letters to themselves, w and t (``--affix +3w``). A
-line ``B`` stands for the transitions, which are there anyway. ``#`` begins a comment.
+``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond it; ``token_macros`` has more. A
+line's part before the colon names the namespace. Options pick namespaces by their first letter: those that begin with B
+are meant for ``--edge B``. A line ``B`` stands for the transitions, which are there anyway. ``#`` begins a comment.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from vwlite.errors import DataError, UsageError
-
-MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]", re.ASCII)
-ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
-OWN = {2: "w", 12: "t"}  # names of the default's word and tag of the token itself; others go by these numbers
-DEFAULT = "".join(
-    [
-        f"{OWN.get(10 * column + place, f'U{10 * column + place:02}')}:%x[{place - 2},{column}]\n"
-        for column in (0, 1)
-        for place in range(5)
-    ]
-    + ["U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\n"]
-    + [f"U{15 + place}:%x[{place - 2},1]/%x[{place - 1},1]\n" for place in range(4)]
-    + [f"U{20 + place}:%x[{place - 2},1]/%x[{place - 1},1]/%x[{place},1]\n" for place in range(3)]
-    + ["B\n"]
-)
-Sentence = list[list[str]]  # the columns of every token, the label last
+from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
+from vwlite.solvers.loglinear.token_macros import MACRO, Macro, Tokens, escaped, read_macro
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One line: ``parts`` are literal texts and ``(row, column)`` in turn, a literal first and last."""
+    """One line: ``macros`` with ``literals``, escaped, around and between them."""
 
     name: str
-    parts: tuple[str | tuple[int, int], ...]
+    literals: tuple[str, ...]
+    macros: tuple[Macro, ...]
 
     @property
     def columns(self) -> int:
         """How many columns a token must have for it."""
-        return max((part[1] + 1 for part in self.parts if not isinstance(part, str)), default=0)
+        return max((macro.column + 1 for macro in self.macros), default=0)
+
+    def features(self, tokens: Tokens) -> list[str]:
+        """Each token's namespace, in text, with a feature for each way to fill the macros in; empty without any."""
+        words = [[self.literals[0]]] * len(tokens.sentence)
+        for macro, literal in zip(self.macros, self.literals[1:], strict=True):
+            values = tokens.values(macro)
+            words = [[a + b + literal for a in some for b in more] for some, more in zip(words, values, strict=True)]
+        return [f"|{self.name} {' '.join(some)}" if some else "" for some in words]
 
 
 def read_templates(text: str) -> list[Template]:
@@ -47,18 +40,8 @@ def read_templates(text: str) -> list[Template]:
     templates: list[Template] = []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.split("#")[0].strip() if line.lstrip().startswith("#") else line.strip()
-        if not line or line == "B":
-            continue
-        name, colon, pattern = line.partition(":")
-        if not (name[:1].isascii() and name[:1].isalpha()) or " " in name or (not colon and "%" in name):
-            raise UsageError(f"line {number} of the template is not like U01:%x[0,0]: {line!r}")
-        if "%" in MACRO.sub("", pattern):
-            raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
-        pieces = MACRO.split(pattern)
-        parts: list[str | tuple[int, int]] = [pieces[0]]
-        for row, column, literal in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-            parts += [(int(row), int(column)), literal]
-        templates.append(Template(name.translate(ESCAPED), tuple(parts)))
+        if line and line != "B":
+            templates.append(read_template(line, number))
     names = [template.name for template in templates]
     for template in templates:
         if names.count(template.name) > 1:
@@ -66,61 +49,58 @@ def read_templates(text: str) -> list[Template]:
     return templates
 
 
+def read_template(line: str, number: int) -> Template:
+    """Raises UsageError."""
+    name, colon, pattern = line.partition(":")
+    if not (name[:1].isascii() and name[:1].isalpha()) or " " in name or (not colon and "%" in name):
+        raise UsageError(f"line {number} of the template is not like U01:%x[0,0]: {line!r}")
+    macros, literals, end = [], [], 0
+    for found in MACRO.finditer(pattern):
+        try:
+            macros.append(read_macro(found))
+        except UsageError as error:
+            raise UsageError(f"line {number} of the template: {error}") from None
+        literals.append(pattern[end : found.start()])
+        end = found.end()
+    literals.append(pattern[end:])
+    if any("%" in literal for literal in literals):
+        raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
+    return Template(escaped(name), tuple(map(escaped, literals)), tuple(macros))
+
+
 def within(templates: Iterable[Template], columns: int) -> list[Template]:
     """Those that the first ``columns`` columns are enough for."""
     return [template for template in templates if template.columns <= columns]
 
 
-def sentences(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, Sentence]]:
-    """Sentences and the numbers of their first lines. Blank lines separate them, blanks or tabs the columns.
-
-    Raises DataError where a line has not as many columns as the first.
-    """
-    sentence: Sentence = []
-    width = number = 0
-    for number, line in enumerate(lines, 1):
-        columns = line.decode("utf-8", "surrogateescape").split()
-        if not columns:
-            if sentence:
-                yield number - len(sentence), sentence
-            sentence = []
-            continue
-        width = width or len(columns)
-        if len(columns) != width:
-            raise DataError(f"{path}:{number}: {len(columns)} columns where lines before have {width}")
-        sentence.append(columns)
-    if sentence:
-        yield number - len(sentence) + 1, sentence
-
-
-def value_at(sentence: Sentence, row: int, column: int) -> str:
-    if row < 0:
-        return f"_B{row}"
-    if row >= len(sentence):
-        return f"_B+{row - len(sentence) + 1}"
-    return sentence[row][column]
-
-
 def lines_of(sentence: Sentence, templates: list[Template], labels: bool = True) -> Iterator[str]:
     """A line of text for each token; ``labels``: the last column is the label."""
-    for place, token in enumerate(sentence):
-        words = [token[-1].translate(ESCAPED)] if labels else []
-        for template in templates:
-            value = "".join(
-                part if isinstance(part, str) else value_at(sentence, place + part[0], part[1])
-                for part in template.parts
-            )
-            words.append(f"|{template.name} {value.translate(ESCAPED)}")
-        yield " ".join(words) + "\n"
+    tokens = Tokens(sentence)
+    columns = [template.features(tokens) for template in templates]
+    if labels:
+        columns.insert(0, [escaped(token[-1]) for token in sentence])
+    for words in zip(*columns, strict=True) if columns else [()] * len(sentence):
+        yield (" ".join(filter(None, words)) or "|") + "\n"
 
 
-def convert(lines: Iterable[bytes], path: str, templates: list[Template], labels: bool = True) -> Iterator[str]:
-    """The text, an empty line after each sentence. Raises DataError when a template needs a column there is not."""
+def convert(
+    lines: Iterable[bytes], path: str, choose: Callable[[int], list[Template]], how: ColumnsConfig
+) -> Iterator[str]:
+    """The text, an empty line after each sentence. ``choose`` says which templates columns so many have.
+
+    Raises DataError when a template needs a column there is not.
+    """
+    templates: list[Template] | None = None
+    for number, sentence in sentences(lines, path, how):
+        if templates is None:
+            templates = choose(len(sentence[0]) - how.labels)
+            check_columns(templates, len(sentence[0]), how, f"{path}:{number}")
+        yield "".join(lines_of(sentence, templates, how.labels)) + "\n"
+
+
+def check_columns(templates: list[Template], columns: int, how: ColumnsConfig, where: str) -> None:
+    """Raises DataError."""
     needed = max((template.columns for template in templates), default=0)
-    for number, sentence in sentences(lines, path):
-        if needed > len(sentence[0]) - labels:
-            raise DataError(
-                f"{path}:{number}: the template takes column {needed - 1}, but there are only "
-                f"{len(sentence[0]) - labels} columns{' and the label' if labels else ''}"
-            )
-        yield "".join(lines_of(sentence, templates, labels)) + "\n"
+    if needed > columns - how.labels:
+        there = f"{columns - how.labels} columns{' and the label' if how.labels else ''}"
+        raise DataError(f"{where}: the template takes column {needed - 1}, but there are only {there}")

@@ -1,0 +1,55 @@
+"""What the macros of templates make of a token, one character after the other."""
+
+import re
+
+
+def character_type(word):
+    runs = []
+    for character in word:
+        kind = "A" if character.isupper() else "a" if character.islower() else character
+        if character.isdecimal():
+            kind = "0"
+        if runs and runs[-1][0] == kind:
+            runs[-1][1] += 1
+        else:
+            runs.append([kind, 1])
+    return "".join(kind + ("+" if count > 1 else "") for kind, count in runs)
+
+
+def chunks_of(labels):
+    """Lists of the places of tokens."""
+    found = []
+    for place, label in enumerate(labels):
+        inside = found and label.startswith("I-") and labels[place - 1] in ("B" + label[1:], label)
+        if inside:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    return found
+
+
+def values(sentence, place, kind, row, column, sizes=(), regex=None):
+    """The macro's values at a token; ``sentence`` has a list of columns for each."""
+    if kind == "k":
+        chunks = chunks_of([token[column] for token in sentence])
+        own = next(number for number, chunk in enumerate(chunks) if place in chunk)
+        wanted = own + row
+        return [sentence[at][0] for at in chunks[wanted]] if 0 <= wanted < len(chunks) else []
+    at = place + row
+    if at < 0 or at >= len(sentence):
+        missing = f"_B-{-at}" if at < 0 else f"_B+{at + 1 - len(sentence)}"
+        return [missing] if kind in ("x", "l") else []
+    word = sentence[at][column]
+    characters = list(word)
+    if kind == "x":
+        return [word]
+    if kind == "l":
+        return [word.lower()]
+    if kind == "t":
+        return [character_type(word)]
+    if kind == "p":
+        return ["".join(characters[i] for i in range(size)) for size in sizes if size <= len(characters)]
+    if kind == "s":
+        return ["".join(characters[i] for i in range(-size, 0)) for size in sizes if size <= len(characters)]
+    matches = [found.group() for found in re.finditer(regex, word)]
+    return matches[:1] if matches and matches[0] else []
