@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from vwlite.data.block_parser import read as read_blocks
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import FeatureConfig
@@ -10,7 +11,10 @@ from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.sequence_config import SequenceConfig
+from vwlite.solvers.aso.tagged_text import tagged
+from vwlite.solvers.aso.tagger import tagger_of, train_sequences
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
@@ -39,6 +43,10 @@ def tag(path: str, text: str) -> None:
 
 def score(path: str, text: str) -> None:
     target = model_file.load_target(path)
+    if target.sequences:
+        tagger = tagger_of(target)
+        for part in tagged(tagger, read_blocks([text], text_format()), reading()):
+            part.lines([b""] * len(part.chosen))
     target.chosen(target.scores(Corpus(reading(), tags=True).read([text])))
 
 
@@ -100,4 +108,8 @@ def models(folder: str) -> Iterator[bytes]:
     model_file.save_theta(str(made), theta, {})
     yield made.read_bytes()
     model_file.save_target(str(made), train(corpus, theta, TargetConfig()), {})
+    yield made.read_bytes()
+    corpus = Corpus(reading(), tags=True).read([str(text)])
+    how = SequenceConfig(sequences=True, decode="viterbi", label_features="y1,y2,y1*w")
+    model_file.save_target(str(made), train_sequences(corpus, theta, TargetConfig(), how), {})
     yield made.read_bytes()

@@ -9,6 +9,7 @@ from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
 from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.storage.output_checks import LOCK
 
 output = options.family(
@@ -77,6 +78,7 @@ def learn(**arguments: Any) -> int:
 @options.usual_memory_option
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
+@options.options_in(SequenceConfig, "Sequences")
 @options.options_in(SolverConfig, "Input")
 @options.bad_line_options
 @output
@@ -89,6 +91,11 @@ def train(**arguments: Any) -> int:
 
     The label is the name of the class; with --multilabel a list of names. Weights of Theta's features are not
     regularised.
+
+    With --sequences an empty line ends a sequence, and the labels of a sequence are chosen together. --decode none
+    takes the best label of each example; bio the labels with the largest sum of scores in which I-X follows B-X or
+    I-X only; viterbi does so with features of the labels before: y1 of the last one, y2 of the last two, y1*NS of the
+    last one with each feature of a namespace.
     """
     from vwlite.cli.runs.aso import run_train
 

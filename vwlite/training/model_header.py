@@ -136,6 +136,7 @@ class TargetHeader(TypedDict):
     several: bool
     spaces: list[str]
     config: dict
+    sequences: NotRequired[dict]
 
 
 class Stored(NamedTuple):

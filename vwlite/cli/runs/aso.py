@@ -18,6 +18,8 @@ from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import cotrain
+from vwlite.solvers.aso.sequence_config import SequenceConfig
+from vwlite.solvers.aso.tagger import train_sequences
 from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn
@@ -77,11 +79,11 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
-def read(arguments: dict[str, Any], paths: tuple[str, ...], predicting: bool = False) -> Corpus:
-    """``predicting``: every line is to have an answer, with its tag."""
+def read(arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False) -> Corpus:
+    """``tags``: these are kept, and examples of no importance."""
     with Reading(arguments["quiet"], paths) as reading:
-        policy = policy_for(arguments, to_the_end=predicting, reading=reading)
-        corpus = Corpus(policy, tags=predicting)
+        policy = policy_for(arguments, to_the_end=False, reading=reading)
+        corpus = Corpus(policy, tags=tags)
         with policy.keeping(arguments["bad_lines"]):
             return corpus.read(paths)
 
@@ -137,10 +139,16 @@ def run_cotrain(arguments: dict[str, Any]) -> int:
 
 
 def run_train(arguments: dict[str, Any]) -> int:
-    config, theta = target_of(arguments)
+    (config, theta), several, memory = target_of(arguments), arguments["multilabel"], arguments["memory"] * GIB
+    how = SequenceConfig(**configs.chosen(SequenceConfig, arguments))
+    if how.sequences and several:
+        raise UsageError("--sequences has one label for each example: drop --multilabel")
     with lock(arguments["model"]):
-        corpus = read(arguments, paths_of(arguments))
-        target = train(corpus, theta, config, arguments["multilabel"], arguments["memory"] * GIB)
+        corpus = read(arguments, paths_of(arguments), tags=how.sequences)
+        if how.sequences:
+            target = train_sequences(corpus, theta, config, how, memory)
+        else:
+            target = train(corpus, theta, config, several, memory)
         facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names}
         model_file.save_target(arguments["model"], target, facts)
     if arguments["json_path"]:

@@ -10,6 +10,7 @@ from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.config import SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, targets
+from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta
 
@@ -23,6 +24,8 @@ class Target:
     weights: Weights
     theta: Theta | None
     config: TargetConfig
+    sequences: SequenceConfig | None = None
+    label_weights: np.ndarray | None = None  # float32[., classes], of features of the labels before
 
     def rows(self, corpus: Corpus) -> Rows:
         return with_shared(corpus.rows(self.words, self.config.unit), self.words, self.theta, self.config)

@@ -62,6 +62,7 @@ class Corpus:
         none, number = np.zeros(0, np.int64), np.zeros(0, np.float32)
         self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
         self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
+        self.empty: list[np.ndarray] = [none]  # of each part the rows in front of which there was an empty line
 
     def read(self, paths: Sequence[str], threads: int = 1, skip_malformed: bool = True) -> "Corpus":
         parts = read(paths, text_format(skip_malformed), threads=threads)
@@ -100,6 +101,7 @@ class Corpus:
         label = self.book.numbers(batch)[rows].astype(np.int64)
         self.parts.append((np.bincount(owner, minlength=len(rows)), keys.copy(), values.copy()))
         self.columns.append((label, batch.importance[rows].copy()))
+        self.empty.append(np.searchsorted(rows, np.flatnonzero(~taken)))
         if self.keep_tags:
             self.gaps += [len(self.tags) + int(np.searchsorted(rows, gap)) for gap in batch.gaps]
             self.tags += [tag_of(batch, row) for row in rows.tolist()]
@@ -125,6 +127,13 @@ class Corpus:
     @property
     def label(self) -> np.ndarray:
         return np.concatenate([label for label, _ in self.columns])
+
+    @property
+    def sequence(self) -> np.ndarray:
+        """int64: the rows with which sequences begin, which empty lines end, and the number of rows."""
+        ends = offsets(np.array([len(label) for label, _ in self.columns], np.int64))
+        cuts = [empty + begin for empty, begin in zip(self.empty, ends[:-1].tolist(), strict=True)]
+        return np.unique(np.concatenate(([0], *cuts, ends[-1:]))).astype(np.int64)
 
     @property
     def texts(self) -> list[str]:

@@ -12,7 +12,9 @@ from vwlite.errors import ModelError
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import TargetConfig
 from vwlite.solvers.aso.corpus import Vocabulary
+from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.sgd import Weights
+from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.solvers.aso.theta import Theta
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
@@ -118,6 +120,10 @@ def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
     if target.theta:
         more, tables = theta_parts(target.theta)
         header, arrays = {**header, **more}, {**arrays, **tables}
+    if target.sequences:
+        header["sequences"] = asdict(target.sequences)
+    if target.label_weights is not None:
+        arrays["label_w"] = target.label_weights
     model_file.save(path, {"learner": TARGET, "config": config, "aso": facts, **header}, arrays)
 
 
@@ -141,7 +147,13 @@ def load_target(path: str) -> Target:
             raise ValueError("the scale of Theta")
         if not count or len(classes.index) < count:
             raise ValueError("the names of its classes")
-        return Target(classes, words, weights, theta, config)
+        target = Target(classes, words, weights, theta, config)
+        if "sequences" in header:
+            target.sequences = built(SequenceConfig, header["sequences"])
+            if "label_w" in arrays:
+                target.label_weights = numbers(arrays, "label_w", np.float32, (-1, count))
+            tagger_of(target)
+        return target
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
