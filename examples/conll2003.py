@@ -1,130 +1,119 @@
-"""Named entities with few labelled words and much text without labels (Ando and Zhang 2005, section 7.3).
+"""Named entities of CoNLL-2003 with few labelled words and much text without labels (Ando and Zhang 2005, section 7.3).
 
-Words are tagged one by one, without the tags of their neighbours; F is of whole entities, on eng.testb.
+Labels of a sentence are chosen together, I-X after B-X or I-X only. Words without labels are the capitalised ones of
+Reuters-21578, which has no tags: neither tags nor chunks are features.
 """
 
 import argparse
-import json
-import random
+import gzip
 import sys
-import tempfile
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
-from vwlite.data.malformed_lines import BadLines
-from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.train import GIB, learn
+from vwlite.reporting.axes import axis
+from vwlite.reporting.charts import colour, widened
+from vwlite.reporting.svg import Chart
+from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
+from vwlite.solvers.loglinear.crfpp_templates import Template, lines_of, read_templates
+from vwlite.solvers.loglinear.ready_templates import NER
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from conll2003_to_vw import iob2, lines, reuters, sentences
+from reuters_sentences import reuters
+from tagging import BEST, Data, Table, Task, add_options, first_words, needed, parsed, sizes, write_json
 
+PARTS = {"dev": "eng.testa.gz", "test": "eng.testb.gz"}
+HIDDEN = {  # of features of a word, those that others tell too
+    "C": "wC,tC,pC,sC,wLC,wCR,tLC,tCR,tLCR",
+    "L1": "wL1,tL1,pL1,sL1,wLC,tLC,tLR,tLCR",
+    "R1": "wR1,tR1,pR1,sR1,wCR,tCR,tLR,tLCR",
+}
 LEFT = "wL2,wL1,tL2,tL1,pL2,pL1,sL2,sL1"
 RIGHT = "wR2,wR1,tR2,tR1,pR2,pR1,sR2,sR1"
-WORDS = tuple(f"mask:w{place},t{place},p{place},s{place},wLC,wCR" for place in ("C", "L1", "R1"))
+CURRENT = "wC,tC,pC,sC"
+WORDS = tuple(f"mask:{names}" for names in HIDDEN.values())
 TOP2 = (f"top-k:2:{LEFT}", f"top-k:2:{RIGHT}")
-METHODS = {"supervised": (), "words": WORDS, "top-2": TOP2, "words+top-2": (*WORDS, *TOP2)}
+ROWS = {
+    "supervised": (), BEST: (), "words": WORDS, "top-2": TOP2, "words+top-2": (*WORDS, *TOP2),
+    "CRF": (), "CRF+words": WORDS, "CRF+words+top-2": (*WORDS, *TOP2),
+}  # fmt: skip
+PAPER = {  # F of the development and the test part by labelled words; figures 9 and 16
+    10_000: {
+        "supervised": (72.74, 68.32), BEST: (73.10, 69.63), "words": (80.78, 76.77), "top-2": (79.52, 75.54),
+        "words+top-2": (81.25, 78.42),
+    },
+    0: {
+        "supervised": (90.53, 85.45), BEST: (90.64, 85.40), "words": (92.60, 88.54), "top-2": (92.46, 88.14),
+        "words+top-2": (93.15, 89.31),
+    },
+}  # fmt: skip
 
 
-def corpus(text: list[str]) -> Corpus:
-    with tempfile.NamedTemporaryFile("w", suffix=".vw", encoding="utf-8") as file:
-        file.write("\n".join(text) + "\n")
-        file.flush()
-        return Corpus(BadLines(None, None)).read([file.name])
+def tagged(path: Path) -> Iterable[Sentence]:
+    """Words and labels of a part of the collection."""
+    with gzip.open(path) as lines:
+        for _, sentence in sentences(lines, str(path), ColumnsConfig(iob2=True)):
+            yield [[token[0], token[-1]] for token in sentence]
 
 
-def entities(tags: list[str]) -> set[tuple[int, int, str]]:
-    """First word, one past the last, kind; an I- tag that follows no word of its kind begins an entity."""
-    found, start = set(), -1
-    fixed = [*iob2(tags), "O"]
-    for place, tag in enumerate(fixed):
-        if start >= 0 and not tag.startswith("I-"):
-            found.add((start, place, fixed[start][2:]))
-            start = -1
-        if tag.startswith("B-"):
-            start = place
-    return found
-
-
-def f_measure(true: list[list[str]], said: list[list[str]]) -> float:
-    hits = found = meant = 0
-    for a, b in zip(true, said, strict=True):
-        right, chosen = entities(a), entities(b)
-        hits, found, meant = hits + len(right & chosen), found + len(chosen), meant + len(right)
-    return 200 * hits / max(found + meant, 1)
-
-
-def labelled_words(path: str, count: int) -> list[str]:
-    """The first sentences of ``count`` words together."""
+def capitalised(path: Path, templates: list[Template], count: int) -> list[str]:
+    """The first words with a capital that are not the first of their sentence."""
     found: list[str] = []
-    for words, tags in sentences(path):
-        found += lines(words, tags)
+    for words in reuters(str(path)):
+        chosen = [place for place in range(1, len(words)) if words[place][:1].isupper() and len(words[place]) > 2]
+        every = list(lines_of([[word] for word in words], templates, False)) if chosen else []
+        found += [every[place].rstrip("\n") for place in chosen]
         if len(found) >= count:
             break
-    return found
-
-
-def unlabelled_words(path: str, count: int, seed: int) -> list[str]:
-    """Names and their like: words with a capital, not first in their sentence; the first such, in a random order."""
-    found = []
-    for words in reuters(path):
-        chosen = [place for place in range(1, len(words)) if words[place][0].isalpha() and len(words[place]) > 2]
-        every = lines(words, None) if chosen else []
-        found += [every[place] for place in chosen if words[place][0].isupper()]
-        if len(found) >= 2 * count:
-            break
-    random.Random(seed).shuffle(found)
     return found[:count]
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="conll2003.sh", description=__doc__)
-    parser.add_argument("conll", type=Path)
-    parser.add_argument("reuters", type=Path)
-    parser.add_argument("--words", type=int, default=10_000, help="labelled words")
-    parser.add_argument("--unlabeled", type=int, default=300_000, help="words without labels")
-    parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
-    parser.add_argument("--max-problems", type=int, default=1000)
-    parser.add_argument("--max-memory", type=float, default=8.0, help="GiB that weights may take")
-    parser.add_argument("--dim", type=int, default=50)
-    parser.add_argument("--scale", type=float, default=0.1, help="--theta-scale of aso train")
-    parser.add_argument("--min-count", type=int, default=10)
-    parser.add_argument("--lambda", dest="penalty", type=float, default=1e-5, help="of all problems")
-    parser.add_argument("--passes", type=int, default=3, help="over the words without labels")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", metavar="OUT")
-    return parser.parse_args()
+def curves(table: Table) -> str:
+    """F of bootstrapping by its rounds, with the table's other rows as lines across (figure 10)."""
+    last = list(table.tests)[-1]
+    level = {row["row"]: row[last]["f1"] for row in table.found if row["row"] != BEST}
+    values = [value for one in table.curves.values() for value in one] + list(level.values())
+    longest = max((len(one) for one in table.curves.values()), default=2) - 1
+    chart = Chart("F of names by rounds", axis("rounds", (0, longest), whole=True), widened("F", values))
+    for place, (name, one) in enumerate(table.curves.items()):
+        chart.line(list(enumerate(one)), colour(place), name)
+    for place, (name, value) in enumerate(level.items(), len(table.curves)):
+        chart.line([(0, value), (longest, value)], colour(place), name, stroke_dasharray="4 3")
+    return chart.text()
 
 
 def main() -> None:
-    options = arguments()
+    parser = argparse.ArgumentParser(prog="conll2003.sh", description=__doc__)
+    parser.add_argument("conll", type=Path)
+    parser.add_argument("reuters", type=Path)
+    add_options(parser, ROWS, 10_000, 300_000)
+    parser.add_argument("--plot", metavar="SVG", help=f"F by rounds of co-training and self-training ({BEST})")
+    options = parsed(parser, ROWS)
+    if options.plot and BEST not in options.rows:
+        parser.error(f"--plot shows the rounds of {BEST}, which --rows leaves out")
+    shared = "the shared task of CoNLL-2003 (aclanthology.org/W03-0419)"
+    parts = {name: needed(options.conll / file, shared) for name, file in {"train": "eng.train.gz", **PARTS}.items()}
     archive = options.reuters / "reuters21578.tar.gz" if options.reuters.is_dir() else options.reuters
-    labelled = corpus(labelled_words(str(options.conll / "eng.train.gz"), options.words))
-    text = unlabelled_words(str(archive), options.unlabeled, 0)
-    print(f"conll2003: {len(labelled.label)} labelled words, {len(text)} without labels", file=sys.stderr)
-    unlabelled = corpus(text)
-    tests = list(sentences(str(options.conll / "eng.testb.gz")))
-    test = corpus([line for words, tags in tests for line in lines(words, tags)])
-    solver = SolverConfig(penalty=options.penalty, passes=options.passes, threads=options.threads)
-    final = replace(TargetConfig().solver, penalty=options.penalty)
-    rows = []
-    for method in options.methods:
-        theta = None
-        if METHODS[method]:
-            aux = tuple(map(read_aux, METHODS[method]))
-            same = {"dim": options.dim, "most": options.max_problems, "least": options.min_count}
-            config = LearnConfig(aux, **same, memory=options.max_memory * GIB, solver=solver)
-            theta = learn(config, unlabelled, labelled).theta
-        target = train(labelled, theta, TargetConfig(final, options.scale))
-        names = target.classes.names
-        said = iter([names[best] for best in target.scores(test).argmax(1).tolist()])
-        f = f_measure([tags for _, tags in tests], [[next(said) for _ in words] for words, _ in tests])
-        rows.append({"method": method, "f": f})
-        print(f"{method:<12} F {f:.2f}", flush=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps({"rows": rows}, indent=2) + "\n")
+    archive = needed(archive, "Reuters-21578 (daviddlewis.com/resources/testcollections/reuters21578)")
+    templates = read_templates(NER)
+    labelled, _ = first_words(tagged(parts["train"]), options.words)
+    tests = {name: first_words(tagged(parts[name]), options.tested)[0] for name in PARTS}
+    data = Data(labelled, capitalised(archive, templates, options.unlabeled), tests)
+    words = sizes(data, "conll2003")
+    task = Task(
+        "names", templates, "bio", ROWS, tuple(tuple(f"{CURRENT},{side}".split(",")) for side in (LEFT, RIGHT)),
+        ("wC", "wL1", "wR1", "pC", "sC"),
+    )  # fmt: skip
+    table, paper = Table(task, data, options), PAPER.get(options.words, {})
+    print(table.head() + (f"  {'paper: dev':>10} {'test':>6}" if paper else ""))
+
+    def show(line: str) -> None:
+        beside = "".join(f"{value:9.2f}" for value in paper.get(table.found[-1]["row"], ()))
+        print(line + beside, flush=True)
+
+    table.run(options.rows, show)
+    if options.plot:
+        Path(options.plot).write_text(curves(table) + "\n")
+    write_json(options.json, table, words, paper)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,15 @@
 
 import argparse
 import gzip
-import io
 import json
 import random
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
-from conll2003_to_vw import features, iob2, kind, sentences  # noqa: E402
 from newsgroups import shown  # noqa: E402
 from newsgroups_to_vw import documents, line  # noqa: E402
 
@@ -59,44 +56,3 @@ def test_the_paper_s_figures_stand_beside_those_it_has():
 
 def test_a_method_that_does_not_exist(example, newsgroups):
     assert "there are supervised" in example("newsgroups.sh", newsgroups, "--methods", "magic", status=2).stderr
-
-
-CONLL = "-DOCSTART- -X- O O\n\nEU N I-NP I-ORG\nrejects V I-VP O\nPeter N I-NP I-PER\nBlackburn N I-NP I-PER\n\n"
-
-
-def test_tags_and_features_of_words(tmp_path):
-    (tmp_path / "eng.gz").write_bytes(gzip.compress(CONLL.encode()))
-    ((words, tags),) = sentences(str(tmp_path / "eng.gz"))
-    assert words == ["EU", "rejects", "Peter", "Blackburn"] and tags == ["B-ORG", "O", "B-PER", "I-PER"]
-    assert iob2(["I-PER", "B-PER", "I-LOC", "O"]) == ["B-PER", "B-PER", "B-LOC", "O"]
-    assert kind("McDonald-12") == "AaAa+-0+"
-    assert "|wC Peter |tC Aa+ |pC Pe Pet Pete |sC er ter eter" in features(words, 2)
-    assert features(["a:b|"], 0).count("|") == features(["ab"], 0).count("|")
-
-
-def test_conll2003(example, tmp_path):
-    rng = random.Random(2)
-    names = [f"{first}{last}" for first in ("Ba", "Ko", "Li") for last in ("dor", "nim", "tus")]
-
-    def sentence(of_words):
-        return ["Yesterday", rng.choice(["Mr", "Mrs"]), rng.choice(names), *of_words]
-
-    def conll(count):
-        blocks = []
-        for _ in range(count):
-            words = sentence(["spoke", "loudly", "."])
-            blocks.append("".join(f"{w} X X {'I-PER' if w in names else 'O'}\n" for w in words))
-        return gzip.compress("\n".join(blocks).encode())
-
-    (tmp_path / "eng.train.gz").write_bytes(conll(30))
-    (tmp_path / "eng.testb.gz").write_bytes(conll(20))
-    body = " ".join(" ".join(sentence(["spoke", "of", "Rome", "today", "."])) for _ in range(200))
-    text = f"<REUTERS><BODY>{body}</BODY></REUTERS>".encode()
-    with tarfile.open(tmp_path / "reuters21578.tar.gz", "w:gz") as tar:
-        entry = tarfile.TarInfo("reut2-000.sgm")
-        entry.size = len(text)
-        tar.addfile(entry, io.BytesIO(text))
-    done = example("conll2003.sh", ".", ".", "--words", 60, "--dim", 3, "--min-count", 2, "--json", "out.json")
-    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
-    assert [row["method"] for row in rows] == ["supervised", "words", "top-2", "words+top-2"]
-    assert all(row["f"] > 80 for row in rows) and "F " in done.stdout

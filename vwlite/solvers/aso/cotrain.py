@@ -176,12 +176,13 @@ def cotrain(
     spaces: Sequence[tuple[str, ...]] = (), theta: Theta | None = None, test: Corpus | None = None,
     memory: float = USUAL, say: Callable[[str], None] = lambda line: None,
     table: Callable[[str], None] = lambda line: None, steps: Steps = no_steps,
+    measure: Callable[[Target], dict[str, Any]] = lambda target: {},
 ) -> Cotrained:  # fmt: skip
     """Learn the classes of ``labelled`` and, by the labels that are proposed for them, of ``unlabelled``.
 
     ``spaces`` as ``views_of`` has them. ``say`` gets remarks, ``table`` a line of figures for each round: accuracy is
-    that of ``test``, holdout that of the share ``config.holdout`` of the labelled examples. Raises UsageError,
-    DataError, Diverged.
+    that of ``test``, holdout that of the share ``config.holdout`` of the labelled examples; ``measure`` finds more of a
+    round's model, for the history. Raises UsageError, DataError, Diverged.
     """
     check_idf(theta, target)
     classes, seed = classes_in(labelled, False), target.solver.seed
@@ -207,7 +208,12 @@ def cotrain(
     if len(np.unique(label[kept])) < 2:
         raise DataError("what is not held out has examples of one class only: a smaller --holdout leaves more")
     run = prepared(config, target.solver, own.take(kept), label[kept], rows_of(unlabelled), seen, count, say)
-    history, weights, best = rounds(run, judges, table, steps)
+
+    def figures(weights: Weights) -> dict[str, Any]:
+        shares = {name: accuracy(weights, *one) for name, one in judges.items()}
+        return {**shares, **measure(Target(classes, words, weights, theta, target))}
+
+    history, weights, best = rounds(run, figures, list(judges), table, steps)
     return Cotrained(Target(classes, words, weights, theta, target), history, best)
 
 
@@ -237,10 +243,14 @@ def prepared(
 
 
 def rounds(
-    run: Cotrainer, judges: dict[str, tuple[Rows, np.ndarray]], table: Callable[[str], None], steps: Steps = no_steps
+    run: Cotrainer, figures: Callable[[Weights], dict[str, Any]], shown: list[str],
+    table: Callable[[str], None], steps: Steps = no_steps,
 ) -> tuple[list[dict[str, Any]], Weights, int]:
-    """The figures of each, and the weights of the best by what is held out, else of the last, with its number."""
-    names = ["agreement", *judges] if len(run.views) > 1 else list(judges)
+    """The figures of each, and the weights of the best by what is held out, else of the last, with its number.
+
+    ``shown``: names of the figures that stand in the table.
+    """
+    names = ["agreement", *shown] if len(run.views) > 1 else shown
     table(f"{'round':>6} {'labelled':>10} {'added':>8}" + "".join(f" {name:>10}" for name in names))
     history: list[dict[str, Any]] = []
     kept, best, added, going = run.weights(), 0, 0, True
@@ -250,13 +260,13 @@ def rounds(
         run.learn()
         entry: dict[str, Any] = {"round": number, "labelled": int((run.label != NO_CLASS).sum()), "added": added}
         total = run.weights()
-        shares = {name: accuracy(total, *one) for name, one in judges.items()}
+        shares = figures(total)
         added, agreement = run.propose() if number != run.config.rounds else (0, None)
         entry |= {"agreement": agreement, **shares}
         history.append(entry)
         cells = ("" if entry[name] is None else f"{entry[name]:.4f}" for name in names)
         table(f"{number:6d} {entry['labelled']:10d} {entry['added']:8d}" + "".join(f" {cell:>10}" for cell in cells))
-        if "holdout" not in judges or number == 0 or shares["holdout"] > history[best]["holdout"]:
+        if "holdout" not in shares or number == 0 or shares["holdout"] > history[best]["holdout"]:
             kept, best = total, number
         going = added > 0
     return history, kept, best

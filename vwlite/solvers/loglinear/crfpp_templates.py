@@ -28,10 +28,13 @@ class Template:
 
     def features(self, tokens: Tokens) -> list[str]:
         """Each token's namespace, in text, with a feature for each way to fill the macros in; empty without any."""
-        words = [[self.literals[0]]] * len(tokens.sentence)
-        for macro, literal in zip(self.macros, self.literals[1:], strict=True):
-            values = tokens.values(macro)
-            words = [[a + b + literal for a in some for b in more] for some, more in zip(words, values, strict=True)]
+        if self.literals == ("", ""):  # most are like that
+            words = tokens.values(self.macros[0])
+        else:
+            words = [[self.literals[0]]] * len(tokens.sentence)
+            for macro, literal in zip(self.macros, self.literals[1:], strict=True):
+                values = zip(words, tokens.values(macro), strict=True)
+                words = [[a + b + literal for a in some for b in more] for some, more in values]
         return [f"|{self.name} {' '.join(some)}" if some else "" for some in words]
 
 

@@ -16,7 +16,7 @@ A macro without a value, of a word that is too short or beyond the sentence, lea
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import pairwise
 
 from vwlite.errors import UsageError
 from vwlite.solvers.loglinear.columns import Sentence
@@ -27,6 +27,7 @@ MACRO = re.compile(
 ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
 ANYWHERE, WITH_SIZE, WITH_REGEX = "xltk", "ps", "m"
 LONGEST = 1000  # characters of a prefix or suffix
+REMEMBERED = 1 << 16  # words whose values each macro keeps
 LIKE = {"p": "%p[0,0,3]", "s": "%s[0,0,2-4]", "m": '%m[0,0,"[0-9]+"]'}
 
 
@@ -45,20 +46,8 @@ class Tokens:
     def values(self, macro: "Macro") -> list[list[str]]:
         """The macro's values at each token, escaped."""
         if macro not in self.known:
-            places = range(len(self.sentence))
-            self.known[macro] = [[escaped(value) for value in macro.values(self, place)] for place in places]
+            self.known[macro] = macro.chunks(self) if macro.kind == "k" else macro.column_of(self.sentence)
         return self.known[macro]
-
-    def at(self, place: int, column: int) -> str | None:
-        """None beyond the sentence."""
-        return self.sentence[place][column] if 0 <= place < len(self.sentence) else None
-
-    def chunk(self, place: int, column: int) -> list[str]:
-        """The tokens of the chunk that is ``place`` chunks on in the sentence, none beyond it."""
-        starts = self.bounds(column)[0]
-        if not 0 <= place < len(starts) - 1:
-            return []
-        return [token[0] for token in self.sentence[starts[place] : starts[place + 1]]]
 
     def bounds(self, column: int) -> tuple[list[int], list[int]]:
         """Where chunks start, the sentence's length last; and for each token the number of its chunk.
@@ -85,19 +74,37 @@ class Macro:
     column: int
     sizes: tuple[int, ...] = ()
     regex: re.Pattern[str] | None = None
+    known: dict[str, list[str]] = field(default_factory=dict, compare=False)  # values of words met before
 
-    def values(self, tokens: Tokens, place: int) -> Sequence[str]:
-        """Nothing, the value, or several."""
-        if self.kind == "k":
-            return tokens.chunk(tokens.bounds(self.column)[1][place] + self.row, self.column)
-        word = tokens.at(place + self.row, self.column)
-        if word is None:
-            return (beyond(place + self.row, len(tokens.sentence)),) if self.kind in "xl" else ()
-        return VALUES[self.kind](self, word)
+    def of(self, word: str) -> list[str]:
+        """Nothing, the value, or several, escaped."""
+        found = self.known.get(word)
+        if found is None:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
+            found = self.known[word] = [escaped(value) for value in VALUES[self.kind](self, word)]
+        return found
 
+    def column_of(self, sentence: Sentence) -> list[list[str]]:
+        """The values at each token: those of words ``row`` places on."""
+        count, row = len(sentence), max(min(self.row, len(sentence)), -len(sentence))
+        before, after = range(max(-row, 0)), range(count - max(row, 0), count)
+        inside = [self.of(token[self.column]) for token in sentence[max(row, 0) : count + min(row, 0)]]
+        return [*map(self.beyond(count), before), *inside, *map(self.beyond(count), after)]
 
-def beyond(place: int, length: int) -> str:
-    return f"_B{place}" if place < 0 else f"_B+{place - length + 1}"
+    def beyond(self, count: int) -> Callable[[int], list[str]]:
+        """The values at places whose words are not in a sentence of ``count`` tokens."""
+        if self.kind not in "xl":
+            return lambda place: []
+        return lambda place: [f"_B{place + self.row}" if self.row < 0 else f"_B+{place + self.row - count + 1}"]
+
+    def chunks(self, tokens: Tokens) -> list[list[str]]:
+        """The tokens of the chunk ``row`` chunks on."""
+        starts, owner = tokens.bounds(self.column)
+        words = [escaped(token[0]) for token in tokens.sentence]
+        chunks = [words[first:last] for first, last in pairwise(starts)]
+        wanted = (own + self.row for own in owner)
+        return [chunks[place] if 0 <= place < len(chunks) else [] for place in wanted]
 
 
 VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
@@ -110,7 +117,6 @@ VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
 }
 
 
-@lru_cache(maxsize=1 << 16)
 def character_type(word: str) -> str:
     """``McDonald-12`` is ``AaAa+-0+``."""
     kinds = ("A" if c.isupper() else "a" if c.islower() else "0" if c.isdecimal() else c for c in word)
