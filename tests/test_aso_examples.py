@@ -56,3 +56,29 @@ def test_the_paper_s_figures_stand_beside_those_it_has():
 
 def test_a_method_that_does_not_exist(example, newsgroups):
     assert "there are supervised" in example("newsgroups.sh", newsgroups, "--methods", "magic", status=2).stderr
+
+
+REUTERS_WORDS = {"grain": "wheat corn tonnes crop", "crude": "oil barrel opec well", "ship": "port vessel cargo strike"}
+
+
+def test_reuters_topics(example, tmp_path):
+    rng = random.Random(3)
+    texts = []
+    for _ in range(500):
+        topics = rng.sample(list(REUTERS_WORDS), rng.choice((1, 1, 2)))
+        words = [word for topic in topics for word in rng.choices(REUTERS_WORDS[topic].split(), k=5)]
+        named = "".join(f"<D>{topic}</D>" for topic in topics)
+        body = f"<TEXT><TITLE>News</TITLE><BODY>The {' '.join(words)}</BODY></TEXT>"
+        texts.append(f'<REUTERS TOPICS="YES"><TOPICS>{named}</TOPICS>{body}</REUTERS>')
+    (tmp_path / "reut2-000.sgm").write_text("\n".join(texts) + '<REUTERS><TOPICS></TOPICS><TEXT>x</TEXT></REUTERS>')
+    methods = "supervised,supervised+tuned,multi-k:auto,multi-k:auto+freq-k:10+idf+tuned"
+    small = ("--runs", 2, "--labeled", "15,60", "--methods", methods, "--dim", 3, "--json", "out.json")
+    done = example("reuters_topics.sh", ".", *small)
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [(row["labeled"], row["method"]) for row in rows] == [(n, m) for n in (15, 60) for m in methods.split(",")]
+    assert all(row["micro_f1"] > 85 and row["macro_f1"] > 85 for row in rows) and "of RCV1: multi-3" in done.stdout
+
+
+def test_topics_that_are_not_there(example):
+    assert "there is no nowhere" in example("reuters_topics.sh", "nowhere", status=66).stderr
+    assert "there are supervised" in example("reuters_topics.sh", ".", "--methods", "magic", status=2).stderr

@@ -58,9 +58,11 @@ def test_several_labels(vwlite):
     assert scores["micro_f1"] > 0.95 and scores["micro_recall"] > 0.9 and scores["micro_precision"] > 0.9
     assert any(line.split()[0] == "sea,sport" for line in vwlite("predict", "-i", "model", "many.vw").lines)
     learn(vwlite, "--labeled", "many.vw", "--multilabel", aux=("--aux", "multi-k:2"))
+    vwlite("aso", "train", "many.vw", "-f", "model", "--multilabel", "--threshold", "tuned", "--quiet")
+    assert json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--json", "-").stdout)["macro_f1"] > 0.95
 
 
-KINDS = ["top-k:2", "top-1", "multi-k:1", "confidence", "top-k:1:v", "freq", "mask:w", "labels"]
+KINDS = ["top-k:2", "top-1", "multi-k:1", "multi-k:auto", "confidence", "top-k:1:v", "freq", "mask:w", "labels"]
 
 
 @pytest.mark.parametrize("aux", KINDS)
@@ -195,6 +197,7 @@ def test_malformed_lines(vwlite, write, tmp_path):
         ("learn un.vw -f un.vw --aux freq", "overwritten"),
         ("learn un.vw -f - --aux freq", "-f -"),
         ("train few.vw -f m --theta-scale 2", "--theta-scale"),
+        ("train few.vw -f m --threshold tuned", "--multilabel"),
         ("inspect theta --rows 0", "--rows"),
         ("apply few.vw", "--theta"),
         ("apply few.vw --theta theta --theta-scale 0", "--theta-scale"),

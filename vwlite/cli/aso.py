@@ -8,7 +8,14 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
-from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import (
+    ApplyConfig,
+    CotrainConfig,
+    LearnConfig,
+    SolverConfig,
+    TargetConfig,
+    ThresholdConfig,
+)
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.storage.output_checks import LOCK
 
@@ -57,11 +64,11 @@ def learn(**arguments: Any) -> int:
     vwlite aso learn words.vw --aux mask:left --aux mask:word --dim 50 -f theta
 
     freq[:NS] splits the features into two halves at random and predicts from one which of the other is the most
-    frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the
-    features of the first namespace from all namespaces but those named. top-k:K[:NS] predicts, from one half (or
-    from all but NS), the K best classes in order that a classifier finds by the other; multi-k:K[:NS] the same as a
-    set; confidence[:NS] the best class and the range of its score. labels takes the problems that the examples' labels
-    list: 3,17,204. Kinds may be combined.
+    frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the features of the first namespace from all
+    namespaces but those named. top-k:K[:NS] predicts, from one half (or from all but NS), the K best classes in order
+    that a classifier finds by the other; multi-k:K[:NS] the same as a set, multi-k:auto of as many as the labelled
+    examples have labels on average; confidence[:NS] the best class and the range of its score. labels takes the
+    problems that the examples' labels list: 3,17,204. Kinds may be combined.
     """
     from vwlite.cli.runs.aso import run_learn
 
@@ -73,6 +80,7 @@ def learn(**arguments: Any) -> int:
 @options.output("model", model={"beside": (LOCK,), "required": True})
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none, plain one-versus-rest]")
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
+@options.options_in(ThresholdConfig)
 @options.options_in(TargetConfig)
 @options.options_in(SolverConfig, passes={"default": TargetConfig().solver.passes})
 @options.usual_memory_option
@@ -89,8 +97,9 @@ def train(**arguments: Any) -> int:
     vwlite aso train labeled.vw --theta theta -f model
     vwlite evaluate -i model test.vw
 
-    The label is the name of the class; with --multilabel a list of names. Weights of Theta's features are not
-    regularised.
+    The label is the name of the class; with --multilabel a list of names, and all labels of scores above 0 are given
+    or, with --threshold tuned, above the cut of each label that is best in five folds. Weights of Theta's features are
+    not regularised.
 
     With --sequences an empty line ends a sequence, and the labels of a sequence are chosen together. --decode none
     takes the best label of each example; bio the labels with the largest sum of scores in which I-X follows B-X or

@@ -140,15 +140,17 @@ def run_cotrain(arguments: dict[str, Any]) -> int:
 
 def run_train(arguments: dict[str, Any]) -> int:
     (config, theta), several, memory = target_of(arguments), arguments["multilabel"], arguments["memory"] * GIB
-    how = SequenceConfig(**configs.chosen(SequenceConfig, arguments))
+    how, tuned = SequenceConfig(**configs.chosen(SequenceConfig, arguments)), arguments["threshold"] == "tuned"
     if how.sequences and several:
         raise UsageError("--sequences has one label for each example: drop --multilabel")
+    if tuned and not several:
+        raise UsageError("--threshold tuned is for lists of labels: give --multilabel")
     with lock(arguments["model"]):
         corpus = read(arguments, paths_of(arguments), tags=how.sequences)
         if how.sequences:
             target = train_sequences(corpus, theta, config, how, memory)
         else:
-            target = train(corpus, theta, config, several, memory)
+            target = train(corpus, theta, config, several, memory, tuned)
         facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names}
         model_file.save_target(arguments["model"], target, facts)
     if arguments["json_path"]:

@@ -17,7 +17,8 @@ EDGES = np.array([-0.5, 0.0, 0.5])  # between the ranges of confidence
 @dataclass(frozen=True, slots=True)
 class Aux:
     """One ``--aux``: ``freq[:NS]``, ``freq-k:K[:NS]``, ``mask:NS``, ``top-k:K[:NS]``, ``multi-k:K[:NS]``,
-    ``confidence[:NS]``, ``labels``; ``top-2`` is short for ``top-k:2``. ``spaces``: namespaces named.
+    ``confidence[:NS]``, ``labels``; ``top-2`` is short for ``top-k:2``. ``spaces``: namespaces named. ``k`` 0:
+    ``multi-k:auto``.
     """
 
     kind: str
@@ -36,9 +37,10 @@ def read_aux(text: str) -> Aux:
         raise UsageError(f"--aux is {known}, not {text!r}")
     k = 1
     if kind in ("freq-k", "top-k", "multi-k"):
-        if not more or not is_count(more[0]) or int(more[0]) < 1:
-            raise UsageError(f"--aux {kind} takes a number, like {kind}:2")
-        k, more = int(more[0]), more[1:]
+        auto = kind == "multi-k" and more[:1] == ["auto"]
+        if not auto and (not more or not is_count(more[0]) or int(more[0]) < 1):
+            raise UsageError(f"--aux {kind} takes a number, like {kind}:2{' or auto' if kind == 'multi-k' else ''}")
+        k, more = 0 if auto else int(more[0]), more[1:]
     if len(more) > 1 or (kind == "mask") > len(more) or (kind == "labels" and more):
         raise UsageError(f"--aux {text!r}: expected {kind}{':NS' if kind != 'labels' else ''}")
     return Aux(kind, k, tuple(filter(None, more[0].split(","))) if more else ())

@@ -13,6 +13,7 @@ from vwlite.solvers.aso.rows import Rows, Targets, targets
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta
+from vwlite.solvers.aso.thresholds import tuned_cuts
 
 
 @dataclass(slots=True)
@@ -79,9 +80,10 @@ def fit(rows: Rows, made: Targets, config: SolverConfig) -> Weights:
 
 
 def train(
-    corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL
+    corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL,
+    tuned: bool = False,
 ) -> Target:
-    """Learn the classes of a labelled corpus.
+    """Learn the classes of a labelled corpus; with ``tuned`` a bias includes the cut that folds choose for its class.
 
     Raises UsageError where weights would take more bytes than ``memory`` and for an ``idf`` that Theta was learned
     without, DataError, Diverged.
@@ -99,7 +101,8 @@ def train(
     found = fit(rows, made, config.solver)
     w = np.zeros((len(words), len(classes.names)), np.float32)
     w[: len(found.w)] = found.w
-    return Target(classes, words, Weights(w, found.v, found.bias), theta, config)
+    bias = found.bias - tuned_cuts(rows, made, config.solver) if tuned else found.bias
+    return Target(classes, words, Weights(w, found.v, bias), theta, config)
 
 
 def check_idf(theta: Theta | None, config: TargetConfig) -> None:

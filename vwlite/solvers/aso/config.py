@@ -69,6 +69,15 @@ class TargetConfig(Config):
     idf: bool = idf()
 
 
+@config
+class ThresholdConfig(Config):
+    """Options of ``aso train --multilabel``."""
+
+    threshold: str = option(
+        "0", "Score above which a label is given: 0, or for each label one that folds choose.", choices=("0", "tuned")
+    )
+
+
 SELECTIONS = ("prior", "confidence")
 
 

@@ -21,4 +21,12 @@ def agreement(
         report["micro_precision"] = hits / said if said else 0.0
         report["micro_recall"] = hits / named if named else 0.0
     report["micro_f1"] = 2 * hits / (said + named) if said + named else 0.0
+    if meant is not None:
+        report["macro_f1"] = macro_f1(chosen, true, weight)
     return report
+
+
+def macro_f1(chosen: np.ndarray, true: np.ndarray, weight: np.ndarray) -> float:
+    """Mean F of the classes that some example has or is said to have."""
+    hits, parts = weight @ (chosen & true), weight @ chosen + weight @ true
+    return float(np.mean(2 * hits[parts > 0] / parts[parts > 0])) if parts.any() else 0.0

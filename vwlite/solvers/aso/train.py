@@ -181,6 +181,8 @@ def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targe
         raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(SUPERVISED)} imitate a classifier")
     classes = classes_in(labelled, config.several)
     own, made = labels_of(labelled, classes)
+    if aux.k == 0:  # the mean number of labels, as in the paper's section 7.2.2
+        aux = replace(aux, k=max(1, int(len(made.positive.indices) / len(own) + 0.5)))
     known, seen = labelled.rows(words, unit=False).take(own), rows.select(view.hidden)
     known = known.select(view.hidden)
     if config.unit:
