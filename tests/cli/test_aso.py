@@ -62,12 +62,13 @@ def test_several_labels(vwlite):
     assert json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--json", "-").stdout)["macro_f1"] > 0.95
 
 
-KINDS = ["top-k:2", "top-1", "multi-k:1", "multi-k:auto", "confidence", "top-k:1:v", "freq", "mask:w", "labels"]
+KINDS = ["top-k:2", "top-1", "multi-k:1", "multi-k:auto", "range:2", "pivot:4:w", "more:0:w", "confidence", "top-k:1:v"]
+KINDS += ["freq", "mask:w", "labels"]
 
 
 @pytest.mark.parametrize("aux", KINDS)
 def test_kinds_of_problems(vwlite, aux):
-    labeled = () if aux in ("freq", "mask:w", "labels") else ("--labeled", "few.vw")
+    labeled = () if aux.split(":")[0] in ("freq", "mask", "more", "labels") else ("--labeled", "few.vw")
     learn(vwlite, *labeled, "--json", "facts", data="test.vw", aux=("--aux", aux))
     shown = vwlite("aso", "inspect", "theta", "--rows", "1", "-n", "3").lines
     assert "row 1" in shown[0] and shown[1].startswith("  +  ")
@@ -193,6 +194,12 @@ def test_malformed_lines(vwlite, write, tmp_path):
         ("learn un.vw -f t --aux freq --labeled few.vw", "--labeled"),
         ("learn un.vw -f t --aux freq --multilabel", "--multilabel"),
         ("learn un.vw -f t --aux freq --dim x", "--dim"),
+        ("learn un.vw -f t --aux pivot:2", "--labeled"),
+        ("learn un.vw -f t --aux mask:w+v", "hides all features"),
+        ("learn un.vw -f t --aux pivot:99:w --labeled few.vw", "namespace w has"),
+        ("learn un.vw -f t --aux freq --where w", "NS=REGEX"),
+        ("problems un.vw", "--aux"),
+        ("problems un.vw --aux range:2", "--labeled"),
         ("learn un.vw -f t --aux freq --threads 0", "--threads"),
         ("learn un.vw -f un.vw --aux freq", "overwritten"),
         ("learn un.vw -f - --aux freq", "-f -"),
@@ -209,6 +216,22 @@ def test_malformed_lines(vwlite, write, tmp_path):
 def test_usage(vwlite, typed, said):
     learn(vwlite)
     assert said in vwlite("aso", *typed.split(), status=2).stderr
+
+
+def test_problems_are_listed_chosen_and_shown(vwlite, tmp_path, write):
+    how = ("un.vw", "--aux", "freq-k:2", "--where", "w!=ball", "--min-count", "3")
+    shown = vwlite("aso", "problems", *how, "--quiet").lines
+    assert shown[0].split() == ["kind", "problem", "positives", "features"] and len(shown) > 5
+    learn = ("aso", "learn", *how, "-f", "theta", "--quiet")
+    vwlite(*learn)
+    assert vwlite("aso", "inspect", "theta", "--problems").lines == shown
+    write("list", "\n".join([shown[0], f"-{shown[1]}", *shown[2:]]))
+    vwlite(*learn, "--problems", "list", "--json", "facts")
+    assert vwlite("aso", "inspect", "theta", "--problems", "--json", "again").lines == [shown[0], *shown[2:]]
+    assert json.loads((tmp_path / "facts").read_text())["listed"][0][1] == shown[2].split("\t")[1]
+    assert "no feature of namespace 'w' has" in vwlite(*learn, "--where", "w=zzz", status=65).stderr
+    write("list", "mask:w\tnever\t2\t3\n")
+    assert "no problem mask:w never" in vwlite(*learn, "--problems", "list", status=65).stderr
 
 
 def test_models_in_the_wrong_place(vwlite):

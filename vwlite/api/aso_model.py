@@ -53,7 +53,7 @@ class ASOModel(SolverModel):
         """Learn Theta from all rows that are not blank and have importance. Batches are read once, and are not kept.
 
         They need the names of their features (``text_format``). Labels, which are names, matter to ``aux="labels"``
-        and in ``labelled``, which top-k, multi-k and confidence need.
+        and in ``labelled``, which top-k, multi-k, confidence, range and pivot need.
 
         Raises DataError where there is no row or no problem, UsageError for batches without names, for ``aux`` that
         needs ``labelled`` and where weights need too much memory, Diverged. After an error the model is as it was.

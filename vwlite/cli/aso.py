@@ -1,4 +1,4 @@
-"""``vwlite aso``: learn, train, cotrain, apply, inspect."""
+"""``vwlite aso``: learn, problems, train, cotrain, apply, inspect."""
 
 from typing import Any
 
@@ -39,12 +39,20 @@ def command() -> None:
     """
 
 
+ABOUT_PROBLEMS = options.family(
+    "",
+    options.listed("--aux", help="Problems, of a kind described below.", metavar="KIND"),
+    options.listed("--where", help="Only examples with such a feature; NS!=REGEX: without.", metavar="NS=REGEX"),
+    options.file(Reads("labelled data"), "--labeled", help="Labelled examples, for top-k, pivot and others."),
+    click.option("--multilabel", is_flag=True, help="Their labels are lists: a,b,c."),
+)
+
+
 @command.command("learn", cls=Command, context_settings=SETTINGS, short_help="Learn Theta from unlabeled text.")
 @options.data_files
 @options.file(Writes("Theta", LOCK), "-f", "--theta", "model", required=True, help="Write Theta there.")
-@options.listed("--aux", help="Problems, of a kind described below.", metavar="KIND")
-@options.file(Reads("labelled data"), "--labeled", help="Labelled examples, for top-k, multi-k and confidence.")
-@click.option("--multilabel", is_flag=True, help="Their labels are lists: a,b,c.")
+@ABOUT_PROBLEMS
+@options.file(Reads("a list of problems"), "--problems", help="Only those of a list that aso problems wrote.")
 @options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
 @options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
 @options.options_in(LearnConfig)
@@ -65,14 +73,42 @@ def learn(**arguments: Any) -> int:
 
     freq[:NS] splits the features into two halves at random and predicts from one which of the other is the most
     frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the features of the first namespace from all
-    namespaces but those named. top-k:K[:NS] predicts, from one half (or from all but NS), the K best classes in order
-    that a classifier finds by the other; multi-k:K[:NS] the same as a set, multi-k:auto of as many as the labelled
-    examples have labels on average; confidence[:NS] the best class and the range of its score. labels takes the
-    problems that the examples' labels list: 3,17,204. Kinds may be combined.
+    namespaces but those named, mask:NS+NS the pairs of features of two namespaces. more:N[:NS] predicts which features
+    of a half, or of NS, have values above N. pivot:N[:NS] predicts, from all others, the N features that say most of
+    the labels of --labeled and are in --min-count examples of both texts. top-k:K[:NS] predicts, from one half (or
+    from all but NS), the K best classes in order that a classifier finds by the other; multi-k:K[:NS] the same as a
+    set, multi-k:auto of as many as the labelled examples have labels on average; confidence[:NS] the best class and
+    the range of its score, range:K[:NS] the same in K ranges of as many examples each. labels takes the problems that
+    the examples' labels list: 3,17,204. Kinds may be combined. NS=REGEX is of whole names.
     """
     from vwlite.cli.runs.aso import run_learn
 
     return run_learn(arguments)
+
+
+@command.command("problems", cls=Command, context_settings=SETTINGS, short_help="List problems, learn nothing.")
+@options.data_files
+@ABOUT_PROBLEMS
+@options.options_in(LearnConfig, only=("most", "least"))
+@options.options_in(SolverConfig, "Update")
+@options.options_in(TargetConfig, "Update")
+@options.options_in(SolverConfig, "Input")
+@options.bad_line_options
+@options.quiet()
+def problems(**arguments: Any) -> int:
+    """List the problems that vwlite aso learn would make of a text, without solving them.
+
+    \b
+    vwlite aso problems unlabeled.vw --aux freq-k:3 > list
+    vwlite aso learn unlabeled.vw --aux freq-k:3 --problems list -f theta
+
+    A line has, between tabs, the kind, the problem's name, the number of its positive examples and that of the
+    features it is predicted from. Of a kind that has two views, kind/1 and kind/2 are these. Put a - before a line, or
+    delete it, to leave a problem out.
+    """
+    from vwlite.cli.runs.aso import run_problems
+
+    return run_problems(arguments)
 
 
 @command.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn classes with Theta's help.")
@@ -172,6 +208,7 @@ def apply(**arguments: Any) -> int:
 @click.argument("model", type=Reads("Theta"), metavar="THETA")
 @options.count("-n", "--top", help="Show N features of either sign.", default=10, show_default=True)
 @options.count("--rows", help="Show the first N rows of each group.", default=5, show_default=True)
+@options.flag("--problems", help="List the problems that it was learned from instead.")
 @options.json_option("Write the same as JSON; - is standard output, without text.")
 def inspect(**arguments: Any) -> int:
     """Show what Theta's rows are about: their strongest positive and negative features, by name.

@@ -15,7 +15,7 @@ from vwlite.api.configs import available_cores
 from vwlite.data.row_columns import is_missing
 from vwlite.data.text_format import TextFormat
 from vwlite.sklearn.either_rows import EitherRows
-from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
+from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.config import SolverConfig
 from vwlite.solvers.aso.corpus import text_format
 
@@ -112,14 +112,14 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRo
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> ASOTransformer:
-        """Learn from n rows. ``y`` matters to ``aux`` top-k, multi-k and confidence, which need the labels of some rows
-        (None or NaN where unknown; lists, where a row has several), and to "labels", whose labels are numbers of
-        problems or lists of these. Without it lines have their own.
+        """Learn from n rows. ``y`` matters to ``aux`` top-k, multi-k, confidence, range and pivot, which need labels of
+        some rows (None or NaN where unknown; lists, where a row has several), and to "labels", whose labels are numbers
+        of problems or lists of these. Without it lines have their own.
 
         Raises ValueError, DataError where there is no row or no problem.
         """
         kinds = {read_aux(one).kind for one in listed(self.aux)}
-        supervised = not kinds.isdisjoint(SUPERVISED)
+        supervised = not kinds.isdisjoint(LABELLED)
         given = list(y) if y is not None and (supervised or "labels" in kinds) else None
         labels = None if given is None else [*map(label_word, given)]
         if labels is not None:

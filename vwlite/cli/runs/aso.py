@@ -1,6 +1,8 @@
-"""What ``vwlite aso learn``, ``train``, ``cotrain``, ``apply`` and ``inspect`` do."""
+"""What ``vwlite aso learn``, ``problems``, ``train``, ``cotrain``, ``apply`` and ``inspect`` do."""
 
+import sys
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from typing import Any
 
 from vwlite.api import configs
@@ -11,10 +13,11 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB
 from vwlite.numerals import is_count
-from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso import model_file, problem_list
 from vwlite.solvers.aso.apply import applied
-from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
+from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.classifier import train
+from vwlite.solvers.aso.conditions import read_condition
 from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import cotrain
@@ -22,29 +25,53 @@ from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagger import train_sequences
 from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.aso.topics import as_text, topics
-from vwlite.solvers.aso.train import learn
+from vwlite.solvers.aso.train import learn, prepared
 from vwlite.storage.file_lock import lock
 from vwlite.training.prediction_writer import PredictionWriter
 
 
 def run_learn(arguments: dict[str, Any]) -> int:
     config = learn_config(arguments)
-    if (arguments["labeled"] is None) != all(aux.kind not in SUPERVISED for aux in config.aux):
-        raise UsageError(f"--labeled goes with --aux {', '.join(SUPERVISED)}, and they need it")
-    if arguments["multilabel"] and not arguments["labeled"]:
-        raise UsageError("--multilabel does nothing without --labeled")
-    more = (arguments["labeled"],) if arguments["labeled"] else ()
     bar = Bar(arguments["quiet"], to_stdout=False)
     speak = (lambda line: None) if arguments["quiet"] else bar.message
     with lock(arguments["model"]), closing(bar):
-        corpus = read(arguments, paths_of(arguments))
-        labelled = read({**arguments, "bad_lines": None}, more) if more else None
+        corpus, labelled = texts_of(config, arguments)
         learned = learn(config, corpus, labelled, speak, bar.steps("passes"))
         facts = learned.facts(arguments["aux"])
         model_file.save_theta(arguments["model"], learned.theta, {**facts, "seed": arguments["seed"]})
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
     return 0
+
+
+def texts_of(config: LearnConfig, arguments: dict[str, Any]) -> tuple[Corpus, Corpus | None]:
+    """The text that problems are made of, and the labelled one where they need it. Raises UsageError."""
+    if (arguments["labeled"] is None) != all(aux.kind not in LABELLED for aux in config.aux):
+        raise UsageError(f"--labeled goes with --aux {', '.join(LABELLED)}, and they need it")
+    if arguments["multilabel"] and not arguments["labeled"]:
+        raise UsageError("--multilabel does nothing without --labeled")
+    corpus = read(arguments, paths_of(arguments))
+    more = (arguments["labeled"],) if arguments["labeled"] else ()
+    return corpus, read({**arguments, "bad_lines": None}, more) if more else None
+
+
+def run_problems(arguments: dict[str, Any]) -> int:
+    config = problem_config(arguments)
+    _, _, problems = prepared(config, *texts_of(config, arguments))
+    sys.stdout.write(problem_list.as_text(row for one in problems for row in one.listed()))
+    return 0
+
+
+def problem_config(arguments: dict[str, Any]) -> LearnConfig:
+    """What decides which problems there are."""
+    return LearnConfig(
+        aux=tuple(map(read_aux, arguments["aux"])),
+        where=tuple(map(read_condition, arguments["where"])),
+        several=arguments["multilabel"],
+        solver=solver_config({**arguments, "passes": None}),
+        target=solver_config({**arguments, "passes": TargetConfig().solver.passes}),
+        **configs.chosen(LearnConfig, arguments),
+    )
 
 
 def learn_config(arguments: dict[str, Any]) -> LearnConfig:
@@ -57,17 +84,14 @@ def learn_config(arguments: dict[str, Any]) -> LearnConfig:
             dims.append((name, int(number)))
         else:
             dim = int(number)
-    target = solver_config({**arguments, "passes": TargetConfig().solver.passes})
-    return LearnConfig(
-        aux=tuple(map(read_aux, arguments["aux"])),
+    return replace(
+        problem_config(arguments),
+        chosen=problem_list.read_list(arguments["problems"]) if arguments["problems"] else None,
         groups=tuple(tuple(text.split(",")) for text in arguments["group"]),
         dim=dim,
         dims=tuple(dims),
-        several=arguments["multilabel"],
         memory=arguments["memory"] * GIB,
         solver=solver_config(arguments),
-        target=target,
-        **configs.chosen(LearnConfig, arguments),
     )
 
 
@@ -162,9 +186,21 @@ def run_inspect(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 1 or arguments["rows"] < 1:
         raise UsageError("--top and --rows take 1 or more")
     theta, facts = model_file.load_theta(arguments["model"])
+    if arguments["problems"]:
+        return inspect_problems(arguments, facts)
     found = topics(theta, arguments["rows"], arguments["top"])
     if arguments["json_path"] != "-":
         print(as_text(found))
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**facts, "topics": found})
+    return 0
+
+
+def inspect_problems(arguments: dict[str, Any], facts: dict[str, Any]) -> int:
+    if "listed" not in facts:
+        raise UsageError(f"{arguments['model']} has no list of its problems: an earlier version learned it")
+    if arguments["json_path"] != "-":
+        sys.stdout.write(problem_list.as_text(problem_list.Listed(*row) for row in facts["listed"]))
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], facts)
     return 0

@@ -1,5 +1,6 @@
 """Auxiliary problems, made from rows without labels (Ando and Zhang 2005, section 6.2)."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,21 +10,28 @@ from vwlite.numerals import is_count
 from vwlite.solvers.aso.corpus import Vocabulary
 from vwlite.solvers.aso.rows import Rows, Targets, targets
 
-SUPERVISED = ("top-k", "multi-k", "confidence")
-KINDS = ("freq", "freq-k", "mask", "labels", *SUPERVISED)
+SUPERVISED = ("top-k", "multi-k", "confidence", "range")
+LABELLED = (*SUPERVISED, "pivot")  # need labelled examples
+NUMBERED = ("freq-k", "top-k", "multi-k", "range", "pivot", "more")  # have a number behind the kind
+KINDS = ("freq", "mask", "labels", "confidence", *NUMBERED)
+KNOWN = "freq, freq-k:K, mask:NS, more:N, pivot:N, top-k:K, multi-k:K, confidence, range:K or labels"
 EDGES = np.array([-0.5, 0.0, 0.5])  # between the ranges of confidence
 
 
 @dataclass(frozen=True, slots=True)
 class Aux:
-    """One ``--aux``: ``freq[:NS]``, ``freq-k:K[:NS]``, ``mask:NS``, ``top-k:K[:NS]``, ``multi-k:K[:NS]``,
-    ``confidence[:NS]``, ``labels``; ``top-2`` is short for ``top-k:2``. ``spaces``: namespaces named. ``k`` 0:
-    ``multi-k:auto``.
+    """One ``--aux``: ``freq[:NS]``, ``freq-k:K[:NS]``, ``mask:NS``, ``mask:NS+NS``, ``more:N[:NS]``, ``pivot:N[:NS]``,
+    ``top-k:K[:NS]``, ``multi-k:K[:NS]``, ``confidence[:NS]``, ``range:K[:NS]``, ``labels``; ``top-2`` is short for
+    ``top-k:2``. ``spaces``: namespaces named. ``k`` 0: ``multi-k:auto``. ``joint``: namespaces whose features are
+    predicted in combination. ``above``: the N of ``more``. ``text``: as it was typed.
     """
 
     kind: str
     k: int = 1
     spaces: tuple[str, ...] = ()
+    joint: tuple[str, ...] = ()
+    above: float = 0.0
+    text: str = ""
 
 
 def read_aux(text: str) -> Aux:
@@ -33,17 +41,35 @@ def read_aux(text: str) -> Aux:
         if kind.startswith(short) and is_count(kind[len(short) :]):
             kind, more = f"{short}k", [kind[len(short) :], *more]
     if kind not in KINDS:
-        known = "freq, freq-k:K, mask:NS, top-k:K, multi-k:K, confidence or labels"
-        raise UsageError(f"--aux is {known}, not {text!r}")
-    k = 1
-    if kind in ("freq-k", "top-k", "multi-k"):
-        auto = kind == "multi-k" and more[:1] == ["auto"]
-        if not auto and (not more or not is_count(more[0]) or int(more[0]) < 1):
-            raise UsageError(f"--aux {kind} takes a number, like {kind}:2{' or auto' if kind == 'multi-k' else ''}")
-        k, more = 0 if auto else int(more[0]), more[1:]
+        raise UsageError(f"--aux is {KNOWN}, not {text!r}")
+    k, above = 1, 0.0
+    if kind in NUMBERED:
+        k, above = number_of(kind, more[0] if more else "")
+        more = more[1:]
     if len(more) > 1 or (kind == "mask") > len(more) or (kind == "labels" and more):
         raise UsageError(f"--aux {text!r}: expected {kind}{':NS' if kind != 'labels' else ''}")
-    return Aux(kind, k, tuple(filter(None, more[0].split(","))) if more else ())
+    spaces = tuple(filter(None, more[0].split(","))) if more else ()
+    joint = tuple(spaces[0].split("+")) if kind == "mask" and "+" in spaces[0] else ()
+    if joint and (len(spaces) > 1 or len(joint) != 2 or not all(joint) or joint[0] == joint[1]):
+        raise UsageError(f"--aux {text!r}: expected mask:NS+NS, two namespaces")
+    return Aux(kind, k, joint or spaces, joint, above, text)
+
+
+def number_of(kind: str, text: str) -> tuple[int, float]:
+    """K and N of a kind. Raises UsageError."""
+    if kind == "more":
+        try:
+            above = float(text)
+        except ValueError:
+            above = math.nan
+        if math.isfinite(above) and above >= 0:
+            return 1, above
+        raise UsageError(f"--aux {kind} takes a number of 0 or more, like {kind}:1")
+    if kind == "multi-k" and text == "auto":
+        return 0, 0.0
+    if not is_count(text) or int(text) < (2 if kind == "range" else 1):
+        raise UsageError(f"--aux {kind} takes a number, like {kind}:2{' or auto' if kind == 'multi-k' else ''}")
+    return int(text), 0.0
 
 
 @dataclass(slots=True)
@@ -80,8 +106,9 @@ def views(aux: Aux, words: Vocabulary, seed: int) -> list[View]:
     everything = np.ones(len(words), bool)
     if aux.kind == "labels":
         return [View(everything, ~everything)]
-    if aux.kind == "mask":
-        return [View(~in_spaces(words, aux.spaces), in_spaces(words, aux.spaces[:1]))]
+    if aux.kind == "mask" or (aux.kind == "more" and aux.spaces):
+        hidden = aux.joint or (aux.spaces[:1] if aux.kind == "mask" else aux.spaces)
+        return [View(~in_spaces(words, aux.spaces), in_spaces(words, hidden))]
     if aux.kind in SUPERVISED and aux.spaces:
         one = in_spaces(words, aux.spaces)
         return [View(~one, one), View(one, ~one)]
@@ -112,24 +139,40 @@ def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int =
     return most_positive(owner[best], index[best], len(rows), words.names, most)
 
 
-def present(rows: Rows, view: View, words: Vocabulary, most: int) -> Targets:
-    """Which hidden features there are."""
-    hidden = rows.terms.keep(view.hidden[rows.terms.indices])
+def present(rows: Rows, view: View, words: Vocabulary, most: int, above: float | None = None) -> Targets:
+    """Which hidden features there are, with ``above`` those of larger values."""
+    kept = view.hidden[rows.terms.indices]
+    hidden = rows.terms.keep(kept if above is None else kept & (rows.terms.values > above))
     return most_positive(hidden.owner, hidden.indices, len(rows), words.names, most)
+
+
+def combined(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -> Targets:
+    """Which pairs of a feature of each of the two namespaces ``joint`` a row has, named ``one+other``."""
+    one, other = (rows.terms.keep(in_spaces(words, (space,))[rows.terms.indices]) for space in joint)
+    times = other.sizes[one.owner]  # each feature of the first meets all of the second
+    owner, first = np.repeat(one.owner, times), np.repeat(one.indices, times).astype(np.int64)
+    ends = np.cumsum(times)
+    second = other.indices[np.arange(len(owner)) + np.repeat(other.indptr[:-1][one.owner] - ends + times, times)]
+    pairs, codes = np.unique(first * len(words) + second, return_inverse=True)
+    names = [f"{words.names[a]}+{words.names[b]}" for a, b in zip(*np.divmod(pairs, len(words)), strict=True)]
+    return most_positive(owner, codes.reshape(-1), len(rows), names, most)
 
 
 def behaviour(aux: Aux, scores: np.ndarray, classes: list[str], most: int) -> Targets:
     """What a classifier makes of the rows: its ``scores`` float[n, classes]. Raises UsageError."""
     n, count = scores.shape
-    if aux.k > count:
+    bands, k = (aux.k, 1) if aux.kind == "range" else (len(EDGES) + 1, aux.k)
+    if k > count:
         raise UsageError(f"--aux {aux.kind}:{aux.k}: there are only {count} classes")
-    best = np.argsort(-scores, axis=1, kind="stable")[:, : aux.k]
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     row = np.arange(n)
     if aux.kind == "multi-k":
-        return most_positive(np.repeat(row, aux.k), best.reshape(-1), n, classes, most)
-    if aux.kind == "confidence":
-        band = np.searchsorted(EDGES, scores[row, best[:, 0]])
-        codes, names = best[:, 0] * 4 + band, [f"{name}@{level}" for name in classes for level in range(4)]
+        return most_positive(np.repeat(row, k), best.reshape(-1), n, classes, most)
+    if aux.kind in ("confidence", "range"):
+        top = scores[row, best[:, 0]]
+        edges = EDGES if aux.kind == "confidence" else np.quantile(top, np.arange(1, bands) / bands)
+        codes = best[:, 0] * bands + np.searchsorted(edges, top)
+        names = [f"{name}@{level}" for name in classes for level in range(bands)]
         return most_positive(row, codes, n, names, most)
     kinds, codes = np.unique(best, axis=0, return_inverse=True)
     names = [">".join(classes[place] for place in kind) for kind in kinds.tolist()]
@@ -138,4 +181,4 @@ def behaviour(aux: Aux, scores: np.ndarray, classes: list[str], most: int) -> Ta
 
 def check_problems(made: Targets, aux: Aux) -> None:
     if not made.names:
-        raise DataError(f"--aux {aux.kind} makes no problem with at least two positive examples of this text")
+        raise DataError(f"--aux {aux.text or aux.kind} makes no problem with two positive examples of this text")

@@ -11,6 +11,7 @@ from vwlite.options import Config, config, option
 
 if TYPE_CHECKING:
     from vwlite.solvers.aso.auxiliary import Aux
+    from vwlite.solvers.aso.conditions import Condition
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
 
@@ -116,6 +117,8 @@ class LearnConfig(Config):
     """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
 
     aux: tuple[Aux, ...]
+    where: tuple[Condition, ...] = ()
+    chosen: frozenset[tuple[str, str]] | None = None  # kind and name of the problems to keep; None: all
     groups: tuple[tuple[str, ...], ...] = ()  # namespaces of each group; empty: one per namespace
     dim: int = 50
     dims: tuple[tuple[str, int], ...] = ()
@@ -134,6 +137,6 @@ class LearnConfig(Config):
 
     def __post_init__(self) -> None:
         if not self.aux:
-            raise UsageError("aso learn needs --aux: freq, mask:NS, top-k:K, multi-k:K, confidence or labels")
+            raise UsageError("--aux is needed: freq, mask:NS, top-k:K or another kind of problems")
         if min(self.dim, *(h for _, h in self.dims), 1) < 1:
             raise UsageError("--dim takes numbers of 1 or more")

@@ -124,6 +124,17 @@ class Corpus:
         numbers = np.array([place[space] for space, _ in pairs], np.int32)
         return Vocabulary(keys, numbers, [name for _, name in pairs], spaces, weights)
 
+    def subset(self, keep: np.ndarray) -> "Corpus":
+        """The rows of ``keep`` (bool[n]), without tags."""
+        found = Corpus(self.policy)
+        found.book = self.book
+        sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        entries = np.repeat(keep, sizes)
+        found.parts = [(sizes[keep], keys[entries], values[entries])]
+        found.columns = [tuple(np.concatenate(column)[keep] for column in zip(*self.columns, strict=True))]
+        found.known = self.known
+        return found
+
     @property
     def label(self) -> np.ndarray:
         return np.concatenate([label for label, _ in self.columns])

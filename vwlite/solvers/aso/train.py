@@ -8,13 +8,16 @@ import numpy as np
 
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
+from vwlite.escapes import escaped
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
+    LABELLED,
     SUPERVISED,
     Aux,
     View,
     behaviour,
     check_problems,
+    combined,
     halves,
     in_spaces,
     most_frequent,
@@ -23,8 +26,11 @@ from vwlite.solvers.aso.auxiliary import (
     views,
 )
 from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
+from vwlite.solvers.aso.conditions import holding
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus, Vocabulary
+from vwlite.solvers.aso.pivots import pivots
+from vwlite.solvers.aso.problem_list import Listed, kept
 from vwlite.solvers.aso.rows import Rows, Targets, side_by_side
 from vwlite.solvers.aso.sgd import Weights, objective, solve, zero_weights
 from vwlite.solvers.aso.theta import Theta, leading, shared_features
@@ -33,10 +39,17 @@ from vwlite.training.display import Steps, no_steps
 
 @dataclass(slots=True)
 class Problems:
-    """Problems that are predicted from the same features: bool[p] ``seen``."""
+    """Problems that are predicted from the same features: bool[p] ``seen``; ``kinds``: the kind of each."""
 
     seen: np.ndarray
     made: Targets
+    kinds: list[str]
+
+    def listed(self) -> list[Listed]:
+        positives = np.bincount(self.made.positive.indices, minlength=len(self.kinds)).tolist()
+        seen = int(self.seen.sum())
+        rows = zip(self.kinds, self.made.names, positives, strict=True)
+        return [Listed(escaped(kind), escaped(name), count, seen) for kind, name, count in rows]
 
 
 @dataclass(slots=True)
@@ -54,6 +67,7 @@ class Learned:
         return {
             "aux": list(aux),
             "problems": [len(one.made.names) for one in self.problems],
+            "listed": [list(row.fields()) for one in self.problems for row in one.listed()],
             "groups": {name: values.tolist() for name, values in zip(theta.names, theta.values, strict=True)},
             "objective": self.objectives if len(self.objectives) > 1 else [],
             "examples": self.examples,
@@ -65,11 +79,7 @@ def learn(
     steps: Steps = no_steps,
 ) -> Learned:
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
-    if not len(corpus.label):
-        raise DataError("there is no example to learn from")
-    words = corpus.vocabulary(config.least, config.idf)
-    rows = corpus.rows(words, unit=False)
-    problems = make_problems(config, rows, words, corpus, labelled)
+    words, rows, problems = prepared(config, corpus, labelled)
     for one in problems:
         positives = len(one.made.positive.indices)
         say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
@@ -90,7 +100,20 @@ def learn(
         theta = decomposed(config, parts, theta, say)
         if config.iterations > 1:
             say(f"iteration {len(objectives)}: objective {total:.6g}")
-    return Learned(theta, problems, objectives, len(corpus.label))
+    return Learned(theta, problems, objectives, len(rows))
+
+
+def prepared(
+    config: LearnConfig, corpus: Corpus, labelled: Corpus | None
+) -> tuple[Vocabulary, Rows, list[Problems]]:
+    """The features, the rows that problems are made of, and the problems. Raises UsageError, DataError, Diverged."""
+    if not len(corpus.label):
+        raise DataError("there is no example to learn from")
+    if config.where:
+        corpus = holding(corpus, config.where)
+    words = corpus.vocabulary(config.least, config.idf)
+    rows = corpus.rows(words, unit=False)
+    return words, rows, make_problems(config, rows, words, corpus, labelled)
 
 
 def solved(
@@ -159,38 +182,68 @@ def make_problems(
     config: LearnConfig, rows: Rows, words: Vocabulary, corpus: Corpus, labelled: Corpus | None
 ) -> list[Problems]:
     """All problems; those that see the same features are learned together."""
-    by_seen: dict[bytes, tuple[np.ndarray, list[Targets]]] = {}
+    by_seen: dict[bytes, tuple[np.ndarray, list[Targets], list[str]]] = {}
+    unknown = set(config.chosen or ())
     for aux in config.aux:
-        for view in views(aux, words, config.solver.seed):
+        several_views = views(aux, words, config.solver.seed) if aux.kind != "pivot" else None
+        pairs = several_views or [pivot_view(config, aux, words, labelled)]
+        for number, view in enumerate(pairs, 1):
+            if not view.seen.any():
+                raise UsageError(f"--aux {aux.text} hides all features: none is left to predict from")
             made = problems_of(config, aux, view, (rows, words, corpus, labelled))
             check_problems(made, aux)
-            by_seen.setdefault(view.seen.tobytes(), (view.seen, []))[1].append(made)
-    return [Problems(seen, side_by_side(several)) for seen, several in by_seen.values()]
+            kind = f"{aux.text}/{number}" if len(pairs) > 1 else aux.text
+            unknown -= {(escaped(kind), escaped(name)) for name in made.names}
+            made = made if config.chosen is None else kept(made, kind, config.chosen)
+            if made.names:
+                _, several, kinds = by_seen.setdefault(view.seen.tobytes(), (view.seen, [], []))
+                several.append(made)
+                kinds += [kind] * len(made.names)
+    if unknown:
+        raise DataError(f"--problems: this text and these --aux have no problem {' '.join(min(unknown))}")
+    if not by_seen:
+        raise DataError("--problems leaves no problem")
+    return [Problems(seen, side_by_side(several), kinds) for seen, several, kinds in by_seen.values()]
+
+
+def labelled_rows(
+    config: LearnConfig, aux: Aux, words: Vocabulary, labelled: Corpus | None
+) -> tuple[Rows, Targets]:
+    """Rows that have a class, and their classes. Raises UsageError."""
+    if labelled is None:
+        raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(LABELLED)} are made of labelled examples")
+    own, made = labels_of(labelled, classes_in(labelled, config.several))
+    return labelled.rows(words, unit=False).take(own), made
+
+
+def pivot_view(config: LearnConfig, aux: Aux, words: Vocabulary, labelled: Corpus | None) -> View:
+    known, made = labelled_rows(config, aux, words, labelled)
+    return pivots(aux, words, known, made, config.least)
 
 
 def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targets:
     rows, words, corpus, labelled = data
     if aux.kind in ("freq", "freq-k"):
         return most_frequent(rows, view, words, config.most, aux.k)
-    if aux.kind == "mask":
-        return present(rows, view, words, config.most)
+    if aux.joint:
+        return combined(rows, words, aux.joint, config.most)
+    if aux.kind in ("mask", "pivot"):
+        return present(rows, view, words, max(config.most, aux.k))
+    if aux.kind == "more":
+        return present(rows, view, words, config.most, aux.above)
     if aux.kind == "labels":
         labels, made = labels_of(corpus, Classes.of(corpus.texts, several=True))
         return most_positive(labels[made.positive.owner], made.positive.indices, len(rows), made.names, config.most)
-    if labelled is None:
-        raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(SUPERVISED)} imitate a classifier")
-    classes = classes_in(labelled, config.several)
-    own, made = labels_of(labelled, classes)
+    known, made = labelled_rows(config, aux, words, labelled)
     if aux.k == 0:  # the mean number of labels, as in the paper's section 7.2.2
-        aux = replace(aux, k=max(1, int(len(made.positive.indices) / len(own) + 0.5)))
-    known, seen = labelled.rows(words, unit=False).take(own), rows.select(view.hidden)
-    known = known.select(view.hidden)
+        aux = replace(aux, k=max(1, int(len(made.positive.indices) / len(known) + 0.5)))
+    known, seen = known.select(view.hidden), rows.select(view.hidden)
     if config.unit:
         known, seen = known.unit(), seen.unit()
     found = fit(known, made, config.target)
-    w = np.zeros((max(int(view.hidden.sum()), len(found.w)), len(classes.names)), np.float32)
+    w = np.zeros((max(int(view.hidden.sum()), len(found.w)), len(made.names)), np.float32)
     w[: len(found.w)] = found.w
-    return behaviour(aux, Weights(w, found.v, found.bias).scores(seen), classes.names, config.most)
+    return behaviour(aux, Weights(w, found.v, found.bias).scores(seen), made.names, config.most)
 
 
 def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
@@ -201,7 +254,11 @@ def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[st
         names = [",".join(spaces) for spaces in config.groups]
         for number, spaces in enumerate(config.groups):
             base[in_spaces(words, spaces)] = number
-    split = [aux for aux in config.aux if aux.kind.startswith("freq") or (aux.kind in SUPERVISED and not aux.spaces)]
+    split = [
+        aux
+        for aux in config.aux
+        if aux.kind.startswith("freq") or (aux.kind in (*SUPERVISED, "more") and not aux.spaces)
+    ]
     if split:
         half = halves(words, config.solver.seed)
         base = np.where(base < 0, -1, 2 * base + half)
