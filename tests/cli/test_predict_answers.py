@@ -132,12 +132,12 @@ def test_models_of_named_labels(vwlite, write):
     write("d", "red |w a\nblue |w b\ngreen |w c\n" * 5)
     vwlite("l1", "d", "-f", "l", "--model", "multinomial", "--quiet")
     vwlite("aso", "train", "d", "-f", "t", "--quiet")
-    for model, shown in (("l", "--scores"), ("l", "--audit"), ("t", "--audit"), ("t", "--probabilities")):
+    for model, shown in (("l", "--scores"), ("l", "--audit"), ("t", "--audit"), ("t", "--jsonl")):
         done = vwlite("predict", "-i", model, "d", shown, status=2)
         assert f"{shown} does not go with a model of named labels" in done.stderr
     vwlite("predict", "-i", "t", "d", "-p", "p", "-r", "r")
     shown = vwlite("predict", "-i", "t", "d", "--scores").lines[0].split()
-    assert [word.partition(":")[0] for word in shown] == ["blue", "green", "red"]
+    assert [word.partition(":")[0] for word in shown] == ["red", "blue", "green", "red"]
 
 
 def test_the_log_loss_of_classes_needs_no_option_of_training(vwlite, write):

@@ -23,6 +23,7 @@ from vwlite.cli.root import SETTINGS
 )
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
+@options.count("--top", "most", help="Of scores or probabilities of named classes: the N largest.")
 @click.option(
     "--jsonl", is_flag=True, help="Predictions as JSON, an object a line: prediction and, if there is one, tag."
 )
@@ -54,7 +55,7 @@ def command(**arguments: Any) -> int:
     --max-bad-ratio (70 where features were so large that a prediction is not a finite number). Empty lines have none.
     Labels do not matter. A model of labels by name predicts these: for sequences the most likely one
     (Viterbi), whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in
-    sequences).
+    sequences); of aso train also --scores and --confidence, how far the best is above the second best.
     """
     from vwlite.cli.runs.predict import run
 

@@ -148,8 +148,11 @@ def usage(error: click.ClickException) -> str:
     """What is wrong with the command line, and where to look it up; the list of commands when nothing was typed."""
     from vwlite.cli.parser import sentence
 
-    context = getattr(error, "ctx", None)
-    command = f"vwlite {context.info_name}" if context and context.parent else "vwlite"
+    context, names = getattr(error, "ctx", None), list[str]()
+    while context and context.parent:
+        names.append(context.info_name)
+        context = context.parent
+    command = " ".join(["vwlite", *reversed(names)])
     return f"{sentence(error)} ('{command} --help' lists what there is)"
 
 

@@ -15,17 +15,17 @@ from vwlite.cli.runs.named import refuse
 from vwlite.data import block_parser
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
-from vwlite.solvers.aso import model_file
-from vwlite.solvers.aso.classifier import Target, labels_of
+from vwlite.learners.configs.base import shown_kind
+from vwlite.solvers.aso import model_file, tagged_text
+from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, shown_scores
+from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.metrics import agreement
-from vwlite.solvers.aso.tagged_text import Answers as Tagged
-from vwlite.solvers.aso.tagged_text import measured, tagged
+from vwlite.solvers.aso.metrics import measured
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 
@@ -33,10 +33,10 @@ WITHOUT = ("kind", "probabilities")
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse(*WITHOUT)
+    refuse("kind", taken=("confidence", "raw", "most"))
     target = model_file.load_target(arguments["initial"])
-    show = shown_scores if arguments["scores"] else chosen_names
-    outputs = [(arguments["predictions"], show), (arguments["raw_predictions"], shown_scores)]
+    answers = answers_for(arguments, target)
+    outputs = [(arguments["predictions"], answers), (arguments["raw_predictions"], shown_scores)]
     paths, threads = paths_of(arguments), arguments["threads"] or configs.available_cores()
     to_stdout = any(path in STDOUT for path, _ in outputs)
     with Reading(arguments["quiet"], paths, to_stdout) as reading, ExitStack() as opened:
@@ -44,7 +44,7 @@ def predict(arguments: dict[str, Any]) -> int:
         opened.enter_context(policy.keeping(arguments["bad_lines"]))
         writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
         parts = block_parser.read(paths, text_format(), threads=threads)
-        for some in tagged(tagger_of(target), parts, policy) if target.sequences else answers(target, parts, policy):
+        for some in scored(target, parts, policy):
             for writer, show in writers:
                 writer.write_bytes(some.lines(show(target, some)))
             if all(writer.broken for writer, _ in writers):
@@ -54,8 +54,25 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if any(writer.broken for writer, _ in writers) else 0
 
 
+def answers_for(arguments: dict[str, Any], target: Target) -> Answers:
+    """Raises UsageError for what does not go together, and probabilities that there are none of."""
+    kind = shown_kind(arguments)
+    if arguments["confidence"]:
+        if kind:
+            raise UsageError(f"--{kind} and --confidence do not go together: each is shown beside the names")
+        kind = "confidence"
+    if (most := arguments["most"]) is not None:
+        if kind not in ("scores", "probabilities"):
+            raise UsageError("--top goes with --scores or --probabilities")
+        if most < 1:
+            raise UsageError("--top takes 1 or more")
+    if kind == "probabilities":
+        check_probabilities(target, "--probabilities")
+    return answers_of(kind or "names", most)
+
+
 @dataclass(slots=True)
-class Answers:
+class Examples:
     """The scores of some examples, float32[n, classes], and which classes are chosen, bool alike."""
 
     scores: np.ndarray
@@ -70,62 +87,39 @@ class Answers:
         return b"".join(line + b"\n" for line in lines)
 
 
-def answers(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
+def scored(
+    target: Target, parts: Iterable[Parsed], policy: BadLines
+) -> Iterator[Examples] | Iterator[tagged_text.Answers]:
+    """The examples as they come; those of a model of sequences in whole sequences."""
+    return tagged_text.tagged(tagger_of(target), parts, policy) if target.sequences else one_by_one(target, parts, policy)
+
+
+def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Examples]:
     for part in parts:
         corpus = Corpus(policy, tags=True, names=False)
         corpus.add(policy.examine(part))
         scores = target.scores(corpus)
         if part.batch.release:
             part.batch.release()
-        yield Answers(scores, target.chosen(scores), corpus)
-
-
-def encoded(target: Target) -> list[bytes]:
-    return [name.encode("utf-8", "surrogateescape") for name in target.classes.names]
-
-
-def chosen_names(target: Target, some: Answers | Tagged) -> list[bytes]:
-    """The class of each row; with several the classes, ``-`` for none."""
-    names = encoded(target)
-    return [b",".join(names[p] for p in np.flatnonzero(row).tolist()) or b"-" for row in some.chosen]
-
-
-def shown_scores(target: Target, some: Answers | Tagged) -> list[bytes]:
-    names = encoded(target)
-    return [
-        b" ".join(b"%s:%s" % (name, f"{value:.6g}".encode()) for name, value in zip(names, row, strict=True))
-        for row in some.scores.tolist()
-    ]
+        yield Examples(scores, target.chosen(scores), corpus)
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
-    target = model_file.load_target(arguments["initial"])
+    target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
     corpus = read(arguments, paths_of(arguments), tags=target.sequences is not None)
-    if target.sequences:
-        return told(arguments, measured(tagger_of(target), corpus))
-    labelled, made = labels_of(corpus, target.classes)
-    if not len(labelled):
+    if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
-    true = np.zeros((len(labelled), len(target.classes.names)), bool)
-    true[made.positive.owner, made.positive.indices] = True
-    importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
-    chosen = target.chosen(target.scores(corpus)[labelled])
-    meant = None
-    if target.classes.several:
-        members = [len({*text.split(",")} - {""}) for text in corpus.texts]
-        meant = np.array([members[label] for label in corpus.label[labelled].tolist()])
-    return told(arguments, agreement(chosen, true, importance, meant))
-
-
-def told(arguments: dict[str, Any], report: dict[str, Any]) -> int:
-    """Print the metrics asked for, or write them as JSON. Raises UsageError for one there is not."""
-    report = choose(report, report, chosen_metrics(arguments["metrics"]))
-    report |= report.pop("conll", {})
+    if target.sequences:
+        report = tagged_text.measured(tagger_of(target), corpus)
+        report = choose(report, report, asked)
+        report |= report.pop("conll", {})
+    else:
+        report = measured(target, corpus, asked)
     if arguments["json_path"] != "-":
         print(as_table(report))
     if arguments["json_path"]:
-        write_json(arguments["json_path"], report)
+        write_json(arguments["json_path"], finite(report))
     return 0
 
 
@@ -146,11 +140,28 @@ def inspect(arguments: dict[str, Any]) -> int:
         weights = target.weights.w[:, place]
         order = np.argsort(-np.abs(weights), kind="stable")[: arguments["top"]]
         top[name] = [{"name": target.words.names[at], "weight": float(weights[at])} for at in order.tolist()]
+    shared = strongest_shared(target, arguments["top"])
     if arguments["json_path"] != "-":
         print("\n".join(f"{name:<12}{escaped(str(value))}" for name, value in facts.items()))
         for name, entries in top.items():
             shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
             print(f"{escaped(name)}: {' '.join(shown)}")
+            if shared[name]:
+                rows = (f"{escaped(row['row'])}:{row['weight']:.4g}" for row in shared[name])
+                print(f"  of Theta: {' '.join(rows)}")
     if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "top": top})
+        write_json(arguments["json_path"], {**facts, "top": top, "shared": shared})
     return 0
+
+
+def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any]]]:
+    """By class the features of Theta of the largest weights, as ``group/row``, rows from 1 on."""
+    if target.theta is None:
+        return {name: [] for name in target.classes.names}
+    groups = zip(target.theta.names, target.theta.values, strict=True)
+    names = [f"{group}/{row + 1}" for group, values in groups for row in range(len(values))]
+    orders = np.argsort(-np.abs(target.weights.v), axis=0, kind="stable")[:count].T.tolist()
+    return {
+        name: [{"row": names[at], "weight": float(weights[at])} for at in order]
+        for name, order, weights in zip(target.classes.names, orders, target.weights.v.T, strict=True)
+    }

@@ -12,7 +12,7 @@ from vwlite.storage.model_file import learner_name_of
 MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca", "cluster": "cluster"}  # by learner
 UNNAMED = {"pca": "a model of principal components", "cluster": "a model of clusters"}
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
-WITHOUT = ("confidence", "raw", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out")
+WITHOUT = ("confidence", "raw", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out", "most")
 
 
 def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:
@@ -31,8 +31,11 @@ def described(path: str) -> str:
     return UNNAMED.get(learner_name_of(path), "a model of named labels")
 
 
-def refuse(*more: str, of: str = "a model of named labels") -> None:
-    """Raises UsageError for the first typed option that such models cannot take, or that is among ``more``."""
+def refuse(*more: str, of: str = "a model of named labels", taken: tuple[str, ...] = ()) -> None:
+    """Raises UsageError for the first typed option that such models cannot take, or that is among ``more``.
+
+    Of those that some such models cannot take, these take ``taken``.
+    """
     for name in (*WITHOUT, *OF_RANKINGS, *more):
-        if name in build.typed():
+        if name in build.typed() and name not in taken:
             raise UsageError(f"{build.spelled(name)} does not go with {of}")
