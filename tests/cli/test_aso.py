@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from vwlite.solvers.aso.model_file import load_theta
+
 TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}
 
 
@@ -117,6 +119,27 @@ def test_options_of_apply_change_the_text(vwlite, change):
     assert texts[0] != texts[1] and len(texts[0].splitlines()) == len(texts[1].splitlines())
 
 
+def test_apply_keeps_the_groups_that_are_named(vwlite):
+    learn(vwlite)
+    whole = vwlite("aso", "apply", "--theta", "theta", "test.vw").lines
+    for options in (("--theta-groups", "w/2,v/1"), ("--theta-groups", "v/1", "--theta-groups", "w/2")):
+        for line, every in zip(vwlite("aso", "apply", "--theta", "theta", "test.vw", *options).lines, whole, strict=True):
+            head, *made = every.split(" |theta_")
+            kept = [part for part in made if part.startswith(("w/2 ", "v/1 "))]
+            assert line == " |theta_".join([head, *kept])
+
+
+def test_theta_as_arrays(vwlite, tmp_path):
+    learn(vwlite, "--idf", "--dim", "3", "--dim", "v/1=1")
+    vwlite("aso", "inspect", "theta", "--out", "theta.npz")
+    theta, arrays = load_theta(str(tmp_path / "theta"))[0], np.load(tmp_path / "theta.npz", allow_pickle=False)
+    assert arrays["feature"].tolist() == theta.words.names and set(arrays["namespace"]) == {"v", "w"}
+    assert [arrays["groups"][group] for group in arrays["group"]] == [theta.names[group] for group in theta.group]
+    assert (arrays["matrix"] == theta.matrix).all() and (arrays["idf"] == theta.words.idf[:-1]).all()
+    for row, values in zip(arrays["singular_values"], theta.values, strict=True):
+        assert row.tolist() == [*values, *[0] * (3 - len(values))]
+
+
 def test_apply_keeps_malformed_lines_and_refuses_text_of_others(vwlite, write):
     learn(vwlite)
     write("bad.vw", "sea |w ball\nsea x1 |w ball\n\nsea |w goal\n")
@@ -210,6 +233,8 @@ def test_malformed_lines(vwlite, write, tmp_path):
         ("apply few.vw --theta theta --theta-scale 0", "--theta-scale"),
         ("apply few.vw --theta theta --theta-dim 0", "--theta-dim"),
         ("apply few.vw --theta theta -o few.vw", "overwritten"),
+        ("apply few.vw --theta theta --theta-groups v/1,x", "no group 'x'"),
+        ("inspect theta --out theta", "overwritten"),
         ("train few.vw -f m --json m", "same name"),
     ],
 )

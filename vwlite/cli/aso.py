@@ -207,6 +207,7 @@ def apply(**arguments: Any) -> int:
 @command.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what Theta's rows are about.")
 @click.argument("model", type=Reads("Theta"), metavar="THETA")
 @options.count("-n", "--top", help="Show N features of either sign.", default=10, show_default=True)
+@options.file(Writes("arrays"), "--out", help="Write Theta as NumPy arrays, X.npz.")
 @options.count("--rows", help="Show the first N rows of each group.", default=5, show_default=True)
 @options.flag("--problems", help="List the problems that it was learned from instead.")
 @options.json_option("Write the same as JSON; - is standard output, without text.")
@@ -216,7 +217,8 @@ def inspect(**arguments: Any) -> int:
     \b
     vwlite aso inspect theta --rows 5
 
-    A feature is shown in the row where it counts most.
+    A feature is shown in the row where it counts most. --out writes for each feature its name, namespace, group (its
+    place in groups, -1 for none), row of the matrix and weight (idf), and the groups' singular values.
     """
     from vwlite.cli.runs.aso import run_inspect
 

@@ -21,6 +21,7 @@ from vwlite.solvers.aso.conditions import read_condition
 from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import cotrain
+from vwlite.solvers.aso.export import write_arrays
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagger import train_sequences
 from vwlite.solvers.aso.theta import Theta
@@ -187,7 +188,11 @@ def run_inspect(arguments: dict[str, Any]) -> int:
         raise UsageError("--top and --rows take 1 or more")
     theta, facts = model_file.load_theta(arguments["model"])
     if arguments["problems"]:
+        if arguments["out"]:
+            raise UsageError("--problems and --out do not go together: drop one")
         return inspect_problems(arguments, facts)
+    if arguments["out"]:
+        write_arrays(arguments["out"], theta)
     found = topics(theta, arguments["rows"], arguments["top"])
     if arguments["json_path"] != "-":
         print(as_text(found))

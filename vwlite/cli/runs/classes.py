@@ -91,7 +91,9 @@ def scored(
     target: Target, parts: Iterable[Parsed], policy: BadLines
 ) -> Iterator[Examples] | Iterator[tagged_text.Answers]:
     """The examples as they come; those of a model of sequences in whole sequences."""
-    return tagged_text.tagged(tagger_of(target), parts, policy) if target.sequences else one_by_one(target, parts, policy)
+    if target.sequences:
+        return tagged_text.tagged(tagger_of(target), parts, policy)
+    return one_by_one(target, parts, policy)
 
 
 def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Examples]:

@@ -21,6 +21,7 @@ def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: App
     A group GROUP has a namespace ``theta_GROUP``, its features are numbered from 0, and those of value 0 are left out.
     Raises DataError for text that has no feature of Theta, and as ``policy`` does.
     """
+    theta = theta.only(config.groups) if config.groups else theta
     theta = theta.cut(config.dim) if config.dim else theta
     held: list[bytes] = []  # until a feature is known
     known, lines, examples = 0, 0, 0

@@ -110,6 +110,10 @@ class ApplyConfig(Config):
         key="unit", shown="yes",
     )
     dim: int | None = option(None, "Rows of each group.", spelled=("--theta-dim",), key="dim", low=1, shown="all")
+    groups: tuple[str, ...] = option(
+        (), "Groups of Theta to keep.", spelled=("--theta-groups",), key="groups", metavar="A,B",
+        shown="all",
+    )
 
 
 @config

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vwlite.errors import UsageError
 from vwlite.solvers.aso.corpus import Vocabulary
 from vwlite.solvers.aso.rows import Rows
 from vwlite.solvers.aso.sgd import Weights
@@ -24,6 +25,22 @@ class Theta:
     def cut(self, h: int) -> "Theta":
         """Theta with the first ``h`` rows of each group."""
         return replace(self, matrix=self.matrix[:, :h], values=[values[:h] for values in self.values])
+
+    def only(self, groups: tuple[str, ...]) -> "Theta":
+        """Theta with these groups, in its own order; ``A,B`` that is no group is two.
+
+        Raises UsageError for one that is not there.
+        """
+        asked = [[text] if text in self.names else text.split(",") for text in groups]
+        groups = tuple(name for part in asked for name in part)
+        if missing := [name for name in groups if name not in self.names]:
+            raise UsageError(f"Theta has no group {missing[0]!r} (there are {', '.join(self.names)})")
+        kept = [number for number, name in enumerate(self.names) if name in groups]
+        place = np.full(len(self.names) + 1, -1, np.int32)
+        place[kept] = np.arange(len(kept))
+        values = [self.values[number] for number in kept]
+        matrix = self.matrix[:, : max(map(len, values))]
+        return Theta(self.words, place[self.group], matrix, [self.names[number] for number in kept], values)
 
     def project(self, rows: Rows, words: Vocabulary, scale: float, unit: bool = True) -> np.ndarray:
         """float32[n, sum of h]: ``Theta x`` of each group, scaled to length ``scale`` (or by it, without ``unit``)."""
