@@ -123,7 +123,8 @@ def test_apply_keeps_the_groups_that_are_named(vwlite):
     learn(vwlite)
     whole = vwlite("aso", "apply", "--theta", "theta", "test.vw").lines
     for options in (("--theta-groups", "w/2,v/1"), ("--theta-groups", "v/1", "--theta-groups", "w/2")):
-        for line, every in zip(vwlite("aso", "apply", "--theta", "theta", "test.vw", *options).lines, whole, strict=True):
+        shown = vwlite("aso", "apply", "--theta", "theta", "test.vw", *options).lines
+        for line, every in zip(shown, whole, strict=True):
             head, *made = every.split(" |theta_")
             kept = [part for part in made if part.startswith(("w/2 ", "v/1 "))]
             assert line == " |theta_".join([head, *kept])
@@ -132,7 +133,9 @@ def test_apply_keeps_the_groups_that_are_named(vwlite):
 def test_theta_as_arrays(vwlite, tmp_path):
     learn(vwlite, "--idf", "--dim", "3", "--dim", "v/1=1")
     vwlite("aso", "inspect", "theta", "--out", "theta.npz")
-    theta, arrays = load_theta(str(tmp_path / "theta"))[0], np.load(tmp_path / "theta.npz", allow_pickle=False)
+    theta = load_theta(str(tmp_path / "theta"))[0]
+    with np.load(tmp_path / "theta.npz", allow_pickle=False) as file:
+        arrays = dict(file)
     assert arrays["feature"].tolist() == theta.words.names and set(arrays["namespace"]) == {"v", "w"}
     assert [arrays["groups"][group] for group in arrays["group"]] == [theta.names[group] for group in theta.group]
     assert (arrays["matrix"] == theta.matrix).all() and (arrays["idf"] == theta.words.idf[:-1]).all()

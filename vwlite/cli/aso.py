@@ -12,6 +12,7 @@ from vwlite.solvers.aso.config import (
     ApplyConfig,
     CotrainConfig,
     LearnConfig,
+    SelectionConfig,
     SolverConfig,
     TargetConfig,
     ThresholdConfig,
@@ -118,8 +119,10 @@ def problems(**arguments: Any) -> int:
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
 @options.options_in(ThresholdConfig)
 @options.options_in(TargetConfig)
+@options.options_in(SelectionConfig)
 @options.options_in(SolverConfig, passes={"default": TargetConfig().solver.passes})
 @options.usual_memory_option
+@options.options_in(SelectionConfig, "Choice")
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SequenceConfig, "Sequences")
@@ -131,11 +134,13 @@ def train(**arguments: Any) -> int:
 
     \b
     vwlite aso train labeled.vw --theta theta -f model
+    vwlite aso train labeled.vw --theta theta --folds 5 --vary 'theta-scale 0.1|0.3|1' -f model
     vwlite evaluate -i model test.vw
 
     The label is the name of the class; with --multilabel a list of names, and all labels of scores above 0 are given
     or, with --threshold tuned, above the cut of each label that is best in five folds. Weights of Theta's features are
-    not regularised.
+    not regularised. --folds tries all combinations of the values of --vary, and doing without Theta, and learns with
+    the best: theta-scale, theta-dim, lambda, learning_rate, passes and loss_function can vary.
 
     With --sequences an empty line ends a sequence, and the labels of a sequence are chosen together. --decode none
     takes the best label of each example; bio the labels with the largest sum of scores in which I-X follows B-X or

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.api import configs
+from vwlite.cli import build
 from vwlite.cli.console import Bar, Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.data import block_parser
@@ -18,10 +19,18 @@ from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.conditions import read_condition
-from vwlite.solvers.aso.config import ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import (
+    ApplyConfig,
+    CotrainConfig,
+    LearnConfig,
+    SelectionConfig,
+    SolverConfig,
+    TargetConfig,
+)
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import cotrain
 from vwlite.solvers.aso.export import write_arrays
+from vwlite.solvers.aso.selection import read_vary, select
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagger import train_sequences
 from vwlite.solvers.aso.theta import Theta
@@ -163,24 +172,57 @@ def run_cotrain(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def run_train(arguments: dict[str, Any]) -> int:
-    (config, theta), several, memory = target_of(arguments), arguments["multilabel"], arguments["memory"] * GIB
-    how, tuned = SequenceConfig(**configs.chosen(SequenceConfig, arguments)), arguments["threshold"] == "tuned"
-    if how.sequences and several:
+def check_train(sequences: bool, several: bool, tuned: bool, by_folds: bool) -> None:
+    """Raises UsageError for what does not go together."""
+    if sequences and several:
         raise UsageError("--sequences has one label for each example: drop --multilabel")
+    if sequences and by_folds:
+        raise UsageError("--folds parts single examples, not sequences: drop it, or --sequences")
     if tuned and not several:
         raise UsageError("--threshold tuned is for lists of labels: give --multilabel")
-    with lock(arguments["model"]):
+
+
+def run_train(arguments: dict[str, Any]) -> int:
+    (config, theta), several, memory = target_of(arguments), arguments["multilabel"], arguments["memory"] * GIB
+    selection, how = selection_of(arguments), SequenceConfig(**configs.chosen(SequenceConfig, arguments))
+    tuned, chosen = arguments["threshold"] == "tuned", {}
+    check_train(how.sequences, several, tuned, bool(selection.folds))
+    bar = Bar(arguments["quiet"], to_stdout=False)
+    with lock(arguments["model"]), closing(bar):
         corpus = read(arguments, paths_of(arguments), tags=how.sequences)
+        if selection.folds:
+            found = select(corpus, theta, config, selection, several, bar.steps("trainings"))
+            for line in () if arguments["quiet"] else found.said():
+                bar.tell(line)
+            chosen = {"selection": found.facts(selection.folds)}
+            config, theta = found.chosen.config, theta if found.chosen.dim else None
+            selection = replace(selection, dim=found.chosen.dim)
+        theta = theta.cut(selection.dim) if theta and selection.dim else theta
         if how.sequences:
             target = train_sequences(corpus, theta, config, how, memory)
         else:
             target = train(corpus, theta, config, several, memory, tuned)
-        facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names}
+        facts = {"examples": int((corpus.label >= 0).sum()), "classes": target.classes.names, **chosen}
         model_file.save_target(arguments["model"], target, facts)
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
     return 0
+
+
+def selection_of(arguments: dict[str, Any]) -> SelectionConfig:
+    """Raises UsageError for options that would do nothing."""
+    config = SelectionConfig(**configs.chosen(SelectionConfig, arguments))
+    if config.dim and not arguments["theta"]:
+        raise UsageError("--theta-dim does nothing without --theta")
+    if config.vary and not config.folds:
+        raise UsageError("--vary does nothing without --folds")
+    if config.folds and not config.vary and not arguments["theta"]:
+        raise UsageError("--folds has nothing to choose without --vary or --theta")
+    declared = {**TargetConfig.OPTIONS, **SolverConfig.OPTIONS, "theta_dim": SelectionConfig.OPTIONS["dim"]}
+    for name in read_vary(config.vary, bool(arguments["theta"])):
+        if (key := declared[name].key or name) in build.typed():
+            raise UsageError(f"{build.spelled(key)} is given and varied: drop one")
+    return config
 
 
 def run_inspect(arguments: dict[str, Any]) -> int:

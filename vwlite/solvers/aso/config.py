@@ -79,6 +79,20 @@ class ThresholdConfig(Config):
     )
 
 
+@config
+class SelectionConfig(Config):
+    """How ``aso train`` chooses options. ``folds`` None: it does not; ``vary``: texts for ``selection.read_vary``."""
+
+    folds: int | None = option(None, "Choose options by so many folds of cross-validation.", low=2, section="Choice")
+    vary: tuple[str, ...] = option(
+        (), "Values to choose from, as in 'theta-scale 0.1|0.3|1'; no Theta is always tried.", section="Choice",
+        metavar="'OPTION A|B'", needs=("folds",),
+    )
+    dim: int | None = option(
+        None, "Rows of each group of Theta.", spelled=("--theta-dim",), key="dim", low=1, shown="all",
+    )
+
+
 SELECTIONS = ("prior", "confidence")
 
 

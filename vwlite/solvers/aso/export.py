@@ -14,10 +14,10 @@ def write_arrays(path: str, theta: Theta) -> None:
 
 
 def arrays_of(theta: Theta) -> dict[str, np.ndarray]:
-    """``feature`` and ``namespace`` str[p], ``group`` int32[p], ``matrix`` float32[p, widest h], ``groups`` str[groups].
+    """``feature`` and ``namespace`` str[p], ``group`` int32[p], ``matrix`` float32[p, widest h], ``groups`` str[g].
 
     ``group`` is a place in ``groups``, -1 for none; a group's h columns of the matrix come first, the others are 0.
-    ``singular_values`` float64[groups, widest h] likewise. With ``idf`` float32[p] its weights, and ``idf_unknown``
+    ``singular_values`` float64[g, widest h] likewise. With ``idf`` float32[p] its weights, and ``idf_unknown``
     that of features that are not here.
     """
     words = theta.words
