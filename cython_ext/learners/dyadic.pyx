@@ -1,13 +1,14 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport INFINITY, exp, expm1, isfinite, isnan, pow, sqrt
+from libc.math cimport INFINITY, isfinite, isnan
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport expand
-from learners.dyadic_flow cimport Component, Flow, Step, flow_step, importance_to_flip, safe_exp
+from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, safe_exp
 from features.namespace_groups cimport Rows
-from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector, read_vector, start_value
+from learners.dyadic_moves cimport add_side, can_move, component_of, decayed_rate, vector_changes
+from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector, start_value
 from losses.links cimport apply_link
 from losses.loss_types cimport Loss, LossParams, read_params
 from losses.losses cimport get_loss
@@ -57,43 +58,23 @@ cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const
     return &s.group[index]
 
 
-cdef inline void add_side(Learner *m, DyadicScratch *work, size_t pair, int which, const uint32_t *index, const float *value,
-                          size_t size, size_t *used, uint32_t mask) noexcept nogil:
-    """Add one side of the component being built; its features are copied, and those that share a slot are merged."""
-    cdef size_t i, rank = m.latent[pair][which].rank
-    cdef Side *side = &work.side[2 * work.components + which]
-    side.latent = &m.latent[pair][which]
-    side.index, side.value = work.index + used[0], work.value + used[0]
-    for i in range(size):
-        side.index[i] = index[i] & mask
-        side.value[i] = value[i]
-    side.size = merge_slots(side.index, side.value, size)
-    side.vector = work.vector + (2 * work.components + which) * rank
-    used[0] += side.size
-    read_vector(side)
-    for i in range(rank):
-        side.vector[i] += m.offset
+cdef inline void add_shifted(Learner *m, DyadicScratch *work, size_t pair, int which, const uint32_t *index,
+                             const float *value, size_t size, size_t *used, uint32_t mask) noexcept nogil:
+    """``add_side``, with the offset in the vector."""
+    cdef size_t i
+    cdef double *vector = work.vector + (2 * work.components + which) * m.latent[pair][which].rank
+    add_side(work, &m.latent[pair][which], which, index, value, size, used, mask)
+    for i in range(m.latent[pair][which].rank):
+        vector[i] += m.offset
 
 
 cdef inline void close_component(DyadicScratch *work, size_t rank) noexcept nogil:
-    """Keep the component unless a side is all zeros: such a component never changes and contributes a constant."""
-    cdef Side *a = &work.side[2 * work.components]
-    cdef Side *b = a + 1
-    cdef Component *c = &work.component[work.components]
-    cdef double root, sum, difference
-    cdef size_t d
-    if a.square <= 0 or b.square <= 0 or not isfinite(a.square * b.square):
-        return
-    c.omega = sqrt(a.square) * sqrt(b.square)
-    c.kappa = sqrt(a.square / b.square)
-    root = sqrt(c.kappa)
-    c.plus = c.minus = 0
-    for d in range(rank):
-        sum = a.vector[d] / root + b.vector[d] * root
-        difference = a.vector[d] / root - b.vector[d] * root
-        c.plus += sum * sum
-        c.minus += difference * difference
-    work.components += 1
+    """Keep the component if it can change."""
+    cdef const Side *a = &work.side[2 * work.components]
+    cdef const Side *b = a + 1
+    if can_move(a, b):
+        work.component[work.components] = component_of(a.vector, b.vector, a.square, b.square, rank)
+        work.components += 1
 
 
 cdef inline bint repeats_slot(const Group *group, DyadicScratch *work, uint32_t mask) noexcept nogil:
@@ -130,8 +111,8 @@ cdef inline int make_components(Learner *m, DyadicScratch *work, uint32_t mask) 
         if a == NULL or b == NULL:
             continue
         for i in range(a.size if m.positional else 1):
-            add_side(m, work, pair, 0, a.index + i, a.value + i, 1 if m.positional else a.size, &used, mask)
-            add_side(m, work, pair, 1, b.index + i, b.value + i, 1 if m.positional else b.size, &used, mask)
+            add_shifted(m, work, pair, 0, a.index + i, a.value + i, 1 if m.positional else a.size, &used, mask)
+            add_shifted(m, work, pair, 1, b.index + i, b.value + i, 1 if m.positional else b.size, &used, mask)
             close_component(work, rank)
     return OK
 
@@ -145,40 +126,22 @@ cdef inline double dot_products(const DyadicScratch *work) noexcept nogil:
 
 
 cdef inline double step_rate(const Learner *m) noexcept nogil:
-    """The current learning rate: decayed by passes and, unless power_t is 0, by ``(t0 / (t0 + t))^power_t`` within them.
-
-    With power_t 0 it is multiplied by ``sqrt(t1 / (t1 + t))`` in the first pass.
-    """
-    cdef double t1 = m.first_pass_t
-    if m.power_t == 0:
-        return m.scalars[RATE_NOW] * (sqrt(t1 / (t1 + m.scalars[TIME])) if t1 > 0 and m.scalars[LATER] == 0 else 1)
-    return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
-
-
-cdef inline double growth(double exponent, double fade) noexcept nogil:
-    """e^-fade (e^way - 1), without overflow in between."""
-    return exp(-fade) * expm1(exponent) if exponent < 1 else safe_exp(exponent - fade) - exp(-fade)
+    """The current learning rate."""
+    cdef double t1 = m.first_pass_t if m.scalars[LATER] == 0 else 0
+    return decayed_rate(m.scalars[RATE_NOW], m.scalars[TIME], t1, m.power_t, m.initial_t)
 
 
 cdef inline void move_components(const Learner *m, DyadicScratch *work, const Flow *flow, const Step *step) noexcept nogil:
     """Move the vectors of both sides of every component to the end of the flow."""
-    cdef size_t i, d, rank = m.latent[0][0].rank
-    cdef double grow, fall, root, sum, difference, exponent
+    cdef size_t i, rank = m.latent[0][0].rank
     cdef double fade = flow.rate * flow.decay * step.h, decay = safe_exp(-fade)
     cdef Side *left
     cdef Side *right
     for i in range(work.components):
         left, right = &work.side[2 * i], &work.side[2 * i + 1]
-        exponent = work.component[i].omega * step.s
-        grow, fall = 0.5 * growth(exponent, fade), 0.5 * growth(-exponent, fade)
-        root = sqrt(work.component[i].kappa)
-        for d in range(rank):                            # the terms of plus shrink by e^-exponent, those of minus grow
-            sum = (left.vector[d] / root + right.vector[d] * root) * fall
-            difference = (left.vector[d] / root - right.vector[d] * root) * grow
-            left.vector[d] = root / left.square * (sum + difference)
-            work.change[d] = (sum - difference) / (right.square * root)
+        vector_changes(&work.component[i], step.s, fade, left.square, right.square, rank, left.vector, right.vector)
         move_vector(left, left.vector, decay, (decay - 1) * m.offset / left.square)
-        move_vector(right, work.change, decay, (decay - 1) * m.offset / right.square)
+        move_vector(right, right.vector, decay, (decay - 1) * m.offset / right.square)
 
 
 cdef inline Flow open_flow(Learner *m, DyadicScratch *work, double linear, float y) noexcept nogil:
@@ -378,20 +341,19 @@ def read_vectors(state, config, pair_and_side, const uint32_t[::1] slots, float[
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; see ``learners/gd.pyx``."""
     cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1], opened
+    cdef bint learning = end_and_mode[1]
     cdef Learner m = open_learner(state, config, plan)
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef DyadicScratch work[2]
-    cdef int status = NO_MEMORY
+    cdef int status
     if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
         raise ValueError("table, plan and batch do not belong together")
-    opened = open_work(&work[0], m.latent[0][0].rank)
-    opened = open_work(&work[1], m.latent[0][0].rank) and opened
-    if opened:
-        with nogil:
-            status = run(&m, &rows, &native_plan, &out, &begin, end, learning, work)
+    open_work(&work[0])
+    open_work(&work[1])
+    with nogil:
+        status = run(&m, &rows, &native_plan, &out, &begin, end, learning, work)
     close_work(&work[0])
     close_work(&work[1])
     return status, begin

@@ -1,7 +1,7 @@
 """Scratch memory for the update of one row by a dyadic model."""
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 
 from learners.dyadic_flow cimport Component
 from learners.latent_vectors cimport Side
@@ -13,7 +13,6 @@ cdef struct DyadicScratch:
     uint32_t *index               # (capacity,) slots of all sides, concatenated
     float *value                  # (capacity,) their values
     double *vector                # (capacity, rank) sums of the sides' latent vectors
-    double *change                # (rank,)
     Side *side                    # (capacity, 2)
     Component *component          # (capacity,)
     size_t capacity
@@ -21,7 +20,7 @@ cdef struct DyadicScratch:
     bint repeats                  # rank 0: a slot is repeated on a side, so the components are not independent
 
 
-cdef inline bint open_work(DyadicScratch *work, size_t rank) noexcept nogil:
+cdef inline void open_work(DyadicScratch *work) noexcept nogil:
     open_scratch(&work.row)
     work.capacity = work.components = 0
     work.index = NULL
@@ -29,8 +28,6 @@ cdef inline bint open_work(DyadicScratch *work, size_t rank) noexcept nogil:
     work.vector = NULL
     work.side = NULL
     work.component = NULL
-    work.change = <double *>calloc(rank, sizeof(double))
-    return work.change != NULL
 
 
 cdef inline void drop_arrays(DyadicScratch *work) noexcept nogil:
@@ -44,7 +41,6 @@ cdef inline void drop_arrays(DyadicScratch *work) noexcept nogil:
 cdef inline void close_work(DyadicScratch *work) noexcept nogil:
     close_scratch(&work.row)
     drop_arrays(work)
-    free(work.change)
 
 
 cdef inline bint reserve(DyadicScratch *work, size_t capacity, size_t rank) noexcept nogil:
