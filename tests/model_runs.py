@@ -46,6 +46,8 @@ RUNS = [
     ("--oaa 3 --average", CLASSES),
     ("--multiclass 3", CLASSES),
     ("--multiclass 3 --average", CLASSES),
+    ("--multiclass 3 --dotproduct ui --rank 2", CLASSES),
+    ("--multiclass 3 --dotproduct ui --rank 2 --passes 4 --lfl-loss mse", CLASSES),
     ("--log_multi 3", CLASSES),
     ("--ect 3", CLASSES),
     ("--filter_tree 3", CLASSES),

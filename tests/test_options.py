@@ -158,7 +158,7 @@ def test_bounds_in_words(declared, text):
 def test_a_learner_is_asked_for_by_options_that_there_are():
     asked = [name for config in config_classes() for name in config.asked_by]
     assert len(asked) == len(set(asked)) and set(asked) <= {param.name for param in train.params}
-    assert {config.learner for config in config_classes() if not config.asked_by} == {"gd", "class_learners"}
+    assert {config.learner for config in config_classes() if not config.asked_by} == {"gd", "class_learners", "lfl"}
 
 
 def test_the_defaults_in_words_are_those_of_the_learner():

@@ -32,6 +32,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "active": (["--active --simulation --loss_function logistic", "--confidence"], [-1, 1]),
     "lrq": (["--lrq ua2"], [-1, 1]),
     "dyadic": (["--dotproduct ua --rank 2 --decay_learning_rate 1"], [-1, 1]),
+    "lfl": (["--dotproduct ua --rank 2 --decay_learning_rate 1 --multiclass 3"], [1, 2, 3]),
 }
 OF_GROUPS = {"ldf": ["--csoaa_ldf m", "--csoaa_ldf mc", "--wap_ldf m"]}  # whose data are text only
 CASES = [(options, labels) for asked, labels in LEARNERS.values() for options in asked]

@@ -25,6 +25,7 @@ MODELS = {
     "log": ("classes", "--log_multi 3"),
     "ect": ("classes", "--ect 3"),
     "dyadic": ("two", "--dotproduct ab --rank 2"),
+    "lfl": ("classes", "--multiclass 3 --dotproduct ab --rank 2"),
     "lrq": ("two", "--lrq ab2"),
     "groups": ("groups", "--csoaa_ldf m"),
     "short": ("two", "--predict_only_model"),

@@ -64,6 +64,8 @@ RUNS = {
     "multinomial": "--multiclass 3 --loss_function multinomial --passes 3 --holdout_off",
     "one against all": "--multiclass 3 --loss_function logistic --passes 3",
     "hinge of classes": "--multiclass 3 --loss_function crammer_singer --passes 3 --holdout_off",
+    "labels with vectors": "--multiclass 3 --dotproduct ui --rank 2 --passes 3",
+    "labels with vectors, held out": "--multiclass 3 --dotproduct ui --rank 2 --passes 3 --lfl-loss mse --holdout_off",
     "tree": "--filter_tree 3 --loss_function hinge --passes 3 --decay_learning_rate 0.5",
     "tree of coins": "--filter_tree 3 --coin --passes 2",
     "tree of factors": "--filter_tree 3 --lrq ui2 --lrqdropout --passes 2 --holdout_off",

@@ -165,7 +165,6 @@ def test_a_sample_of_classes_learns_each_example(vwlite, write, tmp_path):
         ("--oaa 3 --csoaa 3", "do not go together"),
         ("--oaa 3 --dotproduct ab --oaa_subsample 1", "--oaa_subsample does not go with --dotproduct"),
         ("--multilabel_oaa 3 --sequential --lrq ab2", "--sequential does not go with --lrq"),
-        ("--multiclass 3 --dotproduct ab", "do not go together"),
         ("--named_labels a,b", "--named_labels needs --oaa or --csoaa or --multilabel_oaa"),
         ("--oaa 2 --named_labels a,,b", "has an empty name"),
         ("--oaa 3 --oaa_subsample 3", "takes 1 to one less than the classes"),

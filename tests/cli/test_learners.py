@@ -31,6 +31,7 @@ OF_CLASSES = [
     "--filter_tree 3 --lrq ui2",
     "--filter_tree 3 --lrq ui2 --lrqdropout",
     "--filter_tree 3 --dotproduct ui --rank 2 --no-shuffle",
+    "--multiclass 3 --dotproduct ui --rank 2 --no-shuffle",
     "--oaa 3 --lrq ui2",
     "--oaa 3 --lrq ui2 --lrqdropout --loss_function logistic",
     "--oaa 3 --dotproduct ui --rank 2 --no-shuffle --loss_function logistic",

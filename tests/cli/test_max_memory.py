@@ -24,6 +24,7 @@ def data(write):
         ("--multiclass 3", 8.5),
         ("--multiclass 3 --average", 21),
         ("--dotproduct ab --rank 3", 36),
+        ("--multiclass 3 --dotproduct ab --rank 2", 20),
         ("--filter_tree 5", 64),
     ],
 )

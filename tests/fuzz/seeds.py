@@ -18,6 +18,7 @@ from vwlite.learners.configs.ect import EctConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.ksvm import KsvmConfig
+from vwlite.learners.configs.lfl import LflConfig
 from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.multiline import MultilineConfig
@@ -76,6 +77,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=7, random_features="rbf:64", fold=64), GdConfig(), text),
             (FeatureConfig(bits=6), PerClassConfig(oaa=3, indexing=1), classes),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), classes),
+            (FeatureConfig(bits=4, dotproduct=("ab",)), LflConfig(multiclass=3, indexing=1, rank=2), classes),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),

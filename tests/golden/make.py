@@ -35,6 +35,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "csoaa": ("costs", "train", *BITS, "--csoaa", "3"),
     "multilabel": ("lists", "train", *BITS, "--multilabel_oaa", "3"),
     "multiclass": ("classes", "train", *BITS, "--multiclass", "3"),
+    "lfl": ("classes", "train", *BITS, "--multiclass", "3", "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
     "ect": ("classes", "train", *BITS, "--ect", "3"),
     "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),

@@ -40,6 +40,7 @@ CLASSES = (
 )
 OTHERS = {"--csoaa 3": "1:{0} 2:0.5", "--multilabel_oaa 3": "{0},2", "--csoaa_ldf m": "{0}:{0}"}  # their labels
 DYADIC = "--dotproduct ui --no-shuffle --decay_learning_rate 1"
+LFL = f"{DYADIC} --multiclass 3 --rank 2"
 
 
 def content(path):
@@ -47,9 +48,9 @@ def content(path):
     return {name: memoryview(getattr(array, "values", array)).tobytes() for name, array in arrays.items()}
 
 
-@pytest.mark.parametrize("options", [*NUMBERS, *CLASSES, *OTHERS, DYADIC])
+@pytest.mark.parametrize("options", [*NUMBERS, *CLASSES, *OTHERS, DYADIC, LFL])
 def test_halves_give_the_whole(options, run_here, files):
-    label = OTHERS.get(options, "{1}" if options in CLASSES else "{0}")
+    label = OTHERS.get(options, "{1}" if options in (*CLASSES, LFL) else "{0}")
     for name in ("all", "first", "second"):
         lines = (files / f"{name}.vw").read_text().splitlines(keepends=True)
         lines = [f"{label.format(line[0], int(line[0]) + 1)} {line[2:]}" for line in lines]
@@ -109,6 +110,9 @@ OF_SHAPE = {
     "--oaa 3": ("--oaa 4", "--oaa 4 contradicts model, which was made with --oaa 3"),
     "--oaa 4": ("--csoaa 3", "--csoaa 3 contradicts model, which was made without it"),
     "--multiclass 3": ("--multiclass 5", "--multiclass 5 contradicts model, which was made with --multiclass 3"),
+    "--multiclass 3 --dotproduct ui": (
+        "--base-label 1 --indexing 1", "--base-label 1 contradicts model, which was made without it",
+    ),
     "--filter_tree 3": ("--filter_tree 4", "--filter_tree 4 contradicts model, which was made with --filter_tree 3"),
     "--ect 3": ("--ect 3 --error 2", "--error 2 contradicts model, which was made without it"),
     "-b 10": ("--filter_tree 3", "--filter_tree is no option of the model's learner, gd"),

@@ -17,6 +17,7 @@ from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
 from vwlite.learners.prediction_limits import with_free_bound
 
 if TYPE_CHECKING:
+    from vwlite.learners.configs.base import LearnerConfig
     from vwlite.learners.configs.dyadic import DyadicConfig
 
 OF_CLASSES_OF_ANY = ("named_labels", "indexing")
@@ -67,7 +68,8 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
     for name in changes:
         if name not in known:
-            reason = "does not go with --dotproduct" if own else f"needs {needed_by(name)}"
+            asking = " and ".join(f"--{one}" for one in kind.asked_together) or "--dotproduct"
+            reason = f"does not go with {asking}" if own else f"needs {needed_by(name)}"
             raise UsageError(f"--{name} {reason}")
     return kind(loss=loss, **own, **{**defaults, **changes})
 
@@ -104,20 +106,29 @@ def wants_class_learners(options: dict[str, Any]) -> bool:
 
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
-    asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
+    asked = asked_for(options)
     included = {name for kind in asked for name in kind.includes}
     asked = [kind for kind in asked if kind.learner not in included]
     upper_first = sorted(asked, key=lambda kind: kind.is_base)
     if len(asked) == 2 and goes_over(*(kind.learner for kind in upper_first)):
         return cast("type[GdConfig]", config_class(OVER.join(kind.learner for kind in upper_first)))
     if len(asked) > 1:
-        typed = [(kind, f"--{name}") for kind in asked for name in kind.asked_by if name in options]
+        typed = [
+            (kind, f"--{name}") for kind in asked for name in (*kind.asked_by, *kind.asked_together) if name in options
+        ]
         reasons = dict.fromkeys(f"; with {option} {kind.alone}" for kind, option in typed if kind.alone)
         raise UsageError(f"{' and '.join(option for _, option in typed)} do not go together{''.join(reasons)}")
     return cast("type[GdConfig | DyadicConfig]", asked[0]) if asked else GdConfig
 
 
+def asked_for(options: dict[str, Any]) -> list[type[LearnerConfig]]:
+    """The options of the learners that are asked for."""
+    together = [kind for kind in config_classes() if kind.asked_together and {*kind.asked_together} <= {*options}]
+    taken = {name for kind in together for name in kind.asked_together}
+    return [*together, *(kind for kind in config_classes() if any(one in options for one in {*kind.asked_by} - taken))]
+
+
 def needed_by(name: str) -> str:
     """What an option makes sense with: what asks for the first learner that has it."""
     kind = next(kind for kind in config_classes() if name in {field.name for field in fields(kind)})
-    return " or ".join(f"--{one}" for one in kind.asked_by)
+    return " or ".join(f"--{one}" for one in kind.asked_by) or " and ".join(f"--{one}" for one in kind.asked_together)

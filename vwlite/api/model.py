@@ -23,7 +23,7 @@ from vwlite.api.run_configs import bad_lines_config, memory_run_config
 from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches
-from vwlite.errors import ModelError
+from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import RankingConfig, RecommendConfig
 from vwlite.evaluation.explain import Term
 from vwlite.evaluation.measure import measure
@@ -125,6 +125,7 @@ class Model(Described):
         raw: bool = False,
         probabilities: bool = False,
         scores: bool = False,
+        answer: str | None = None,
         base: Any = None,
         names: Any = None,
         namespaces: Mapping[str, Any] | None = None,
@@ -136,14 +137,15 @@ class Model(Described):
 
         float32[n]; of a model of classes their numbers, int64[n], or names, str[n], and with ``probabilities`` or
         ``scores`` float32[n, classes]; of one of sets a list of lists; of one of groups of lines, with ``scores``, for
-        every group a list of classes and scores, the least first. ``raw``: sums of weights times values, neither
+        every group a list of classes and scores, the least first. ``answer``, of a model of labels with latent vectors:
+        ``"mean"`` or ``"median"``, float32[n], or ``"class"``. ``raw``: sums of weights times values, neither
         clipped nor linked. The answer to a malformed line is NaN, or -1 or an empty one where answers are classes.
 
         Raises DataError where too many lines are malformed, Diverged where a prediction is no finite number, UsageError
         for answers that the learner does not have.
         """
         with self._lock:
-            asked = (raw, probabilities, scores)
+            asked = (raw, probabilities, scores, answer)
             usual = base is names is None and namespaces is None and kind is None and threads is bad_lines is None
             if usual and (tests := self._small_tests(asked)) and (block := small_block(data)):
                 return tests.answers(block)
@@ -329,10 +331,16 @@ class Model(Described):
         config = replace(config, learning=False, passes=1, holdout=HoldoutConfig(), curriculum=CurriculumConfig())
         return replace(config, input=replace(config.input, shuffle=False, shuffle_first=False))
 
-    def _tester(self, raw: bool = False, probabilities: bool = False, scores: bool = False) -> tuple[Learner, bool]:
+    def _tester(
+        self, raw: bool = False, probabilities: bool = False, scores: bool = False, answer: str | None = None
+    ) -> tuple[Learner, bool]:
         """A learner that only tests, for answers of this kind, and whether its raw answers are wanted."""
         kind = shown_kind({"raw": raw, "probabilities": probabilities, "scores": scores})
+        if kind and answer:
+            raise UsageError(f"{kind} and answer do not go together: each takes the place of the answers")
         changes = self._learner.config.to_show(kind) if kind else {}
+        if answer:
+            changes = self._learner.config.to_answer(answer)
         as_raw = changes.pop("as_raw", raw)
         return self._learner.tester(**({} if raw else changes)), as_raw
 
@@ -346,8 +354,8 @@ class Model(Described):
             self._small = fits and SmallRuns(config, self._learner, self._plan, model, limits)
         return self._small or None
 
-    def _small_tests(self, asked: tuple[bool, bool, bool]) -> SmallTests | None:
-        """What predicts small texts, for answers of this kind: raw, with probabilities, with scores."""
+    def _small_tests(self, asked: tuple[bool, bool, bool, str | None]) -> SmallTests | None:
+        """What predicts small texts, for answers of this kind: raw, with probabilities, with scores, as a number."""
         tests = self._tests if self._tests and self._tests.asked == asked else None
         if tests and not tests.outdated:
             return tests

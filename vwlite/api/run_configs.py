@@ -48,7 +48,7 @@ def shuffles(options: Mapping[str, Any]) -> bool:
         raise UsageError("--shuffle puts the predictions of later passes out of order: drop -p and -r, or --shuffle")
     if options.get("shuffle") is not None:
         return bool(options["shuffle"])
-    return bool(options.get("dotproduct")) and not shows_order
+    return bool(options.get("dotproduct")) and not shows_order and not options.get("named_labels")
 
 
 def output_config(options: Mapping[str, Any], say: Callable[[str], None] | None = None) -> OutputConfig:

@@ -6,8 +6,9 @@ import click
 
 from vwlite.cli import options
 from vwlite.cli.files import Reads
-from vwlite.cli.parser import Command
+from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
+from vwlite.learners.configs.base import ANSWERS
 
 
 @click.command("predict", cls=Command, context_settings=SETTINGS, short_help="Predict with a model.")
@@ -24,6 +25,11 @@ from vwlite.cli.root import SETTINGS
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
 @options.count("--top", "most", help="Of scores or probabilities of named classes: the N largest.")
+@click.option(
+    *("--predict", "answer"),
+    type=Choice(ANSWERS),
+    help="Of labels with latent vectors: the likeliest (the default), or as numbers the median or the mean.",
+)
 @click.option(
     "--jsonl", is_flag=True, help="Predictions as JSON, an object a line: prediction and, if there is one, tag."
 )

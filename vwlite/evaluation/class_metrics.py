@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from vwlite.data.batch import INNER, Batch
 from vwlite.errors import UsageError
 from vwlite.evaluation.confusion_table import Contingency, means
-from vwlite.evaluation.metric_table import CLASSES, COSTS, LINES, SETS, names_of
+from vwlite.evaluation.distribution_metrics import distributions_of
+from vwlite.evaluation.metric_table import CLASSES, COSTS, DISTRIBUTIONS, LINES, SETS, names_of
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
@@ -21,11 +22,15 @@ OF_COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
 
 
 class ClassOutcomes(Listener):
-    """Collects labelled rows: label and answer (class numbers), loss, importance; what is right of sets of labels."""
+    """Collects labelled rows: label and answer (class numbers), loss, importance; what is right of sets of labels.
 
-    def __init__(self, learner: Learner) -> None:
+    ``asked``: the metrics that ``report`` will be asked for, which may need more.
+    """
+
+    def __init__(self, learner: Learner, asked: Collection[str] | None = None) -> None:
         self.learner, self.config = learner, learner.config
         self.parts: list[np.ndarray] = []
+        self.distributions = distributions_of(learner, asked)
         # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
         self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
 
@@ -36,6 +41,9 @@ class ClassOutcomes(Listener):
         self.parts.append(np.stack([column[rows] for column in columns]).astype(np.float64))
         if self.sets is not None:
             self.add_sets(batch, rows)
+        if self.distributions:
+            place = (batch.label[rows] - results.raw[rows]).astype(np.int64)
+            self.distributions.add(rows, place, batch.importance[rows])
 
     def add_sets(self, batch: Batch, rows: np.ndarray) -> None:
         lists, count = batch.lists, self.config.count
@@ -64,7 +72,11 @@ class ClassOutcomes(Listener):
             report |= of_sets(*self.sets)
         for _, log_loss in self.learner.summary_lines(held=False):
             report["log_loss"] = log_loss
-        return choose(report, (*ALWAYS, *names_of(KINDS[kind])), names)
+        kinds = [KINDS[kind]]
+        if self.distributions:
+            report |= self.distributions.report()
+            kinds.append(DISTRIBUTIONS)
+        return choose(report, (*ALWAYS, *names_of(*kinds)), names)
 
 
 def choose(report: dict[str, Any], offered: Iterable[str], names: Iterable[str] | None) -> dict[str, Any]:

@@ -155,9 +155,10 @@ def compared(
 def measure_classes(
     config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, how: dict[str, Any]
 ) -> dict[str, Any]:
-    outcomes = ClassOutcomes(model.learner)
+    names = chosen(asked)
+    outcomes = ClassOutcomes(model.learner, names)
     evaluate(config, model, bad_lines, collector=outcomes, **how)
-    report = outcomes.report(chosen(asked))
+    report = outcomes.report(names)
     if report.get("examples") == 0:
         raise DataError(NO_LABELS)
     return report

@@ -14,6 +14,7 @@ from typing import NamedTuple
 NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabilities"
 LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
 QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
+DISTRIBUTIONS = "distributions"  # which have what CLASSES have, too
 SETS, NAMES, SEQUENCES, CLUSTERS = "sets", "names", "sequences", "clusters"
 MEASURED = {  # what the help and docs/evaluating.md list metrics by
     NUMBERS: "numbers",
@@ -21,6 +22,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     SIDES: "two classes",
     PROBABILITIES: "probabilities",
     CLASSES: "classes",
+    DISTRIBUTIONS: "classes with latent vectors: the absolute error of the median, squared of the mean",
     SETS: "sets of labels",
     COSTS: "costs",
     SEQUENCES: "sequences",
@@ -76,20 +78,26 @@ TABLE = (
         larger=False,
     ),
     Metric("best_constant_log_loss", (SIDES,), "log loss of always predicting the base rate"),
-    Metric("mse", (NUMBERS,), "mean squared error (of probabilities: the Brier score)", larger=False),
-    Metric("rmse", (NUMBERS,), "root of the mean squared error", larger=False),
-    Metric("mae", (NUMBERS,), "mean absolute error", larger=False),
+    Metric("mse", (NUMBERS, DISTRIBUTIONS), "mean squared error (of probabilities: the Brier score)", larger=False),
+    Metric("rmse", (NUMBERS, DISTRIBUTIONS), "root of the mean squared error", larger=False),
+    Metric("mae", (NUMBERS, DISTRIBUTIONS), "mean absolute error", larger=False),
     Metric("r2", (NUMBERS,), "share of the labels' variance explained, 1 - mse / variance", larger=True),
     Metric("mean_label", (NUMBERS,), "mean label (the base rate when labels are 0 and 1)"),
     Metric("mean_prediction", (NUMBERS,), "mean prediction"),
     Metric("calibration", (PROBABILITIES,), "mean prediction / base rate; above 1 predicts too much"),
     Metric(
         "calibration_bins",
-        (NUMBERS,),
+        (NUMBERS, DISTRIBUTIONS),
         "mean prediction and mean label (of probabilities: the observed rate) in 10 bins of equal weight",
         unasked=PROBABILITIES,
     ),
-    Metric("ece", (NUMBERS,), "expected calibration error: mean distance of the two in these bins", True, larger=False),
+    Metric(
+        "ece",
+        (NUMBERS, DISTRIBUTIONS),
+        "expected calibration error: mean distance of the two in these bins; of classes the mean over them",
+        True,
+        larger=False,
+    ),
     Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
     Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
     Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),

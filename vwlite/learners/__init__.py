@@ -32,6 +32,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "ldf": "multiline.Multiline",
     "lrq": "lrq.Lrq",
     "dyadic": "dyadic.Dyadic",
+    "lfl": "lfl.Lfl",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

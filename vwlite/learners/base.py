@@ -53,6 +53,7 @@ class Learner:
     supports_audit = False  # has ``audited`` and what else --audit shows
     is_sum = False  # predictions are made of sums, of which ``weighted_sums`` and ``crossed_terms`` tell
     has_latent_vectors = False  # ``latent``, of each pair of namespaces
+    has_distributions = False  # ``score`` may have a probability for each label; ``label_numbers`` what that stands for
     drops_pairs = False  # namespaces of dot products have no linear terms
     is_plain = False  # one weight a feature, which can be masked
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class

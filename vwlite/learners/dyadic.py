@@ -51,6 +51,13 @@ def latent_stride(config: DyadicConfig) -> int:
     return (max(config.rank, 1) + 4) // 4 * 4
 
 
+def unbounded_updates(learner: Learner) -> list[str]:
+    """A warning where updates have hit an iteration limit."""
+    unbounded = int(learner.get("unbounded"))
+    said = f"{unbounded} updates so far stopped short of their end; try a smaller learning rate (-l)"
+    return [said] if unbounded else []
+
+
 class Dyadic(Learner):
     """A linear part, ``weights`` float32[2^bits, 1], and for both sides of every pair a table of latent vectors.
 
@@ -120,9 +127,7 @@ class Dyadic(Learner):
         if mismatched := int(self.get("mismatched")):
             why = "a feature twice on one side of --dotproduct, or sides of different length"
             lines.append(f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them")
-        if unbounded := int(self.get("unbounded")):
-            lines.append(f"{unbounded} updates so far stopped short of their end; try a smaller learning rate (-l)")
-        return lines
+        return lines + unbounded_updates(self)
 
     def has_learned_pair(self, number: int) -> bool:
         return all(any_set(table, self.rank) for table in self.latent[number])

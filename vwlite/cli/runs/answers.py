@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.model_header import stored
 
@@ -11,8 +12,11 @@ def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
 
     Raises UsageError where the model has nothing of the kind, or two kinds are asked for.
     """
-    kind = shown_kind(asked)
-    return stored(path).config.to_show(kind) if kind else {}
+    kind, answer = shown_kind(asked), asked["answer"]
+    if kind and answer:
+        raise UsageError(f"--{kind} and --predict do not go together: each takes the place of the answers")
+    config = stored(path).config if kind or answer else None
+    return config.to_answer(answer) if answer else config.to_show(kind) if kind else {}
 
 
 def to_measure(path: str) -> dict[str, Any]:

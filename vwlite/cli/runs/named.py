@@ -12,7 +12,10 @@ from vwlite.storage.model_file import learner_name_of
 MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca", "cluster": "cluster"}  # by learner
 UNNAMED = {"pca": "a model of principal components", "cluster": "a model of clusters"}
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
-WITHOUT = ("confidence", "raw", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out", "most")
+WITHOUT = (
+    *("confidence", "raw", "answer", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors", "out"),
+    "most",
+)
 
 
 def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:

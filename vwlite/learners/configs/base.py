@@ -14,6 +14,7 @@ class LearnerConfig(Config):
 
     learner: ClassVar[str]  # its name in models, see ``vwlite.learners.CLASSES``
     asked_by: ClassVar[tuple[str, ...]] = ()  # options each of which asks for this learner
+    asked_together: ClassVar[tuple[str, ...]] = ()  # options that ask for it when all of them are there
     is_base: ClassVar[bool] = False  # it learns one weight a feature, example by example: others may be put over it
     plays_in_trees: ClassVar[bool] = False  # --filter_tree may have it at its nodes: it tells two classes apart
     one_for_each_class: ClassVar[bool] = False  # --oaa may have one for every class, though it plays in no trees
@@ -35,7 +36,8 @@ class LearnerConfig(Config):
     @property
     def option(self) -> str:
         """The option that asked for this learner."""
-        return next((name for name in self.asked_by if getattr(self, name, True)), self.learner)
+        asked_by = (*self.asked_by, *self.asked_together)
+        return next((name for name in asked_by if getattr(self, name, True)), self.learner)
 
     @property
     def differs_from_vw(self) -> str:
@@ -46,6 +48,10 @@ class LearnerConfig(Config):
     def shows_probabilities_of_classes(self) -> dict[str, Any]:
         """The options with which a model's predictions are the probabilities of its classes; empty: it has none."""
         return {}
+
+    def to_answer(self, how: str) -> dict[str, Any]:
+        """The options with which a model answers with the ``mean``, ``median`` or ``class``. Raises UsageError."""
+        raise UsageError(f"--predict {how} is for models of --dotproduct and --multiclass, not of --{self.option}")
 
     def to_show(self, what: str) -> dict[str, Any]:
         """The options with which a model shows its ``probabilities``, its ``scores`` or what is ``raw``.
@@ -58,6 +64,9 @@ class LearnerConfig(Config):
         """Raises UsageError where vw's text of a model has no place for this learner."""
         if not self.written_as_text:
             raise UsageError(f"models of --{self.option} are not written as vw's text: see 'vwlite inspect'")
+
+
+ANSWERS = ("class", "median", "mean")  # of a model with a probability for each of several numbers
 
 
 def shown_kind(asked: Mapping[str, Any]) -> str:
