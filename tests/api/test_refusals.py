@@ -18,7 +18,7 @@ OPTIONS = [
     *("--loss_function multinomial", "--multiclass 3 --loss_function squared", "--multiclass 3 --oaa 3"),
     *("--multiclass 3 --l2 0.1", "--costs", "--filter_tree 3 --oaa 3", "--multiclass 300 -b 4", "--oaa 3 --binary"),
     *("--oaa 3 --dotproduct ab --oaa_subsample 1", "--multilabel_oaa 3 --sequential --lrq ab2", "--named_labels a,b"),
-    *("--multiclass 3 --dotproduct ab", "--oaa 2 --named_labels a,,b", "--oaa 3 --oaa_subsample 3", "--coin --pistol"),
+    *("--oaa 2 --named_labels a,,b", "--oaa 3 --oaa_subsample 3", "--coin --pistol"),
     *("--coin --l2 1", "--coin --bfgs --passes 2", "--coin --ftrl_alpha 0", "--lrq ui", "--lrq ui3 -b 2", "--oaa 0"),
     *("--lrq ui3 --ftrl", "--active --confidence", "--active --coin", "--confidence --bfgs", "--active --oaa 3"),
     *("--confidence --dotproduct ui", "--active --mellowness -1", "--simulation", "--confidence_after_training"),

@@ -124,3 +124,14 @@ def test_a_label_that_is_no_class_ends_training(vwlite, write, names_in):
     said = vwlite("train", write("data", "".join([*LINES, "5 |user u1\n"])), "-f", "model", *ASKED, status=65).stderr
     assert "data:109: label 5 is no class: expected whole numbers from 1 to 4" in said
     assert "model" not in names_in()
+
+
+def test_a_model_keeps_its_labels(trained, vwlite):
+    trained()
+    for options, message in (
+        ("--multiclass 5", "--multiclass 5 contradicts model, which was made with --multiclass 4"),
+        ("--lfl-loss mse", "--lfl-loss mse contradicts model, which was made with --lfl-loss log"),
+        ("--base-label 2", "--base-label 2 contradicts model, which was made without it"),
+    ):
+        said = vwlite("train", "data", "-i", "model", "-f", "other", *options.split(), status=2).stderr
+        assert message in said

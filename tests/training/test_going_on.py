@@ -110,9 +110,6 @@ OF_SHAPE = {
     "--oaa 3": ("--oaa 4", "--oaa 4 contradicts model, which was made with --oaa 3"),
     "--oaa 4": ("--csoaa 3", "--csoaa 3 contradicts model, which was made without it"),
     "--multiclass 3": ("--multiclass 5", "--multiclass 5 contradicts model, which was made with --multiclass 3"),
-    "--multiclass 3 --dotproduct ui": (
-        "--base-label 1 --indexing 1", "--base-label 1 contradicts model, which was made without it",
-    ),
     "--filter_tree 3": ("--filter_tree 4", "--filter_tree 4 contradicts model, which was made with --filter_tree 3"),
     "--ect 3": ("--ect 3 --error 2", "--error 2 contradicts model, which was made without it"),
     "-b 10": ("--filter_tree 3", "--filter_tree is no option of the model's learner, gd"),

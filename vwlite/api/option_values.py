@@ -10,6 +10,8 @@ from typing import Any
 
 from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
 
+MAX_LEVELS = 10000  # of a range
+
 
 def number(value: Any) -> float:
     """A finite number of single precision."""
@@ -61,6 +63,21 @@ def class_weights(value: str | tuple[tuple[float, float], ...]) -> tuple[tuple[f
     return tuple(pairs)  # type: ignore[arg-type]
 
 
+def levels(value: str | tuple[float, ...]) -> tuple[float, ...]:
+    """``1..5``, whole numbers one apart, or ``1,2,4``."""
+    if isinstance(value, tuple):
+        return tuple(map(number, value))
+    low, dots, high = value.partition("..")
+    if not dots:
+        return tuple(map(number, value.split(",")))
+    first, last = integer(low), integer(high)
+    if last <= first:
+        raise ValueError(f"{value!r} is no range of levels: the first is below the last")
+    if last - first > MAX_LEVELS:
+        raise ValueError(f"{value!r} are more than {MAX_LEVELS} levels")
+    return tuple(map(float, range(first, last + 1)))
+
+
 def duration(value: Any) -> float:
     """Seconds: a number, or ``90s``, ``10m``, ``2h``."""
     if isinstance(value, int | float):
@@ -76,5 +93,6 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "int": integer,
     "names": words,
     "class_weights": class_weights,
+    "levels": levels,
     "duration": duration,
 }

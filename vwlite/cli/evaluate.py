@@ -11,6 +11,7 @@ from vwlite.cli.root import SETTINGS
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.metric_table import sections
 from vwlite.features.config import QueryConfig
+from vwlite.learners.configs.gd import GdConfig
 
 
 class WithMetrics(Command):
@@ -30,6 +31,7 @@ class WithMetrics(Command):
 @options.options_in(RankingConfig)
 @options.file(Reads("model"), "--against", help="Compare with this model, query by query.")
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
+@options.options_in(GdConfig, only=["levels"])
 @options.data_options
 @options.memory_option
 @options.bad_line_options

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Writes
-from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Names, Whole
+from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Levels, Names, Whole
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
 from vwlite.features.config import RANDOM, TABLE, WEIGHTING, FeatureConfig
@@ -94,6 +94,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "tuple[str, ...]": click.STRING,
     "names": Names(),
     "class_weights": ClassWeights(),
+    "levels": Levels(),
     "difficulty": Difficulty(),
     "landmarks": Landmarks(),
     "duration": Duration(),

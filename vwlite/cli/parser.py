@@ -65,6 +65,13 @@ class ClassWeights(Finite):
     read = staticmethod(option_values.class_weights)
 
 
+class Levels(Finite):
+    """``1..5`` or ``1,2,4``: numbers, ascending."""
+
+    name = "levels"
+    read = staticmethod(option_values.levels)
+
+
 class Duration(Finite):
     """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
 

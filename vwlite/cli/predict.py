@@ -9,6 +9,7 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.learners.configs.base import ANSWERS
+from vwlite.learners.configs.gd import GdConfig
 
 
 @click.command("predict", cls=Command, context_settings=SETTINGS, short_help="Predict with a model.")
@@ -38,6 +39,7 @@ from vwlite.learners.configs.base import ANSWERS
     audit={"spelled": ("--audit",), "help": "Instead of predictions, on stdout: what they are made of, by name."},
 )
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
+@options.options_in(GdConfig, only=["levels"])
 @options.data_options
 @options.memory_option
 @options.bad_line_options

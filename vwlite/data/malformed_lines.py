@@ -82,15 +82,30 @@ class BadLines:
         batch = part.batch
         batch.gaps = tuple(issue.row for issue in part.issues) if part.gaps is None else part.gaps
         batch.path, batch.first_line = part.block.path, part.first_line
-        return self.relabel(batch)
+        batch = self.relabel(batch)
+        self.leave_out(batch, getattr(self.labels, "malformed", {}))
+        return batch
+
+    def first_cached(self, batch: Batch) -> Batch:
+        """As ``relabel``, of a batch from a cache in the first pass: lines whose labels are wrong are counted there."""
+        batch = self.relabel(batch)
+        for row, sentence in getattr(self.labels, "malformed", {}).items():
+            self.report(f"{batch.location(row)}: {sentence}", b"")
+        return batch
 
     def relabel(self, batch: Batch) -> Batch:
-        """The batch with its labels checked and weighted. A tag is never a command, as it is in vw."""
+        """The batch with its labels checked and weighted. A tag is never a command, as it is in vw.
+
+        Rows whose labels are wrong become blank ones.
+        """
         if batch.any_flags & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
         batch.weigh(self.class_weights)
         if self.labels:
             batch.label = self.labels.check(batch)
+            if wrong := getattr(self.labels, "malformed", {}):
+                batch.flags = np.array(batch.flags)
+                batch.flags[list(wrong)] |= BLANK
         return batch
 
     def recall(self, lines: int, bad: int) -> None:

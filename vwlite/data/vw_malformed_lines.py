@@ -59,5 +59,7 @@ class VwLog:
             batch.label = self.classes.check(batch)
         return batch
 
+    first_cached = relabel
+
     def recall(self, lines: int, bad: int) -> None:
         """Do nothing: the lines that a cache lacks were logged when it was made."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from vwlite.data.batch import Batch
@@ -40,14 +40,14 @@ def evaluate(
     bad_lines: BadLinesConfig | None = None,
     *,
     quiet: bool = False,
-    collector: Listener | None = None,
+    collectors: Sequence[Listener] = (),
     grades: bool = False,
     display: Display | None = None,
     open_inputs: Callable[..., Inputs] = Inputs,
 ) -> tuple[Counters, Outcomes]:
     """Predict labelled examples; the outcomes are for ``vwlite.evaluation.metrics.evaluate``.
 
-    ``collector`` collects them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
+    ``collectors`` collect them by query, or by class, too. With ``grades`` labels may be any numbers, whatever the loss
     is made for. ``quiet``: no messages. ``open_inputs``: as ``FileBatches`` has it.
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
@@ -62,7 +62,7 @@ def evaluate(
         closing.callback(display.close)
         display.start(source.inputs.size())
         watching = [unmoved] if learner.simple_labels else []
-        collecting = [OutcomeCollector(outcomes), *([collector] if collector else [])]
+        collecting = [OutcomeCollector(outcomes), *collectors]
         listeners = [Counting(learner, counters), *watching, *collecting, MalformedLineCheck(policy)]
         Trainer(learner, plan, source, listeners).run()
     if say and len(outcomes) and (warning := unmoved.warning(learner, plan, source.inputs.format)):

@@ -15,6 +15,7 @@ from vwlite.evaluation import metrics, ranking_metrics
 from vwlite.evaluation.class_metrics import ClassOutcomes
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.evaluate import evaluate
+from vwlite.evaluation.level_metrics import OWN, LevelOutcomes
 from vwlite.evaluation.metric_table import ORDER, QUERIES, chosen, names_of
 from vwlite.evaluation.resampling import SIGNS, interval, paired
 from vwlite.features.config import QueryConfig
@@ -63,16 +64,23 @@ def measure(
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of classes")
         return measure_classes(config, model, bad_lines, asked, how)
     names = chosen(asked)
-    ranked, others = ranking_metrics.choose(names, qid)
+    levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
+    of_levels = [name for name in names or () if levels and name in OWN]
+    ranked, others = ranking_metrics.choose([name for name in names if name not in of_levels] if names else None, qid)
     ranking = ranking or RankingConfig()
     check_ranked(ranked, ranking, against)
     rankings = rankings_of(config, qid, ranking) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
-    counters, outcomes = evaluate(config, model, bad_lines, collector=rankings, grades=graded, **how)
+    collectors = [one for one in (rankings, levels) if one]
+    counters, outcomes = evaluate(config, model, bad_lines, collectors=collectors, grades=graded, **how)
     if not len(outcomes):
         raise DataError(NO_LABELS)
     columns, kind = comparable(config, outcomes, graded)
     report = metrics.evaluate(*columns, **kind, loss=average(counters), metrics=others, graded=bool(ranked))
+    if levels:
+        report |= levels.report(of_levels if names else None)
+        in_order = ("examples", "weight", *(names or report))
+        report = {name: report[name] for name in in_order if name in report}
     if rankings:
         found = rankings.ranking()
         report["queries"] = len(found.query)
@@ -81,7 +89,7 @@ def measure(
             report["intervals"] = intervals(found, ranked, ranking.bootstrap)
         if against:
             others = rankings_of(against.config, qid, ranking)
-            how.update(quiet=True, collector=others, grades=graded)
+            how.update(quiet=True, collectors=[others], grades=graded)
             evaluate(against.config, against.model, replace(bad_lines, keep=None), **how)
             report["against"] = compared(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
@@ -157,7 +165,7 @@ def measure_classes(
 ) -> dict[str, Any]:
     names = chosen(asked)
     outcomes = ClassOutcomes(model.learner, names)
-    evaluate(config, model, bad_lines, collector=outcomes, **how)
+    evaluate(config, model, bad_lines, collectors=[outcomes], **how)
     report = outcomes.report(names)
     if report.get("examples") == 0:
         raise DataError(NO_LABELS)

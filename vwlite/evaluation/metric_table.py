@@ -13,6 +13,7 @@ from typing import NamedTuple
 # Of what is predicted. Each of the first four has what those before it have.
 NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabilities"
 LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
+LEVELS = "levels"  # which have what NUMBERS have, too
 QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
 DISTRIBUTIONS = "distributions"  # which have what CLASSES have, too
 SETS, NAMES, SEQUENCES, CLUSTERS = "sets", "names", "sequences", "clusters"
@@ -21,6 +22,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     ORDER: "numbers, by their order, where labels are -1 and 1 or 0 and 1",
     SIDES: "two classes",
     PROBABILITIES: "probabilities",
+    LEVELS: "levels (`--levels`), beside what numbers have; the other metrics are of the levels",
     CLASSES: "classes",
     DISTRIBUTIONS: "classes with latent vectors: the absolute error of the median, squared of the mean",
     SETS: "sets of labels",
@@ -54,7 +56,7 @@ TABLE = (
     ),
     Metric(
         "accuracy",
-        (SIDES, SETS, *EVERY_CLASS),
+        (SIDES, SETS, LEVELS, *EVERY_CLASS),
         "share of right answers: the right side of 0.5 (probabilities) or 0 (margins); the class; the whole set",
         larger=True,
     ),
@@ -81,6 +83,8 @@ TABLE = (
     Metric("mse", (NUMBERS, DISTRIBUTIONS), "mean squared error (of probabilities: the Brier score)", larger=False),
     Metric("rmse", (NUMBERS, DISTRIBUTIONS), "root of the mean squared error", larger=False),
     Metric("mae", (NUMBERS, DISTRIBUTIONS), "mean absolute error", larger=False),
+    Metric("rmse_raw", (LEVELS,), "rmse of the numbers before they were levels", larger=False),
+    Metric("mae_raw", (LEVELS,), "mae of these", larger=False),
     Metric("r2", (NUMBERS,), "share of the labels' variance explained, 1 - mse / variance", larger=True),
     Metric("mean_label", (NUMBERS,), "mean label (the base rate when labels are 0 and 1)"),
     Metric("mean_prediction", (NUMBERS,), "mean prediction"),
@@ -99,7 +103,7 @@ TABLE = (
         larger=False,
     ),
     Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
-    Metric("confusion_matrix", (SIDES, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
+    Metric("confusion_matrix", (SIDES, LEVELS, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
     Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),
     Metric(
         "nmi",

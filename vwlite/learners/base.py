@@ -14,6 +14,7 @@ from vwlite.config_check import built
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.levels import Levels
 from vwlite.learners.losses import link_code
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
 from vwlite.memory_limit import GIB, check_memory
@@ -67,7 +68,19 @@ class Learner:
     def __init__(self, config: Any, bits: int, *, learning: bool, vw_compat: bool) -> None:
         self.config, self.bits, self.learning, self.vw_compat = config, bits, learning, vw_compat
         self.scalars = np.zeros(len(self.SCALARS))
+        self.set_levels()
         self.odd: list[str] | None = None  # where predictions are not finite numbers; None: the first ends the run
+
+    def set_levels(self) -> None:
+        """Answer with the levels of the options, if there are any."""
+        values = getattr(self.config, "levels", ())
+        self.levels = Levels(values) if values else None
+        if self.levels or "custom_output" in vars(self):
+            self.custom_output = self.levels is not None
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        """A row's prediction as it is written, without the tag, where there is ``custom_output``."""
+        return f"{float(results.prediction[row]):g}"
 
     @classmethod
     def slot_bytes(cls, config: Any, learning: bool) -> float:
@@ -125,6 +138,8 @@ class Learner:
             raise MemoryError("an example's interactions need more memory than there is")
         if status == STOPPED_IN_GROUP:
             self.resumable = False
+        if self.levels:
+            self.levels.answer(results.prediction, begin, row)
         return row
 
     def pages(self) -> PageToucher | None:
@@ -147,6 +162,8 @@ class Learner:
             other.kernel.frozen = True
         if changes:
             other.config = changed_config(self.config, changes)
+        if "levels" in changes:
+            other.set_levels()
         if "link" in changes:
             other.kernel.link_code = link_code(other.config.link)
         return other

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, NoReturn
 
 import numpy as np
 
 from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, label_flags, label_range
-from vwlite.data.batch import Batch
+from vwlite.data.batch import BLANK, Batch
 from vwlite.errors import DataError
+from vwlite.learners.levels import Levels
 from vwlite.learners.losses import LossConfig
 
+MAX_SHOWN = 10  # levels that a message lists
 BOTH = ZERO | MINUS_ONE
 
 
 class LabelCheck:
     """Accepts what the loss is made for; for two-class losses 0/1 as well as -1/1, but never a mixture.
 
-    ``negative`` is the label of the lower class, None as long as only upper ones were met.
+    ``negative`` is the label of the lower class, None as long as only upper ones were met. ``malformed`` has, by row of
+    the batch checked last, what is wrong with labels that are no ``levels``: their lines are malformed.
     """
 
     hints: ClassVar[dict[int, str]] = {}  # what may be meant where a label cannot be read
 
-    def __init__(self, loss: LossConfig, negative: float | None = None) -> None:
-        self.loss = loss
+    def __init__(self, loss: LossConfig, negative: float | None = None, levels: Sequence[float] = ()) -> None:
+        self.loss, self.levels = loss, Levels(levels) if levels else None
+        self.malformed: dict[int, str] = {}
         self.two_classes = loss.loss.two_classes and not loss.soft
         self.negative = negative
 
@@ -33,6 +38,8 @@ class LabelCheck:
         Raises DataError at the first label the loss is not made for.
         """
         labels = batch.label
+        if self.levels:
+            labels = self.of_levels(self.levels, batch)
         if not self.two_classes:
             if not all(map(self.loss.accepts, label_range(labels))):  # labels in between are accepted too
                 self.refuse(batch, int(np.argmin(self.loss.accepts(labels))))
@@ -46,6 +53,15 @@ class LabelCheck:
             fitting = np.isnan(labels) | (labels == 1) | (labels == self.negative)
             self.refuse(batch, int(np.argmin(fitting)))
         return np.where(labels == 0, np.float32(-1), labels) if lower == ZERO else labels
+
+    def of_levels(self, levels: Levels, batch: Batch) -> np.ndarray:
+        """The labels that are levels; NaN in place of others, which ``malformed`` names."""
+        known = levels.have(batch.label) | (batch.flags & BLANK != 0)
+        more = " ..." if len(levels.values) > MAX_SHOWN else ""
+        expected = ", ".join(f"{value:g}" for value in levels.values[:MAX_SHOWN]) + more
+        rows = np.flatnonzero(~known).tolist()
+        self.malformed = {row: f"label {batch.label[row]:g} is no level, expected {expected}" for row in rows}
+        return np.where(known, batch.label, np.float32(np.nan)) if self.malformed else batch.label
 
     def refuse(self, batch: Batch, row: int) -> NoReturn:
         label = float(batch.label[row])

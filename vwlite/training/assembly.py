@@ -61,7 +61,8 @@ def malformed_line_policy(
     """``check_labels`` is false where labels do not matter; ``say`` and ``to_the_end`` are those of ``BadLines``."""
     labels: LabelCheck | ClassLabels | None = None
     if check_labels and learner.simple_labels:
-        labels = LabelCheck(config.learner.loss, model.negative_label if model else None)
+        levels = getattr(config.learner, "levels", ())
+        labels = LabelCheck(config.learner.loss, model.negative_label if model else None, levels)
     elif check_labels or learner.multiline:  # whose labels say what can be predicted
         labels = learner.labels()
     return BadLines(

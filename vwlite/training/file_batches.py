@@ -26,6 +26,7 @@ class MalformedLinePolicy(Protocol):
 
     def examine(self, part: Parsed) -> Batch: ...
     def relabel(self, batch: Batch) -> Batch: ...
+    def first_cached(self, batch: Batch) -> Batch: ...
     def recall(self, lines: int, bad: int) -> None: ...
 
 
@@ -114,16 +115,17 @@ class FileBatches:
             self.recall()
         shuffled = self.is_shuffled(number)
         chosen = self.config.curriculum.order is not None
+        relabel = self.policy.first_cached if self.inputs.state == "using" and number == 1 else self.policy.relabel
         if (shuffled or chosen or number > 1) and not self.inputs.ready:  # where a run or a model goes on
             self.make_cache()
         if chosen:
-            yield from map(self.policy.relabel, self.chosen(number))
+            yield from map(relabel, self.chosen(number))
         elif shuffled:
-            yield from map(self.policy.relabel, self.inputs.shuffled(self.passes_before + number - 1))
+            yield from map(relabel, self.inputs.shuffled(self.passes_before + number - 1))
         elif self.reads_text(number):
             yield from self.texts()
         else:
-            yield from map(self.policy.relabel, self.inputs.cached())
+            yield from map(relabel, self.inputs.cached())
 
     def ahead_of_passes(self) -> Generator[Batch]:
         """All batches, in order; pass 1 reads them from the cache that is made of them."""

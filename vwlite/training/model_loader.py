@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.errors import ModelError, VwliteError
+from vwlite.errors import ModelError, UsageError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.landmarks import arrays_of
@@ -61,6 +61,8 @@ def restore(
         header, kind, config, features = stored(path)
         if learner_name:
             kind = learner_class(learner_name)
+        if confident and getattr(config, "levels", ()):
+            raise UsageError("--confidence does not go with --levels: it is of numbers, by their sign")
         rates = confident and header["resumable"] and config.has_sensitivity
         if rates:
             kind = kind.with_confidence()

@@ -1,10 +1,14 @@
 """What ``vwlite predict`` can show of a model beside its answers, whatever was typed when it was trained."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.model_header import stored
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -15,10 +19,18 @@ def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
     kind, answer = shown_kind(asked), asked["answer"]
     if kind and answer:
         raise UsageError(f"--{kind} and --predict do not go together: each takes the place of the answers")
+    levels = levels_in(asked)
+    if (kind or answer) and levels:
+        raise UsageError(f"--{kind or 'predict'} and --levels do not go together: each takes the place of the answers")
     config = stored(path).config if kind or answer else None
-    return config.to_answer(answer) if answer else config.to_show(kind) if kind else {}
+    return config.to_answer(answer) if answer else config.to_show(kind) if kind else levels
 
 
-def to_measure(path: str) -> dict[str, Any]:
+def levels_in(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The levels that were typed, such as for a model without any."""
+    return {"levels": asked["levels"]} if asked.get("levels") else {}
+
+
+def to_measure(path: str, asked: Mapping[str, Any] = EMPTY) -> dict[str, Any]:
     """With probabilities where there are any, for their log loss."""
-    return stored(path).config.shows_probabilities_of_classes
+    return {**stored(path).config.shows_probabilities_of_classes, **levels_in(asked)}

@@ -17,7 +17,7 @@ from vwlite.evaluation.metric_report import as_table, finite
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"], arguments["memory"]):
         return named.evaluate(arguments)
-    config, model = build.open_model(arguments, to_measure(arguments["initial"]))
+    config, model = build.open_model(arguments, to_measure(arguments["initial"], arguments))
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     ranking = {"ranking": RankingConfig(**chosen(RankingConfig, arguments)), "against": opened(arguments)}
@@ -31,7 +31,7 @@ def opened(arguments: dict[str, Any]) -> Opened | None:
         return None
     if "-" in (arguments["files"] or ("-",)):
         raise UsageError("--against reads the data twice, which standard input does not allow: give a file")
-    return Opened(*build.open_model({**arguments, "initial": path}, to_measure(path)))
+    return Opened(*build.open_model({**arguments, "initial": path}, to_measure(path, arguments)))
 
 
 def tell(report: dict[str, Any], path: str | None) -> int:

@@ -37,6 +37,7 @@ class ActiveConfig(GdConfig):
     learner: ClassVar[str] = "active"
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
+    takes_levels: ClassVar[bool] = False
     alone: ClassVar[str] = "it must be known how far an update moves the one prediction there is: by gradients, or FTRL"
     continues: ClassVar[tuple[str, ...]] = ("gd",)
 

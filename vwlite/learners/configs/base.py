@@ -30,6 +30,7 @@ class LearnerConfig(Config):
     whole_passes: ClassVar[bool] = False  # it needs the same examples in every pass, and a stopped run begins anew
     multiline: ClassVar[bool] = False  # an example is a group of lines
     has_sensitivity: ClassVar[bool] = False  # how far an update would move the prediction is known without making it
+    takes_levels: ClassVar[bool] = False  # predictions are numbers, which --levels can replace by the nearest one
     only_answers: ClassVar[bool] = False  # there are no scores beside a prediction
     shrinks: ClassVar[tuple[str, ...]] = ("l1", "l2")  # options of regularisation that a run tells of
 
@@ -86,8 +87,12 @@ def show_number(config: Any, what: str) -> dict[str, Any]:
         raise UsageError("--scores is for models of classes: --raw shows the sum that the prediction is made of")
     if what == "probabilities":
         check_loss(config.loss.name, "logistic", "--raw shows the sums")
-    link = {"link": "logistic" if what == "probabilities" else "identity"}
-    return {**link, "binary": False} if getattr(config, "binary", False) else link
+        if config.levels:
+            raise UsageError("--probabilities does not go with a model of --levels: --raw shows the numbers")
+    changes: dict[str, Any] = {"link": "logistic" if what == "probabilities" else "identity"}
+    if config.levels:
+        changes["levels"] = ()
+    return {**changes, "binary": False} if getattr(config, "binary", False) else changes
 
 
 def show_classes(what: str, loss: str, needed: str) -> dict[str, Any]:

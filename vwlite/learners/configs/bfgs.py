@@ -32,6 +32,7 @@ class BfgsConfig(GdConfig):
     learner: ClassVar[str] = "bfgs"
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
+    takes_levels: ClassVar[bool] = False
     alone: ClassVar[str] = "one set of weights is fitted to the labels of whole passes"
     continues: ClassVar[tuple[str, ...]] = ("gd",)
     whole_passes: ClassVar[bool] = True

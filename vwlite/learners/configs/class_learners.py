@@ -27,6 +27,8 @@ class ClassLearnersConfig(PerClassConfig):
         if self.oaa_subsample or self.sequential:
             option = "--oaa_subsample" if self.oaa_subsample else "--sequential"
             raise UsageError(f"{option} does not go with --{self.base.option}: every class learns by itself")
+        if self.base.levels:
+            raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if not (self.base.plays_in_trees or self.base.one_for_each_class):
             raise UsageError(f"--{self.kind} does not go with --{self.base.option}")
         if self.base.one_for_each_class and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):

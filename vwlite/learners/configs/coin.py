@@ -43,5 +43,5 @@ class CoinConfig(GdConfig):
     @property
     def differs_from_vw(self) -> str:
         if not self.binary:
-            return ""
+            return super().differs_from_vw
         return "--binary over --coin and --pistol answers a few examples otherwise than vw"

@@ -38,6 +38,7 @@ class DualConfig(GdConfig):
     learner: ClassVar[str] = "dual"
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("dual",)
+    takes_levels: ClassVar[bool] = False
     alone: ClassVar[str] = "one set of weights is fitted to the labels of all examples together"
     one_for_each_class: ClassVar[bool] = True
     default_loss: ClassVar[str] = "hinge"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import random_seed
+from vwlite.learners.configs.shared import check_levels, random_seed
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.prediction_limits import given_range
 from vwlite.options import again, config, option
@@ -68,6 +68,7 @@ class DyadicConfig(LearnerConfig):
         False, "No linear weights for these namespaces.", section=SECTION, spelled=("--no-dot-linear",), settled=True
     )
     random_seed: int = random_seed()
+    levels: tuple[float, ...] = again(GdConfig, "levels", ())
     min_prediction: float | None = again(GdConfig, "min_prediction", None)
     max_prediction: float | None = again(GdConfig, "max_prediction", None)
 
@@ -77,7 +78,11 @@ class DyadicConfig(LearnerConfig):
     alone: ClassVar[str] = "the prediction is a product of what is learned, not a sum of weights"
     written_as_text: ClassVar[bool] = False
 
+    takes_levels: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        check_levels(self)
         if not self.loss.loss.dyadic:
             raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct")
         if not 1 <= self.pairs <= 16:

@@ -35,6 +35,8 @@ class FilterTreeConfig(PerClassConfig):
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.probabilities or self.scores or self.oaa_subsample or self.binary:
             raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
+        if self.base.levels:
+            raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if not self.base.plays_in_trees:
             raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
         if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":

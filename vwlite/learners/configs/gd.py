@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import LearnerConfig, show_number
+from vwlite.learners.configs.shared import check_levels, levels
 from vwlite.learners.losses import LINKS, LossConfig
 from vwlite.learners.prediction_limits import given_range
 from vwlite.options import config, option
@@ -76,6 +77,7 @@ class GdConfig(LearnerConfig):
         0.0, "Start value of the constant's weight.", section="Update", spelled=("-C", "--constant"), settled=True,
         in_vw_models="forgotten",
     )
+    levels: tuple[float, ...] = levels()
     binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
     ftrl: bool = option(
         False, "FTRL-proximal updates instead, with --l1 and --l2 as it has them.", section="Update", settled=True
@@ -92,9 +94,12 @@ class GdConfig(LearnerConfig):
     plays_in_trees: ClassVar[bool] = True
     in_vw: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = True
+    takes_levels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
         self.check_ftrl()
+        check_levels(self)
 
     def check_ftrl(self) -> None:
         for name in ("ftrl_alpha", "ftrl_beta"):
@@ -102,6 +107,10 @@ class GdConfig(LearnerConfig):
                 raise UsageError(f"--{name} needs --ftrl")
         if self.ftrl and (self.sgd or self.adaptive or self.normalized or self.invariant or self.sparse_l2):
             raise UsageError("--ftrl does not go with --sgd, --adaptive, --normalized, --invariant and --sparse_l2")
+
+    @property
+    def differs_from_vw(self) -> str:
+        return "--levels is none of vw's options" if self.levels else ""
 
     def to_show(self, what: str) -> dict[str, Any]:
         return show_number(self, what)

@@ -52,6 +52,7 @@ class KsvmConfig(GdConfig):
     learner: ClassVar[str] = "ksvm"
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("ksvm",)
+    takes_levels: ClassVar[bool] = False
     alone: ClassVar[str] = "there are support vectors in place of weights"
     default_loss: ClassVar[str] = "hinge"
     own_loss: ClassVar[bool] = True

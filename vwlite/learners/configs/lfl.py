@@ -10,6 +10,7 @@ from vwlite.learners.configs.base import ANSWERS, show_classes
 from vwlite.learners.configs.dyadic import SECTION, DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.learners.configs.shared import check_levels
 from vwlite.learners.configs.softmax import REFUSED, MulticlassConfig
 from vwlite.options import again, config, not_one_of, option
 
@@ -65,6 +66,7 @@ class LflConfig(PerClassConfig):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
+        check_levels(self)
         if self.class_loss != "multinomial":
             raise UsageError(f"--dotproduct with --multiclass takes --lfl-loss log or mse, not {self.class_loss}")
         for name in REFUSED:

@@ -35,6 +35,7 @@ class MultilineConfig(GdConfig):
     learner: ClassVar[str] = "ldf"
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
+    takes_levels: ClassVar[bool] = False
     alone: ClassVar[str] = "an example is a group of lines, whose costs are its label"
     multiline: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False

@@ -57,6 +57,7 @@ class PerClassConfig(GdConfig):
     asked_by: ClassVar[tuple[str, ...]] = KINDS
     goes_over_bases: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
+    takes_levels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

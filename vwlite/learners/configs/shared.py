@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+from vwlite.errors import UsageError
 from vwlite.options import option
 
 
@@ -15,3 +17,26 @@ def random_seed() -> Any:
         spelled=("--random_seed", "--seed"),
         settled=True,
     )
+
+
+def levels() -> Any:
+    return option(
+        (), "Labels are these numbers, and so are predictions: the nearest one.", section="Update",
+        metavar="A..B|A,B,...", read_as="levels", settled=True,
+    )
+
+
+def check_levels(config: Any) -> None:
+    """Raises UsageError for levels that are none, and beside options of which the answer is another."""
+    values = config.levels
+    if not values:
+        return
+    if not config.takes_levels:
+        raise UsageError(f"--levels does not go with --{config.option}: its predictions are no numbers near a level")
+    if len(values) < 2 or not all(low < high for low, high in pairwise(values)):
+        shown = ",".join(f"{value:g}" for value in values)
+        raise UsageError(f"--levels takes two numbers or more, ascending and each once, not {shown}")
+    if getattr(config, "binary", False):
+        raise UsageError("--levels and --binary do not go together: the answer is one or the other")
+    if config.loss.loss.two_classes and not config.loss.soft:
+        raise UsageError(f"--levels goes with losses of numbers, not --loss_function {config.loss.name} of two classes")

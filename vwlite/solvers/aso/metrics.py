@@ -38,7 +38,7 @@ def agreement(
         report["micro_recall"] = hits / named if named else 0.0
     report["micro_f1"] = 2 * hits / (said + named) if said + named else 0.0
     if meant is not None:
-        report["macro_f1"] = of_labels(chosen, true, weight)["macro_f1"]
+        report["macro_f1"] = float(np.nan_to_num(of_labels(chosen, true, weight)["macro_f1"]))
     return report
 
 
