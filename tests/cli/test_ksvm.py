@@ -192,3 +192,9 @@ def test_later_calls_in_python_are_of_other_examples():
     for part in (lines[:100], lines[100:]):
         parts.learn(part)
     assert np.array_equal(whole.predict(lines), parts.predict(lines))
+
+
+def test_a_batch_without_rows(vwlite, write):
+    vwlite("train", write("data", "1 |a x\n-1 |a y\n"), "--ksvm", "-f", "m", "--quiet")
+    done = vwlite("predict", "-i", "m", write("broken", "x |a\n1 |a x\n"), "--block-size", "1", status=65)
+    assert done.lines[0] == "nan" and len(done.lines) == 2 and "1 of 2 lines are malformed" in done.stderr

@@ -52,7 +52,7 @@ class Rows:
         if results.holdout_mask is not None:
             task[results.holdout_mask[: len(batch)] != 0] = PREDICT
         task[batch.flags & (BLANK | SAVE) != 0] = ABSENT
-        row, status = begin, UNSTABLE
+        row, status = begin, UNSTABLE if begin < end else 0
         with learner.lock:
             while status == UNSTABLE and row < end:
                 origin = learner.rows + row - begin
