@@ -9,6 +9,15 @@ All of them minimise the 0.5-quantile loss, half the absolute error, with vwlite
 The table goes to standard output, the commands to standard error. Seconds are those of the whole training command,
 reading the text included. --json writes {"rows": [{"model": "dyadic", "k": 5, "quantile_loss": ..., "mae": ...,
 "rmse": ..., "seconds": ...}, ...]}; k is null for the constant and the linear model.
+
+--levels takes ratings for levels, whole numbers one apart, adds half the absolute error and the share of errors of the
+nearest level, and models of labels with latent vectors of their own, whose rows have the absolute error of the median,
+the root of the squared error of the mean, log loss and expected calibration error:
+
+    labels    vwlite train TRAIN --dotproduct u,i --rank K --multiclass N --passes 20 --holdout_off
+
+In JSON these have "reliability": for each label ten bins of mean probability and observed rate. --libmf PYTHON names an
+interpreter that has LIBMF, which joins the table where ids are whole numbers.
 """
 
 import argparse
@@ -32,12 +41,15 @@ EXAMPLES = """examples:
   movielens.sh train.vw test.vw                           ranks 1, 2, 5 and 10
   movielens.sh train.vw test.vw 5 20 --json table.json
   movielens.sh train.vw test.vw --pair reader,book        namespaces of other names
+  movielens.sh train.vw test.vw 5 --levels --json -       what are the chances of each rating?
 """
 RANKS = [1, 2, 5, 10]
 NAMESPACE = re.compile(rb"\|([^\s:|]+)")
+MAX_LEVEL = 100
 PEEK = 1000  # lines that must show the namespaces
 COMPRESSIONS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 HEADINGS = ("model", "k", "quantile loss", "MAE", "RMSE", "seconds")
+OF_LEVELS = {"levels_loss": "on levels", "error": "error", "log_loss": "log loss", "ece": "ECE"}
 
 
 def open_lines(path):
@@ -78,6 +90,14 @@ def pair_in(path, wanted):
     return pair
 
 
+def levels_in(pairs):
+    """The lowest and the highest of [(label, importance)]; SystemExit where labels are no whole numbers from 0 or 1."""
+    found = {label for label, _ in pairs}
+    if not all(label.is_integer() for label in found) or min(found) not in (0, 1) or max(found) > MAX_LEVEL:
+        raise SystemExit(f"movielens.sh: --levels needs whole numbers as ratings, from 0 or 1 to at most {MAX_LEVEL}")
+    return int(min(found)), int(max(found))
+
+
 def errors(pairs, prediction):
     """Errors of a constant on [(label, importance)]."""
     weight = math.fsum(importance for _, importance in pairs)
@@ -93,11 +113,17 @@ def weighted_median(pairs):
     return next(label for (label, _), below in zip(pairs, sums, strict=True) if 2 * below >= sums[-1])
 
 
-def constant_row(train, test):
+def constant_row(options):
     start = time.perf_counter()
-    median = weighted_median(labels(train))
+    median = weighted_median(labels(options.train))
     seconds = time.perf_counter() - start
-    return {"model": "constant", "k": None, **errors(labels(test), median), "seconds": seconds}
+    found = errors(labels(options.test), median)
+    if options.levels:
+        pairs = labels(options.test)
+        wrong = math.fsum(importance for label, importance in pairs if label != median)
+        weight = math.fsum(importance for _, importance in pairs)
+        found |= {"levels_loss": found["quantile_loss"], "error": wrong / weight}
+    return {"model": "constant", "k": None, **found, "seconds": seconds}
 
 
 def run(vwlite, *arguments):
@@ -109,28 +135,61 @@ def run(vwlite, *arguments):
     return done.stdout
 
 
-def model_row(vwlite, options, rank):
-    """Train and test one model, linear when ``rank`` is None, in a folder that is gone afterwards."""
-    dyadic = [] if rank is None else ["--dotproduct", options.pair, "--rank", rank]
-    learn = ["--loss_function", "quantile", "--passes", options.passes, "--holdout_off", "--quiet"]
+def trained(vwlite, options, learn, *tests):
+    """What ``tests`` tell of a model, and the seconds that learning it took; its folder is gone afterwards."""
+    learn = [*learn, "--passes", options.passes, "--holdout_off", "--quiet"]
     with tempfile.TemporaryDirectory() as folder:
         model = f"{folder}/model"
         start = time.perf_counter()
-        run(vwlite, "train", options.train, *learn, "--cache_file", f"{folder}/cache", *dyadic, "-f", model)
+        run(vwlite, "train", options.train, *learn, "--cache_file", f"{folder}/cache", "-f", model)
         seconds = time.perf_counter() - start
-        test = ["--metric", "loss,mae,rmse", "--json", "-", "--quiet"]
-        score = json.loads(run(vwlite, "evaluate", "-i", model, options.test, *test))
+        test = ["evaluate", "-i", model, options.test, "--json", "-", "--quiet", "--metric"]
+        return [json.loads(run(vwlite, *test, *one)) for one in tests], seconds
+
+
+def model_row(vwlite, options, rank):
+    """Train and test one model, linear when ``rank`` is None."""
+    dyadic = [] if rank is None else ["--dotproduct", options.pair, "--rank", rank]
+    tests = [["loss,mae,rmse"]]
+    if options.levels:
+        tests.append(["mae,accuracy", "--levels", "{}..{}".format(*options.levels)])
+    (score, *more), seconds = trained(vwlite, options, ["--loss_function", "quantile", *dyadic], *tests)
     figures = {"quantile_loss": score["loss"], "mae": score["mae"], "rmse": score["rmse"], "seconds": seconds}
+    for one in more:
+        figures |= {"levels_loss": one["mae"] / 2, "error": 1 - one["accuracy"]}
     return {"model": "linear" if rank is None else "dyadic", "k": rank, **figures}
 
 
-def print_table(rows):
+def labels_row(vwlite, options, rank):
+    """The same of labels with latent vectors of their own, which have probabilities."""
+    low, high = options.levels
+    learn = ["--dotproduct", options.pair, "--rank", rank, "--multiclass", high - low + 1, "--indexing", low, "-b", 20]
+    wanted = "log_loss,accuracy,mae,rmse,ece,calibration_bins"
+    (score,), seconds = trained(vwlite, options, learn, [wanted])
+    figures = {name: score[name] for name in ("mae", "rmse", "log_loss", "ece")}
+    figures |= {"levels_loss": score["mae"] / 2, "quantile_loss": score["mae"] / 2, "error": 1 - score["accuracy"]}
+    return {"model": "labels", "k": rank, **figures, "seconds": seconds, "reliability": score["calibration_bins"]}
+
+
+def libmf_row(options, rank):
+    script = Path(__file__).with_name("movielens_libmf.py")
+    words = [options.libmf, str(script), options.train, options.test, options.pair, str(rank)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise SystemExit(done.returncode)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def print_table(rows, levels):
     """The rows as they come, each when it is known."""
-    print("{:10}{:>4}{:>15}{:>9}{:>9}{:>9}".format(*HEADINGS), flush=True)
+    more = OF_LEVELS if levels else {}
+    headings = "".join(f"{heading:>10}" for heading in more.values())
+    print("{:10}{:>4}{:>15}{:>9}{:>9}{:>9}".format(*HEADINGS) + headings, flush=True)
     for row in rows:
         k = "" if row["k"] is None else row["k"]
         figures = "{quantile_loss:15.4f}{mae:9.4f}{rmse:9.4f}{seconds:9.2f}".format_map(row)
-        print(f"{row['model']:10}{k:>4}{figures}", flush=True)
+        others = "".join(f"{row[name]:10.4f}" if name in row else " " * 10 for name in more)
+        print(f"{row['model']:10}{k:>4}{figures}{others}".rstrip(), flush=True)
         yield row
 
 
@@ -151,7 +210,7 @@ def arguments():
     about, _, rest = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
         prog="movielens.sh",
-        usage="%(prog)s TRAIN.vw TEST.vw [K...] [--json OUT] [--pair A,B] [--passes N]",
+        usage="%(prog)s TRAIN.vw TEST.vw [K...] [--json OUT] [--pair A,B] [--passes N] [--levels [--libmf PYTHON]]",
         description=about.partition(": ")[0] + ".",
         epilog=rest + "\n" + EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -160,9 +219,13 @@ def arguments():
     parser.add_argument("--json", metavar="OUT", help="write the rows there as JSON; - is stdout, without table")
     parser.add_argument("--pair", metavar="A,B", help="the two namespaces (u,i, or the only two in TRAIN.vw)")
     parser.add_argument("--passes", type=int, default=20, metavar="N", help="passes over the data (20)")
+    parser.add_argument("--levels", action="store_true", help="errors of levels as well, and models of labels")
+    parser.add_argument("--libmf", metavar="PYTHON", help="with --levels: an interpreter that has LIBMF")
     options = parser.parse_intermixed_args()
     ranks = [int(word) for word in options.words if word.isdecimal() and not os.path.exists(word)]
     files = [word for word in options.words if not word.isdecimal() or os.path.exists(word)]
+    if options.libmf and not options.levels:
+        parser.error("--libmf needs --levels")
     if len(files) != 2:
         parser.error(f"expected two files, TRAIN.vw and TEST.vw, found {' '.join(files) or 'none'}")
     options.train, options.test = files
@@ -177,15 +240,24 @@ def arguments():
     return options
 
 
+def rows_of(vwlite, options):
+    """Each when it is known."""
+    yield constant_row(options)
+    for rank in (None, *options.ranks):
+        yield model_row(vwlite, options, rank)
+    for rank in (0, *options.ranks) if options.levels else ():
+        yield labels_row(vwlite, options, rank)
+    if options.libmf:
+        yield libmf_row(options, max(options.ranks))
+
+
 def main():
     options = arguments()
     vwlite = find_vwlite()
     options.pair = pair_in(options.train, options.pair)
-    jobs = [None, *options.ranks]
-    rows = itertools.chain(
-        [constant_row(options.train, options.test)], (model_row(vwlite, options, rank) for rank in jobs)
-    )
-    rows = list(rows if options.json == "-" else print_table(rows))
+    options.levels = levels_in(labels(options.train)) if options.levels else None
+    rows = rows_of(vwlite, options)
+    rows = list(rows if options.json == "-" else print_table(rows, options.levels))
     text = json.dumps({"rows": rows}, indent=1) + "\n"
     if options.json == "-":
         sys.stdout.write(text)

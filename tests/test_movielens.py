@@ -212,6 +212,27 @@ def test_table_takes_the_weighted_median_as_the_constant(table, tmp_path):
     assert constant["rmse"] == pytest.approx((27 / 4) ** 0.5)
 
 
+def test_table_of_levels(table, tmp_path):
+    lines = list(rank_two_ratings(4000))
+    whole = [re.sub(r"^\S+", lambda found: str(min(max(round(float(found[0])), 1), 5)), line) for line in lines]
+    (tmp_path / "train.vw").write_text("".join(whole[:3000]))
+    (tmp_path / "test.vw").write_text("".join(whole[3000:]))
+    done = table("train.vw", "test.vw", 2, "--levels", "--json", "out.json", "--passes", 10)
+    constant, linear, dyadic, flat, labels = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [row["model"] for row in (constant, linear, dyadic, flat, labels)] == [
+        *("constant", "linear", "dyadic", "labels", "labels"),
+    ]
+    assert dyadic["levels_loss"] < linear["levels_loss"] and labels["error"] < flat["error"] < 1
+    assert labels["log_loss"] < flat["log_loss"] and labels["mae"] == 2 * labels["levels_loss"]
+    assert len(labels["reliability"]) == 50 and {row["class"] for row in labels["reliability"]} == {*"12345"}
+    words = done.stdout.splitlines()
+    assert words[0].split()[-6:] == ["on", "levels", "error", "log", "loss", "ECE"]
+    assert float(words[5].split()[-1]) == pytest.approx(labels["ece"], abs=5e-5)
+    (tmp_path / "train.vw").write_text("".join(lines[:3000]))
+    assert "whole numbers as ratings" in table("train.vw", "test.vw", "--levels", status=1).stderr
+    assert "--libmf needs --levels" in table("train.vw", "test.vw", "--libmf", "python3", status=2).stderr
+
+
 @pytest.mark.parametrize(
     ("names", "options"),
     [("reader book", ()), ("reader book", ("--pair", "rb")), ("x u i", ("--pair", "x,i")), ("x u i", ())],
