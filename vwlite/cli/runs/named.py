@@ -13,8 +13,8 @@ MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca", "cluster": "cluster"
 UNNAMED = {"pca": "a model of principal components", "cluster": "a model of clusters"}
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
-    *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit", "readable_model", "invert_hash", "factors"),
-    *("out", "most"),
+    *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit"),
+    *("readable_model", "invert_hash", "factors", "out", "most"),
 )
 
 
