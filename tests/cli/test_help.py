@@ -15,6 +15,7 @@ OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py", "test_ta
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],
+    "aso train": ["test_aso_selection.py", "test_sequences.py"],
     "predict": ["test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py"],
     "evaluate": ["test_levels.py"],
     "crr": OF_TERMS,
