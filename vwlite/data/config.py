@@ -80,6 +80,11 @@ class InputConfig(Config):
         return replace(self, kind=kind, columns=columns)
 
 
+def has_words(kind: str) -> bool:
+    """Whether labels of this format may be words."""
+    return kind != "svmlight"
+
+
 def kind_by_name(paths: Iterable[str]) -> str:
     """The format that the names of all these files end with, also before a compression's ending; otherwise text."""
     kinds = {_kind_of(path.lower()) for path in paths}

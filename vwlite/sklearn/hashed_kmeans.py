@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from vwlite.data.config import InputConfig
 from vwlite.memory_limit import USUAL
 from vwlite.sklearn.slot_rows import SlotRowsEstimator
 from vwlite.solvers.clusters.assignment import Assignment
@@ -115,7 +116,7 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             seed=self._seed(),
         )
         found = solver_of(config)(config, rows, None, USUAL, self._threads).run(lambda line: None)
-        self.model_: ClusterModel = model_of(config, found, rows, "vw")
+        self.model_: ClusterModel = model_of(config, found, rows, InputConfig().kept)
         self.n_iter_, self._n_features_out = found.passes, self.n_clusters
         assignment, clusters, self.inertia_ = Assignment(self.model_), [np.zeros(0, np.int32)], 0.0
         for part in rows.parts():

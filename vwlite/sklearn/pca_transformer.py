@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vwlite.data.config import InputConfig
 from vwlite.memory_limit import USUAL
 from vwlite.sklearn.slot_rows import SlotRowsEstimator
 from vwlite.solvers.pca.config import PcaConfig
@@ -90,7 +91,7 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
             dim=self.n_components, center=self.center, passes=self.passes, oversample=self.oversample, seed=self._seed()
         )
         found = Finder(config, rows, NOTHING, USUAL, self._threads).run(lambda line: None)
-        self.model_: PcaModel = model_of(config, found, rows, "vw")
+        self.model_: PcaModel = model_of(config, found, rows, InputConfig().kept)
         self._n_features_out = self.n_components
         return self
 

@@ -43,6 +43,7 @@ def run(arguments: dict[str, Any]) -> int:
     model = model_file.load(arguments["initial"]) if arguments["initial"] else None
     config, features = configured(arguments, typed, model)
     input = input_config({**arguments, "shuffle": None})
+    input = input.like(model.data, typed) if model else input
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
     names = (model and model.names) or (NameIndex() if arguments["names"] else None)
@@ -58,7 +59,7 @@ def run(arguments: dict[str, Any]) -> int:
         bar = Bar(arguments["quiet"], to_stdout=False)
         closing.callback(bar.close)
         found = means.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
-        made = model_file.model_of(config, found, source, input.kind)
+        made = model_file.model_of(config, found, source, source.inputs.config.kept)
         if arguments["model"]:
             model_file.save(arguments["model"], made)
     if arguments["json_path"]:
@@ -95,7 +96,7 @@ def configured(
 def reading(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tuple[Assignment, RowSource, str]]:
     """The model, the rows of the files and their format, that of the model unless it was typed."""
     model = model_file.load(arguments["initial"])
-    input = input_config(arguments).like({"kind": model.kind}, build.typed())
+    input = input_config(arguments).like(model.data, build.typed())
     with ExitStack() as closing:
         kind = DegreeRows if model.config.cut else RowSource
         source, keeping = opened(arguments, model.features, input, False, model, predicting=predicting, kind=kind)

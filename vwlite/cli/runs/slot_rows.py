@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from vwlite.api import configs
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli.console import say
-from vwlite.data.config import InputConfig
+from vwlite.data.config import InputConfig, has_words
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
@@ -47,7 +47,7 @@ def opened(
         to_the_end=predicting,
     )
     text = text_format(features, skip_malformed=True, names=names is not None)
-    inputs = Inputs(input, text.of_words() if input.kind == "vw" else text, several_passes=again)
+    inputs = Inputs(input, text.of_words() if has_words(input.kind) else text, several_passes=again)
     source = kind(features, inputs, policy, model.seen if model else [], names)
     if model:
         source.plan.load(model.arrays)

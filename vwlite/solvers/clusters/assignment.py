@@ -9,6 +9,7 @@ import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
 from vwlite.data.batch import BLANK
+from vwlite.data.config import has_words
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.evaluation.cluster_metrics import Agreement
 from vwlite.solvers.clusters.model_file import ClusterModel
@@ -73,7 +74,7 @@ def lines_of(
         for row, answer in enumerate(answers):
             lines += [b"nan"] * (row in gaps)
             if not batch.flags[row] & BLANK:
-                tag = tag_of(batch, row) if kind == "vw" else batch.tag(row)
+                tag = tag_of(batch, row) if has_words(kind) else batch.tag(row)
                 text = (form % answer if all_of else str(answer)).encode()
                 lines.append(text + b" " + tag if tag else text)
         lines += [b"nan"] * (len(batch) in gaps)
@@ -92,7 +93,7 @@ def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, 
         distance += float(np.maximum(part.weight, 0) @ nearest)
         weighed += float(np.maximum(part.weight, 0).sum())
         there = ~np.isnan(part.batch.label) & (weight > 0)
-        number = vocabulary.numbers(part.batch) if kind == "vw" else part.batch.label
+        number = vocabulary.numbers(part.batch) if has_words(kind) else part.batch.label
         labels.append(number[there].astype(np.float64))
         clusters.append(cluster[there])
         weights.append(weight[there])

@@ -30,6 +30,7 @@ class Header(TypedDict):
     features: dict
     seen: list[Byte]
     kind: Kind
+    columns: NotRequired[str]
     names: bool
     passes: Natural
     normalised_cut: NotRequired[Double]
@@ -43,7 +44,7 @@ class ClusterModel:
     features: FeatureConfig
     found: Clusters
     seen: list[int]
-    kind: str
+    data: dict[str, str]  # how they were read, ``InputConfig.kept``
     names: NameIndex | None
     arrays: dict[str, Any]
 
@@ -60,9 +61,9 @@ class ClusterModel:
         }
 
 
-def model_of(config: ClusterConfig, found: Clusters, source: Rows, kind: str) -> ClusterModel:
+def model_of(config: ClusterConfig, found: Clusters, source: Rows, data: dict[str, str]) -> ClusterModel:
     arrays = source.plan.arrays()
-    return ClusterModel(config, source.plan.config, found, sorted(source.plan.seen), kind, source.names, arrays)
+    return ClusterModel(config, source.plan.config, found, sorted(source.plan.seen), data, source.names, arrays)
 
 
 def save(path: str, model: ClusterModel, open_output: OpenOutput = atomic_output) -> None:
@@ -72,7 +73,7 @@ def save(path: str, model: ClusterModel, open_output: OpenOutput = atomic_output
         "cluster": model.config.kept(),
         "features": model.features.header(),
         "seen": model.seen,
-        "kind": model.kind,
+        **model.data,
         "names": model.names is not None,
         "passes": model.found.passes,
         **({"normalised_cut": model.found.cut} if model.config.cut else {}),
@@ -101,7 +102,8 @@ def load(path: str) -> ClusterModel:
         found = clusters_from(header, arrays, config, features)
         kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
         Rows(features, header["seen"]).plan.load(kept)
-        return ClusterModel(config, features, found, header["seen"], header["kind"], names, kept)
+        data = {name: header[name] for name in ("kind", "columns") if name in header}
+        return ClusterModel(config, features, found, header["seen"], data, names, kept)
     except ModelError:
         raise
     except (KeyError, ValueError, UsageError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Header(TypedDict):
     features: dict
     seen: list[Byte]
     kind: Kind
+    columns: NotRequired[str]
     names: bool
     weight: Double
     squares: Double
@@ -44,7 +45,7 @@ class PcaModel:
     features: FeatureConfig
     found: Components
     seen: list[int]
-    kind: str
+    data: dict[str, str]  # how they were read, ``InputConfig.kept``
     names: NameIndex | None
     arrays: dict[str, Any]
 
@@ -60,9 +61,9 @@ class PcaModel:
         }
 
 
-def model_of(config: PcaConfig, found: Components, source: Rows, kind: str) -> PcaModel:
+def model_of(config: PcaConfig, found: Components, source: Rows, data: dict[str, str]) -> PcaModel:
     arrays = source.plan.arrays()
-    return PcaModel(config, source.plan.config, found, sorted(source.plan.seen), kind, source.names, arrays)
+    return PcaModel(config, source.plan.config, found, sorted(source.plan.seen), data, source.names, arrays)
 
 
 def save(path: str, model: PcaModel, open_output: OpenOutput = atomic_output) -> None:
@@ -73,7 +74,7 @@ def save(path: str, model: PcaModel, open_output: OpenOutput = atomic_output) ->
         "pca": asdict(model.config),
         "features": model.features.header(),
         "seen": model.seen,
-        "kind": model.kind,
+        **model.data,
         "names": model.names is not None,
         "weight": found.weight,
         "squares": found.squares,
@@ -103,7 +104,8 @@ def load(path: str) -> PcaModel:
         found = components_from(header, arrays, config, features)
         kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
         Rows(features, header["seen"]).plan.load(kept)
-        return PcaModel(config, features, found, header["seen"], header["kind"], names, kept)
+        data = {name: header[name] for name in ("kind", "columns") if name in header}
+        return PcaModel(config, features, found, header["seen"], data, names, kept)
     except ModelError:
         raise
     except (KeyError, ValueError, UsageError) as error:

@@ -8,6 +8,7 @@ import numpy as np
 
 from vwlite._native import range_finder
 from vwlite.data.batch import BLANK, Batch
+from vwlite.data.config import has_words
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.solvers.pca.model_file import PcaModel
 from vwlite.solvers.rows import Part, RowSource, SlotRows
@@ -52,8 +53,8 @@ def head_of(batch: Batch, row: int, kind: str) -> bytes:
     """Label, importance and tag as text has them, up to the bar."""
     parts = []
     if not np.isnan(batch.label[row]):
-        parts.append(batch.tag(row).partition(b" ")[0] if kind == "vw" else b"%.9g" % float(batch.label[row]))
+        parts.append(batch.tag(row).partition(b" ")[0] if has_words(kind) else b"%.9g" % float(batch.label[row]))
         if batch.importance[row] != 1:
             parts.append(b"%.9g" % float(batch.importance[row]))
-    tag = tag_of(batch, row) if kind == "vw" else b""
+    tag = tag_of(batch, row) if has_words(kind) else b""
     return b" ".join([*parts, b"'" + tag if tag else b""]) + (b" " if parts and tag else b"")
