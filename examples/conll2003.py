@@ -99,10 +99,8 @@ def main() -> None:
     tests = {name: first_words(tagged(parts[name]), options.tested)[0] for name in PARTS}
     data = Data(labelled, capitalised(archive, templates, options.unlabeled), tests)
     words = sizes(data, "conll2003")
-    task = Task(
-        "names", templates, "bio", ROWS, tuple(tuple(f"{CURRENT},{side}".split(",")) for side in (LEFT, RIGHT)),
-        ("wC", "wL1", "wR1", "pC", "sC"),
-    )  # fmt: skip
+    views = tuple(tuple(f"{CURRENT},{side}".split(",")) for side in (LEFT, RIGHT))
+    task = Task("names", templates, "bio", ROWS, ("wC", "wL1", "wR1", "pC", "sC"), views)
     table, paper = Table(task, data, options), PAPER.get(options.words, {})
     print(table.head() + (f"  {'paper: dev':>10} {'test':>6}" if paper else ""))
 

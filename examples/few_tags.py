@@ -22,7 +22,8 @@ HIDDEN = ("mask:wC,lC,tC,pC,sC,wLC,wCR", "mask:wL1,tL1,sL1,wLC")
 TOP1 = ("top-k:1:wL2,wL1,tL1,sL1", "top-k:1:wR2,wR1,tR1,sR1")
 POS_TASK = Task(
     "pos", read_templates(POS), "none",
-    {"supervised": (), "left+curr": HIDDEN, "top-1": TOP1, "left+curr+top-1": (*HIDDEN, *TOP1)}, error=True,
+    {"supervised": (), "left+curr": HIDDEN, "top-1": TOP1, "left+curr+top-1": (*HIDDEN, *TOP1)},
+    ("wC", "wL1", "wR1", "pC", "sC"), error=True,
 )  # fmt: skip
 LEFT, RIGHT = "U00,U01,U10,U11,U15", "U03,U04,U13,U14,U18"  # of the template chunk
 WORDS = ("mask:w,U05,U06", "mask:U01,U05", "mask:U03,U06")
@@ -33,7 +34,7 @@ CHUNK_TASK = Task(
         "supervised": (), BEST: (), "words": WORDS, "top-2": TOP2, "words+top-2": (*WORDS, *TOP2),
         "CRF": (), "CRF+words": WORDS, "CRF+words+top-2": (*WORDS, *TOP2),
     },
-    tuple(tuple(f"w,t,{side}".split(",")) for side in (LEFT, RIGHT)), ("w", "U01", "U03", "t"),
+    ("w", "U01", "U03"), tuple(tuple(f"w,t,{side}".split(",")) for side in (LEFT, RIGHT)),
 )  # fmt: skip
 TASKS = {"pos": POS_TASK, "chunks": CHUNK_TASK}
 LABELLED = {"pos": 23_000, "chunks": 10_000}

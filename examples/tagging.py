@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from vwlite.data.malformed_lines import BadLines
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import Target
@@ -39,14 +37,17 @@ NO_INPUT = 66
 
 @dataclass(frozen=True)
 class Task:
-    """``rows``: auxiliary problems by the row's name. ``views``: of co-training, namespaces each."""
+    """``rows``: auxiliary problems by the row's name. ``groups``: namespaces, each of which Theta has a group of.
+
+    ``views``: of co-training, namespaces each.
+    """
 
     name: str
     templates: list[Template]
     decode: str
     rows: dict[str, tuple[str, ...]]
+    groups: tuple[str, ...]
     views: tuple[tuple[str, ...], ...] = ()
-    groups: tuple[str, ...] = ()  # of Theta that the CRF takes
     error: bool = False  # rows are compared by the share of wrong words, not by F
 
 
@@ -124,8 +125,8 @@ class Table:
             options = self.options
             solver = SolverConfig(penalty=options.penalty, passes=options.passes, threads=options.threads)
             config = LearnConfig(
-                tuple(map(read_aux, aux)), dim=options.dim, most=options.max_problems, least=options.min_count,
-                memory=options.max_memory * GIB, solver=solver,
+                tuple(map(read_aux, aux)), tuple((name,) for name in self.task.groups), options.dim,
+                most=options.max_problems, least=options.min_count, memory=options.max_memory * GIB, solver=solver,
             )  # fmt: skip
             self.thetas[aux] = learn(config, self.unlabelled, self.labelled).theta
         return self.thetas[aux]
@@ -155,7 +156,7 @@ class Table:
         with tempfile.TemporaryDirectory() as folder:
             work = Path(folder)
             if theta:
-                save_theta(str(work / "theta"), only(theta, self.task.groups), {})
+                save_theta(str(work / "theta"), theta, {})
             text = text_of(self.data.labelled, self.task.templates)
             train = written(work / "train.vw", text, work / "theta" if theta else None)
             vwlite("l1", train, "--model", "crf", "--l1", self.options.l1, "-f", work / "model", "--quiet")
@@ -185,15 +186,6 @@ def figures_of(report: dict) -> dict[str, float]:
     """In percent."""
     report = {**report, **report.get("conll", {})}
     return {**{name: report[name] for name in ("precision", "recall", "f1")}, "error": 100 - 100 * report["accuracy"]}
-
-
-def only(theta: Theta, groups: tuple[str, ...]) -> Theta:
-    """Of these groups."""
-    kept = [theta.names.index(name) for name in groups]
-    place = np.full(len(theta.names) + 1, -1, np.int32)
-    place[kept] = np.arange(len(kept))
-    values = [theta.values[number] for number in kept]
-    return replace(theta, group=place[theta.group], names=list(groups), values=values)
 
 
 def written(path: Path, text: str, theta: Path | None) -> Path:
