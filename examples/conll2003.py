@@ -85,7 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="conll2003.sh", description=__doc__)
     parser.add_argument("conll", type=Path)
     parser.add_argument("reuters", type=Path)
-    add_options(parser, ROWS, 10_000, 300_000)
+    add_options(parser, ROWS, 10_000, 100_000)
     parser.add_argument("--plot", metavar="SVG", help=f"F by rounds of co-training and self-training ({BEST})")
     options = parsed(parser, ROWS)
     if options.plot and BEST not in options.rows:

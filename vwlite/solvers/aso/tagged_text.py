@@ -43,12 +43,13 @@ def behind(parts: list[Stretch]) -> Stretch:
 
 
 def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Stretch]:
-    """All lines, in stretches that end where a sequence does. Raises DataError, and as ``policy`` does."""
+    """All lines, in stretches that end where a sequence does, if that matters. Raises as ``policy`` does, DataError."""
     waiting: list[Stretch] = []
     for part in parts:
         stretch = stretch_of(tagger, part, policy)
         empty = np.flatnonzero(stretch.kind == EMPTY)
         end = int(empty[-1]) + 1 if len(empty) else 0
+        end = end if tagger.decoder else len(stretch.kind)
         if end:
             yield behind([*waiting, stretch.part(0, end)])
             waiting = []
