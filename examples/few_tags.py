@@ -61,7 +61,7 @@ def chosen(unlabelled: list[Sentence], task: Task, count: int, seed: int) -> lis
 def data_of(options: argparse.Namespace, task: Task) -> Data:
     shared = "the shared task of CoNLL-2000 (aclanthology.org/W00-0726)"
     parts = [needed(options.conll2000 / name, shared) for name in ("train.txt.gz", "test.txt.gz")]
-    kept = slice(0, 2) if task is POS_TASK else slice(0, 3)
+    kept = slice(0, 2 if task.name == "pos" else 3)
     labelled, others = first_words(columns(parts[0], kept), options.words)
     if options.conll2003:
         more = needed(options.conll2003 / "eng.train.gz", "the shared task of CoNLL-2003 (aclanthology.org/W03-0419)")
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--conll2003", type=Path, help="its words are unlabelled ones too")
     add_options(parser, task.rows, LABELLED[task.name], 200_000)
     options = parsed(parser, task.rows)
-    if options.conll2003 and task is not POS_TASK:
+    if options.conll2003 and task.name != "pos":
         parser.error("--conll2003 is for parts of speech: that collection has chunks of another kind")
     data = data_of(options, task)
     words, paper = sizes(data, task.name), PAPER if task.error else {}
