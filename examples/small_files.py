@@ -140,6 +140,20 @@ def click_objects(n, seed):
         yield json.dumps({"click": int(row["click"]), "view": row["view"], "user": user, "ad": [row["topic"]]})
 
 
+INPUTS = ("sun", "warmth", "rain", "price", "rival", *(f"event{number}" for number in range(9)))
+
+
+def shops(draw, n):
+    """Sales of 40 shops: what weather and prices do differs by shop, in two ways."""
+    for _ in range(n):
+        shop = draw.randrange(40)
+        own = Random(shop)
+        sun, price, level = own.gauss(0, 1), own.gauss(0, 1), own.gauss(5, 1)
+        x = {name: round(draw.gauss(0, 1), 2) for name in INPUTS}
+        sales = level + sun * (x["sun"] + x["warmth"] - x["rain"]) + price * (x["rival"] - x["price"])
+        yield f"{sales + draw.gauss(0, 0.3):.2f} |shop s{shop} |x {' '.join(f'{name}:{v:g}' for name, v in x.items())}"
+
+
 FILES = {
     **{"clicks.vw": (clicks, 2000), "clicks-test.vw": (clicks, 500)},
     **{f"days/{day}": (clicks, 500) for day in ("monday.vw.gz", "tuesday.vw.bz2", "wednesday.vw")},
@@ -155,6 +169,7 @@ FILES = {
     "clicks.jsonl": (lambda draw, n: click_objects(n, 0), 2000),
     "clicks-test.jsonl": (lambda draw, n: click_objects(n, 1), 500),
     "friends.vw": (friends, 300),
+    **{"tasks.vw": (shops, 600), "tasks-test.vw": (shops, 200)},
 }
 COMPRESSED = {".gz": lambda text: gzip.compress(text, mtime=0), ".bz2": bz2.compress}
 

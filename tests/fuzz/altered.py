@@ -74,8 +74,8 @@ def text_for(learner: str) -> bytes:
 
 
 def commands_for(learner: str) -> tuple[str, ...]:
-    own = {"aso-theta": OF_THETA, "aso": OF_NAMED, "l1": OF_NAMED, "pca": OF_COMPONENTS, "cluster": OF_CLUSTERS}
-    return own.get(learner, COMMANDS)
+    own = {"aso-theta": OF_THETA, **dict.fromkeys(("aso", "aso-tasks", "l1"), OF_NAMED)}
+    return {**own, "pca": OF_COMPONENTS, "cluster": OF_CLUSTERS}.get(learner, COMMANDS)
 
 
 def in_memory(name: str) -> int:

@@ -10,11 +10,14 @@ from vwlite.features.config import FeatureConfig
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import LearnConfig, TargetConfig
+from vwlite.solvers.aso.config import LearnConfig, TargetConfig, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagged_text import tagged
 from vwlite.solvers.aso.tagger import tagger_of, train_sequences
+from vwlite.solvers.aso.task_data import task_rows
+from vwlite.solvers.aso.task_file import load_tasks, save_tasks
+from vwlite.solvers.aso.tasks import learn_tasks
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
@@ -54,7 +57,13 @@ def describe(path: str, text: str) -> None:
     as_text(topics(model_file.load_theta(path)[0], 3, 3))
 
 
-LOADERS = {"l1": tag, "aso": score, "aso-theta": describe}  # by learner
+def regress(path: str, text: str) -> None:
+    model = load_tasks(path)
+    corpus = Corpus(reading(), tags=True).read([text])
+    model.predict(task_rows(corpus, model.words, model.config.task, model.tasks))
+
+
+LOADERS = {"l1": tag, "aso": score, "aso-theta": describe, "aso-tasks": regress}  # by learner
 
 
 def read_columns(data: bytes) -> None:
@@ -112,4 +121,7 @@ def models(folder: str) -> Iterator[bytes]:
     corpus = Corpus(reading(), tags=True).read([str(text)])
     how = SequenceConfig(sequences=True, decode="viterbi", label_features="y1,y2,y1*w")
     model_file.save_target(str(made), train_sequences(corpus, theta, TargetConfig(), how), {})
+    yield made.read_bytes()
+    text.write_bytes(b"".join(b"%d |a b c:%d |w t%d\n" % (number % 5, number, number % 3) for number in range(12)))
+    save_tasks(str(made), learn_tasks(Corpus(reading(), tags=True).read([str(text)]), TasksConfig(task="w")))
     yield made.read_bytes()

@@ -48,6 +48,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
     "aso": ("names", "aso train"),
     "aso-sequences": ("sequences", "aso train", "--sequences", "--decode", "viterbi", "--label-features", "y1,y2,y1*u"),
+    "aso-tasks": ("numbers", "aso tasks", "--task", "u"),
     "clusters": ("names", "cluster", *BITS, "-k", "3", "--spherical", "--weight", "idf", "--min_df", "1", "--names"),
     "clusters-cut": ("names", "cluster", *BITS, "-k", "3", "--cut", "--weight", "idf", "--min_df", "1", "--unit"),
 }

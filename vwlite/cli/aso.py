@@ -15,6 +15,7 @@ from vwlite.solvers.aso.config import (
     SelectionConfig,
     SolverConfig,
     TargetConfig,
+    TasksConfig,
     ThresholdConfig,
 )
 from vwlite.solvers.aso.sequence_config import SequenceConfig
@@ -184,6 +185,33 @@ def cotrain(**arguments: Any) -> int:
     from vwlite.cli.runs.aso import run_cotrain
 
     return run_cotrain(arguments)
+
+
+@command.command("tasks", cls=Command, context_settings=SETTINGS, short_help="Learn many tasks, each with its data.")
+@options.data_files
+@options.output("model", model={"beside": (LOCK,), "required": True})
+@options.options_in(TasksConfig)
+@options.listed("--lambda-task", help="Another lambda for one task.", metavar="TASK=X")
+@options.listed("--own", help="Namespaces that are in w only, not in Theta.", metavar="NS,NS")
+@options.file(Reads("labelled data"), "--test", help="Examples to show the error on, with --dim 0 and --pooled too.")
+@options.usual_memory_option
+@options.bad_line_options
+@output
+def tasks(**arguments: Any) -> int:
+    """Learn regressions of many tasks at once, people or shops, each of which has examples of its own.
+
+    \b
+    vwlite aso tasks train.vw --task shop --dim 2 -f model
+    vwlite predict -i model test.vw
+
+    The weights of a task are w + Theta' v: Theta is what the tasks have in common, v is free, and w is regularised.
+    Squared loss; labels are numbers. Each round finds the best w and v of every task, then Theta by the singular value
+    decomposition of these, and never raises the objective, which is printed. A task that was not seen in training is
+    predicted by the mean of all v.
+    """
+    from vwlite.cli.runs.tasks import run
+
+    return run(arguments)
 
 
 @command.command("apply", cls=Command, context_settings=SETTINGS, short_help="Add Theta's features to text.")

@@ -139,6 +139,16 @@ class TargetHeader(TypedDict):
     sequences: NotRequired[dict]
 
 
+class TasksHeader(TypedDict):
+    """Of a model of ``vwlite aso tasks``."""
+
+    task: str
+    tasks: list[str]
+    spaces: list[str]
+    config: dict
+    objectives: list[Double]
+
+
 class Stored(NamedTuple):
     """A model's header, its learner's class, and the options it was made with."""
 

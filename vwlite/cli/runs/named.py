@@ -9,8 +9,8 @@ from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
-MODULES = {"l1": "tagging", "aso": "classes", "pca": "pca", "cluster": "cluster"}  # by learner
-UNNAMED = {"pca": "a model of principal components", "cluster": "a model of clusters"}
+MODULES = {"l1": "tagging", "aso": "classes", "aso-tasks": "tasks", "pca": "pca", "cluster": "cluster"}  # by learner
+UNNAMED = {"aso-tasks": "a model of tasks", "pca": "a model of principal components", "cluster": "a model of clusters"}
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
     *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit"),

@@ -115,6 +115,24 @@ class CotrainConfig(Config):
 
 
 @config
+class TasksConfig(Config):
+    """Options of ``aso tasks``. ``penalties``: lambda of single tasks; ``own``: namespaces without a part in Theta."""
+
+    task: str = option("tag", "Namespace whose feature names a line's task, or tag.")
+    dim: int = option(2, "Rows of Theta; 0: every task by itself.", low=0)
+    iterations: int = option(20, "Rounds of learning and decomposing.", low=1)
+    tolerance: float = option(1e-4, "Stop where a round lowers the objective by a smaller share.", low=0)
+    penalty: float = option(0.1, "L2 regularisation of w.", spelled=("--lambda",), key="penalty", above=0)
+    constant: bool = option(
+        True, "An intercept for each task, which is not regularised.", spelled=("--constant/--noconstant",), shown="yes"
+    )
+    pooled: bool = option(False, "One model of all tasks.")
+    penalties: tuple[tuple[str, float], ...] = ()
+    own: tuple[str, ...] = ()
+    memory: float = USUAL
+
+
+@config
 class ApplyConfig(Config):
     """Options of ``aso apply``. ``unit``: are the features of a group scaled to length ``scale``, or by it?"""
 

@@ -70,7 +70,7 @@ def shared_features(rows: Rows, matrix: np.ndarray) -> np.ndarray:
 
 
 def leading(u: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``h`` leading left singular vectors of ``u`` (float32[p, m]) as float32[p, h], and float64[h] values.
+    """The ``h`` leading left singular vectors of ``u`` (float[p, m]) in its type, [p, h], and float64[h] values.
 
     By the Gram matrix of the smaller side, in float64; vectors of vanishing values are left out. Each vector's sign
     is such that its largest entry is positive.
@@ -84,8 +84,8 @@ def leading(u: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
     squares, vectors = squares[::-1], vectors[:, ::-1]
     h = min(h, int((squares > 1e-10 * max(squares[0], 1e-300)).sum())) if len(squares) else 0
     values = np.sqrt(squares[:h])
-    left = u @ (vectors[:, :h] / values).astype(np.float32) if p > m else vectors[:, :h].astype(np.float32)
+    left = u @ (vectors[:, :h] / values).astype(u.dtype) if p > m else vectors[:, :h].astype(u.dtype)
     largest = left[np.abs(left).argmax(0), np.arange(h)] if h else np.ones(0)
-    return left * np.where(largest < 0, -1, 1).astype(np.float32), values
+    return left * np.where(largest < 0, -1, 1).astype(u.dtype), values
 
 

@@ -1,0 +1,88 @@
+"""``vwlite aso tasks``, and what takes its models."""
+
+import json
+import random
+
+import pytest
+
+
+def lines(count, seed, people=30):
+    rng, found = random.Random(seed), []
+    for number in range(count):
+        person = rng.randrange(people)
+        taste = random.Random(person).gauss(0, 1)
+        x = [rng.gauss(0, 1) for _ in range(8)]
+        y = 3 + taste * (x[0] + x[1] - x[2]) + 0.2 * rng.gauss(0, 1)
+        features = " ".join(f"f{at}:{value:.3f}" for at, value in enumerate(x))
+        found.append(f"{y:.4f} 'e{number}|who p{person} |f {features}\n")
+    return "".join(found)
+
+
+@pytest.fixture(autouse=True)
+def files(write):
+    write("train.vw", lines(300, 1))
+    write("test.vw", lines(100, 2))
+
+
+def learn(vwlite, *options, **more):
+    return vwlite("aso", "tasks", "train.vw", "--task", "who", "-f", "model", *options, **more)
+
+
+def test_the_model_beats_its_baselines_and_the_others_take_it(vwlite, tmp_path, write):
+    said = learn(vwlite, "--dim", "1", "--test", "test.vw", "--json", "facts").stderr
+    facts = json.loads((tmp_path / "facts").read_text())
+    error = facts["test"]
+    assert error["tasks"] < 0.3 * error["independent"] and error["tasks"] < 0.3 * error["pooled"]
+    assert "round 1: objective" in said and facts["tasks"] == 30
+    shown = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
+    assert shown["mse"] == pytest.approx(error["tasks"]) and shown["unknown_task"] == 0
+    assert "mse" in vwlite("evaluate", "-i", "model", "test.vw", "--metric", "mse").stdout
+    answers = vwlite("predict", "-i", "model", "test.vw", "--quiet").lines
+    assert len(answers) == 100 and answers[3].endswith(" e3") and 0 < float(answers[3].split()[0]) < 6
+    assert "row 1" in vwlite("inspect", "model").stdout
+    write("new.vw", "|who stranger |f f0:1\n |f f0:1\n")
+    done = vwlite("predict", "-i", "model", "new.vw")
+    assert "2 examples are of no task" in done.stderr and done.lines[0] == done.lines[1]
+
+
+def test_options(vwlite, tmp_path):
+    learn(vwlite, "--quiet")
+    usual = (tmp_path / "model").read_bytes()
+    many = ("--lambda 0.5", "--lambda-task p3=2", "--own f", "--noconstant", "--iterations 2", "--tolerance 0.5")
+    for options in (*many, "--dim 0", "--pooled"):
+        learn(vwlite, *options.split(), "--quiet")
+        assert (tmp_path / "model").read_bytes() != usual
+        assert json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)["examples"] == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ("--lambda-task p3", 2, "TASK=X"),
+        ("--lambda-task p3=0", 2, "TASK=X"),
+        ("--lambda-task q=1", 2, "no such task"),
+        ("--pooled --own f", 2, "--pooled"),
+        ("--own g", 2, "--own g"),
+        ("--dim -1", 2, "--dim"),
+        ("--lambda 0", 2, "--lambda"),
+        ("--task shop", 65, "names its task by a feature of namespace shop"),
+    ],
+)
+def test_bad_input(vwlite, options, status, said):
+    assert said in learn(vwlite, *options.split(), status=status).stderr
+
+
+def test_a_line_without_a_task_is_left_out_and_said(vwlite, write, tmp_path):
+    learn(vwlite, "--quiet")
+    usual = (tmp_path / "model").read_bytes()
+    write("train.vw", lines(300, 1) + "4 |f f0:1\n")
+    assert "1 examples name no task by a feature of namespace who" in learn(vwlite).stderr
+    assert (tmp_path / "model").read_bytes() == usual
+
+
+def test_models_in_the_wrong_place(vwlite):
+    learn(vwlite, "--quiet")
+    assert "made by vwlite aso learn" in vwlite("aso", "inspect", "model", status=76).stderr
+    for typed in ("--scores", "--probabilities", "-r raw", "--audit"):
+        said = vwlite("predict", "-i", "model", "test.vw", *typed.split(), status=2).stderr
+        assert "does not go with a model of tasks" in said

@@ -1,0 +1,26 @@
+"""Regressions that share Theta, by plain least squares: equation 7 of Ando and Zhang (2005) with Theta given."""
+
+import numpy as np
+
+
+def optimum(x, y, weight, theta, penalty, constant):
+    """w, v, intercept and value of sum_i weight_i (x_i w + x_i theta v + b - y_i)^2 / sum weight + penalty |w|^2.
+
+    One least-squares problem whose last rows are those of the regularisation; float64[q, h] ``theta``.
+    """
+    (n, q), h = x.shape, theta.shape[1]
+    scale = np.sqrt(weight / weight.sum())[:, None]
+    design = np.hstack((x, x @ theta, np.ones((n, int(constant))))) * scale
+    design = np.vstack((design, np.hstack((np.sqrt(penalty) * np.eye(q), np.zeros((q, h + int(constant)))))))
+    target = np.append(y * scale[:, 0], np.zeros(q))
+    found, *_ = np.linalg.lstsq(design, target, rcond=None)
+    return found[:q], found[q : q + h], found[-1] if constant else 0.0, float(((design @ found - target) ** 2).sum())
+
+
+def objective(tasks, u, bias, theta, penalty):
+    """Equation 8 with the best v = theta' u; ``tasks``: pairs of x and y, u a column of each."""
+    total = 0.0
+    for (x, y), own, intercept in zip(tasks, u.T, bias, strict=True):
+        w = own - theta @ (theta.T @ own)
+        total += np.mean((x @ own + intercept - y) ** 2) + penalty * (w @ w)
+    return total

@@ -1,0 +1,56 @@
+"""Models of tasks as files."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from vwlite.config_check import built, require
+from vwlite.errors import ModelError
+from vwlite.solvers.aso.config import TasksConfig
+from vwlite.solvers.aso.model_file import opened, word_arrays, words_from
+from vwlite.solvers.aso.tasks import TaskModel
+from vwlite.storage import model_file
+from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import TasksHeader
+
+TASKS = "aso-tasks"
+
+
+def save_tasks(path: str, model: TaskModel) -> None:
+    config = {
+        name: value for name, value in asdict(model.config).items() if name not in ("memory", "penalties", "own")
+    }
+    header = {
+        "learner": TASKS,
+        "task": model.config.task,
+        "tasks": model.tasks,
+        "spaces": model.words.spaces,
+        "config": config,
+        "objectives": model.objectives,
+    }
+    arrays = {"theta": model.theta, "u": model.u, "bias": model.bias, **word_arrays("word", model.words)}
+    model_file.save(path, header, arrays)
+
+
+def load_tasks(path: str) -> TaskModel:
+    """Raises ModelError."""
+    header, arrays = opened(path, TASKS, "made by vwlite aso tasks")
+    try:
+        require(header, TasksHeader, "header")
+        words, config = words_from("word", arrays, header["spaces"]), built(TasksConfig, header["config"])
+        tasks = header["tasks"]
+        if len(set(tasks)) < len(tasks) or not tasks or config.task != header["task"]:
+            raise ValueError("the names of its tasks")
+        return TaskModel(
+            config,
+            words,
+            tasks,
+            numbers(arrays, "theta", np.float32, (len(words), -1)),
+            numbers(arrays, "u", np.float32, (len(words), len(tasks) + 1)),
+            numbers(arrays, "bias", np.float32, (len(tasks) + 1,)),
+            header["objectives"],
+        )
+    except ModelError:
+        raise
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{path} is no model of this version's aso tasks ({error})") from error

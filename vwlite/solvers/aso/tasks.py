@@ -1,0 +1,158 @@
+"""Problems with data of their own: linear regressions that share Theta (Ando and Zhang 2005, equations 7 and 8).
+
+The alternation: with Theta fixed, w and v of every task jointly and exactly; with these fixed, Theta by the singular
+value decomposition of [sqrt(lambda_l) u_l]. Neither step raises the objective.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vwlite.errors import DataError, UsageError
+from vwlite.memory_limit import check_memory
+from vwlite.solvers.aso.config import TasksConfig
+from vwlite.solvers.aso.corpus import Corpus, Vocabulary
+from vwlite.solvers.aso.task_data import TaskRows, features, numbers_of, task_names, task_rows
+from vwlite.solvers.aso.theta import leading
+
+
+@dataclass(slots=True)
+class Task:
+    """The examples of one task over the features that they have."""
+
+    x: np.ndarray  # float64[n, q], rows times the square root of their importance
+    y: np.ndarray  # float64[n], likewise
+    root: np.ndarray  # float64[n], the square roots
+    own: np.ndarray  # int64[q], the features
+    size: float  # sum of importance
+    penalty: float
+
+
+@dataclass(slots=True)
+class TaskModel:
+    """The last column of ``u`` and of ``bias`` is for unknown tasks."""
+
+    config: TasksConfig
+    words: Vocabulary
+    tasks: list[str]
+    theta: np.ndarray  # float32[p, h], rows of Theta as columns
+    u: np.ndarray  # float32[p, m + 1]
+    bias: np.ndarray  # float32[m + 1]
+    objectives: list[float]
+
+    def predict(self, data: TaskRows) -> np.ndarray:
+        """float64[n]."""
+        terms, task = data.rows.terms, data.task  # -1 is the last column
+        parts = terms.values.astype(np.float64) * self.u[terms.indices, task[terms.owner]]
+        return np.bincount(terms.owner, parts, len(task)) + self.bias[task]
+
+
+def solved(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """w float64[q], v float64[h], intercept and least value of (1/n) |Xw + Zv + b - y|^2 + lambda |w|^2, Z = X Theta'.
+
+    With A = X X' + n lambda I the residual is n lambda alpha, A alpha = y - [Z 1] g, and g solves the normal equations
+    of [Z 1] in the metric of A's inverse, by the pseudoinverse where columns depend on each other.
+    """
+    ridge = task.size * task.penalty
+    free = np.hstack((task.x @ theta[task.own], task.root[:, None][:, : int(constant)]))
+    both = np.hstack((free, task.y[:, None]))
+    n, q = task.x.shape
+    if n <= q:
+        inverse = np.linalg.solve(task.x @ task.x.T + ridge * np.eye(n), both)
+    else:  # Woodbury: the smaller side
+        inner = np.linalg.solve(task.x.T @ task.x + ridge * np.eye(q), task.x.T @ both)
+        inverse = (both - task.x @ inner) / ridge
+    g = np.linalg.pinv(free.T @ inverse[:, :-1], rcond=1e-12, hermitian=True) @ (free.T @ inverse[:, -1])
+    alpha = inverse[:, -1] - inverse[:, :-1] @ g
+    w = task.x.T @ alpha
+    h = theta.shape[1]
+    value = (ridge * np.linalg.norm(alpha)) ** 2 / task.size + task.penalty * (w @ w)
+    return w, g[:h], float(g[h]) if constant else 0.0, float(value)
+
+
+def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, names: list[str]) -> list[Task]:
+    """The tasks, of rows that have a label and are of some importance."""
+    penalties = dict(config.penalties)
+    found = []
+    usable = np.flatnonzero(np.isfinite(y) & (data.rows.importance > 0) & (data.task >= 0))
+    usable = usable[np.argsort(data.task[usable], kind="stable")]
+    edges = np.searchsorted(data.task[usable], np.arange(count + 1)).tolist()
+    for number in range(count):
+        own = usable[edges[number] : edges[number + 1]]
+        root = np.sqrt(data.rows.importance[own].astype(np.float64))
+        terms = data.rows.terms.take(own)
+        held, place = np.unique(terms.indices, return_inverse=True)
+        x = np.zeros((len(own), len(held)))
+        x[terms.owner, place.reshape(-1)] = terms.values
+        penalty = penalties.get(names[number], config.penalty)
+        size = float((root**2).sum())
+        found.append(Task(x * root[:, None], y[own] * root, root, held.astype(np.int64), size, penalty))
+    return found
+
+
+def alternate(
+    tasks: list[Task], shared: np.ndarray, config: TasksConfig, say: Callable[[str], None]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:
+    """u float64[p, m], Theta float64[p, h], v float64[m, h], intercepts, and the objective before and after each round.
+
+    ``shared``: bool[p], the features that Theta has a part in.
+    """
+    p, m = len(shared), len(tasks)
+    theta, u, bias, v = np.zeros((p, 0)), np.zeros((p, m)), np.zeros(m), np.zeros((m, 0))
+    weight = np.sqrt([task.penalty for task in tasks])
+    objectives: list[float] = []
+    for round_ in range(config.iterations + 1 if config.dim else 1):
+        if round_:
+            left, _ = leading(u[shared] * weight, config.dim)
+            theta = np.zeros((p, left.shape[1]))
+            theta[shared] = np.linalg.qr(left)[0] if left.size else left
+        total, v = 0.0, np.zeros((m, theta.shape[1]))
+        for number, task in enumerate(tasks):
+            w, v[number], bias[number], value = solved(task, theta, config.constant)
+            u[:, number] = theta @ v[number]
+            u[task.own, number] += w
+            total += value
+        objectives.append(total)
+        say(f"round {round_}: objective {total:.6g}" if round_ else f"without Theta: objective {total:.6g}")
+        if round_ > 1 and objectives[-2] - total <= config.tolerance * objectives[-2]:
+            break
+    return u, theta, v, bias, objectives
+
+
+def learn_tasks(corpus: Corpus, config: TasksConfig, say: Callable[[str], None] = lambda line: None) -> TaskModel:
+    """Raises UsageError, DataError."""
+    y = numbers_of(corpus)
+    words, own_names = features(corpus, config.task), task_names(corpus, config.task)
+    importance = np.concatenate([importance for _, importance in corpus.columns])
+    usable = (np.isfinite(y) & (importance > 0)).tolist()
+    labelled = [name for name, one in zip(own_names, usable, strict=True) if name and one]
+    names = sorted(set(labelled)) if not config.pooled else ["all"]
+    if not labelled:
+        raise DataError(f"no labelled example names its task by {said(config.task)}")
+    if missing := {name for name, _ in config.penalties} - set(names):
+        raise UsageError(f"--lambda-task {min(missing)}: there is no such task")
+    for space in config.own:
+        if space not in words.spaces:
+            raise UsageError(f"--own {space}: no feature of the text is in it (there are {', '.join(words.spaces)})")
+    what = f"the weights of {len(names):,} tasks and {len(words):,} features"
+    check_memory(16.0 * len(words) * len(names), config.memory, what, "fewer features need less")
+    data = task_rows(corpus, words, config.task, names)
+    if config.pooled:
+        data.task[:] = np.where(data.said, 0, -1)
+    if left_out := int((~data.said).sum()):
+        say(f"{left_out} examples name no task by {said(config.task)} and are left out")
+    dim = 0 if config.pooled else min(config.dim, len(names))
+    if dim < config.dim and not config.pooled:
+        say(f"--dim {config.dim} is cut to {dim}, the number of tasks")
+    shared = ~np.isin(words.space, [words.spaces.index(space) for space in config.own])
+    tasks = gathered(data, y, len(names), config, names)
+    u, theta, v, bias, objectives = alternate(tasks, shared, replace(config, dim=dim), say)
+    others = u[:, 0] if config.pooled else theta @ v.mean(0)
+    columns = np.hstack((u, others[:, None])).astype(np.float32)
+    every = np.append(bias, bias.mean()).astype(np.float32)
+    return TaskModel(config, words, names, theta.astype(np.float32), columns, every, objectives)
+
+
+def said(source: str) -> str:
+    return "a tag" if source == "tag" else f"a feature of namespace {source}"
