@@ -49,7 +49,7 @@ def test_options(vwlite, tmp_path):
     learn(vwlite, "--quiet")
     usual = (tmp_path / "model").read_bytes()
     many = ("--lambda 0.5", "--lambda-task p3=2", "--own f", "--noconstant", "--iterations 2", "--tolerance 0.5")
-    for options in (*many, "--dim 0", "--pooled"):
+    for options in (*many, "--dim 0", "--centre", "--pooled"):
         learn(vwlite, *options.split(), "--quiet")
         assert (tmp_path / "model").read_bytes() != usual
         assert json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)["examples"] == 100
@@ -62,6 +62,7 @@ def test_options(vwlite, tmp_path):
         ("--lambda-task p3=0", 2, "TASK=X"),
         ("--lambda-task q=1", 2, "no such task"),
         ("--pooled --own f", 2, "--pooled"),
+        ("--pooled --centre", 2, "--pooled"),
         ("--own g", 2, "--own g"),
         ("--dim -1", 2, "--dim"),
         ("--lambda 0", 2, "--lambda"),

@@ -59,11 +59,23 @@ def test_a_task_is_solved_as_by_least_squares(n, h, constant):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_is_equation_8_and_never_rises(seed):
     x, y, _ = problem(seed, m=30, p=12, n=8)
-    u, theta, v, bias, objectives = alternated(tasks_of(x, y), 12, dim=3, iterations=30, tolerance=0)
+    u, theta, common, bias, objectives = alternated(tasks_of(x, y), 12, dim=3, iterations=30, tolerance=0)
     assert len(objectives) == 31 and all(later <= before * (1 + 1e-9) for before, later in pairwise(objectives))
     np.testing.assert_allclose(theta.T @ theta, np.eye(3), atol=1e-10)
     assert objectives[-1] == pytest.approx(objective(list(zip(x, y, strict=True)), u, bias, theta, 0.1), rel=1e-8)
-    np.testing.assert_allclose(theta.T @ u, v.T + theta.T @ (u - theta @ v.T), atol=1e-8)
+    np.testing.assert_allclose(theta @ (theta.T @ common), common, atol=1e-8)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_a_common_part_never_raises_the_objective_and_is_found(dim):
+    x, y, true = problem(5, m=40, p=12, n=8)
+    shift = np.arange(12.0)
+    found = {}
+    for centre in (False, True):
+        how = {"dim": dim, "iterations": 200, "tolerance": 0, "centre": centre, "constant": False}
+        _, _, found[centre], _, objectives = alternated(tasks_of(x, y + x @ shift), 12, **how)
+        assert all(later <= before * (1 + 1e-9) for before, later in pairwise(objectives))
+    assert np.linalg.norm(found[True] - (true.mean(1) + shift)) < 0.15 * np.linalg.norm(shift)
 
 
 def test_it_stops_where_a_round_gains_little():

@@ -64,16 +64,16 @@ def config_of(arguments: dict[str, Any]) -> TasksConfig:
             raise UsageError(f"--lambda-task takes TASK=X with X above 0, not {text!r}")
         penalties.append((name, value))
     own = tuple(space for text in arguments["own"] for space in text.split(","))
-    if arguments["pooled"] and (penalties or own):
-        raise UsageError("--lambda-task and --own do nothing with --pooled: it has one model")
+    if arguments["pooled"] and (penalties or own or arguments["centre"]):
+        raise UsageError("--lambda-task, --own and --centre do nothing with --pooled: it has one model")
     memory = arguments["memory"] * GIB
     return TasksConfig(penalties=tuple(penalties), own=own, memory=memory, **configs.chosen(TasksConfig, arguments))
 
 
 def compared(model: TaskModel, corpus: Corpus, test: Corpus) -> dict[str, float]:
     """Mean squared errors of the model, and of every task by itself and of one model of all with the same options."""
-    config = replace(model.config, penalties=())
-    others = {"independent": replace(model.config, dim=0), "pooled": replace(config, own=(), pooled=True)}
+    plain = replace(model.config, centre=False)
+    others = {"independent": replace(plain, dim=0), "pooled": replace(plain, own=(), penalties=(), pooled=True)}
     found = {"tasks": error_of(model, test)[0]}
     return found | {name: error_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
 

@@ -127,6 +127,7 @@ class TasksConfig(Config):
         True, "An intercept for each task, which is not regularised.", spelled=("--constant/--noconstant",), shown="yes"
     )
     pooled: bool = option(False, "One model of all tasks.")
+    centre: bool = option(False, "A part of w that all tasks have, from the mean of their weights.")
     penalties: tuple[tuple[str, float], ...] = ()
     own: tuple[str, ...] = ()
     memory: float = USUAL

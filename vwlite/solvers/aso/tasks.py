@@ -94,30 +94,36 @@ def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, nam
 def alternate(
     tasks: list[Task], shared: np.ndarray, config: TasksConfig, say: Callable[[str], None]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:
-    """u float64[p, m], Theta float64[p, h], v float64[m, h], intercepts, and the objective before and after each round.
+    """u float64[p, m], Theta float64[p, h], their common part float64[p], intercepts, and the objective of each round.
+
+    The common part is what unknown tasks have: Theta' times the mean of v, and w_0 with ``config.centre``.
 
     ``shared``: bool[p], the features that Theta has a part in.
     """
     p, m = len(shared), len(tasks)
     theta, u, bias, v = np.zeros((p, 0)), np.zeros((p, m)), np.zeros(m), np.zeros((m, 0))
+    common = np.zeros(p)
     weight = np.sqrt([task.penalty for task in tasks])
     objectives: list[float] = []
-    for round_ in range(config.iterations + 1 if config.dim else 1):
+    for round_ in range(config.iterations + 1 if config.dim or config.centre else 1):
         if round_:
-            left, _ = leading(u[shared] * weight, config.dim)
+            if config.centre:  # the best with Theta: the mean of u in the weights of the decomposition
+                common = np.where(shared, np.average(u, axis=1, weights=weight**2), 0.0)
+            left, _ = leading((u - common[:, None])[shared] * weight, config.dim)
             theta = np.zeros((p, left.shape[1]))
             theta[shared] = np.linalg.qr(left)[0] if left.size else left
         total, v = 0.0, np.zeros((m, theta.shape[1]))
         for number, task in enumerate(tasks):
-            w, v[number], bias[number], value = solved(task, theta, config.constant)
-            u[:, number] = theta @ v[number]
+            rest = replace(task, y=task.y - task.x @ common[task.own]) if config.centre else task
+            w, v[number], bias[number], value = solved(rest, theta, config.constant)
+            u[:, number] = common + theta @ v[number]
             u[task.own, number] += w
             total += value
         objectives.append(total)
         say(f"round {round_}: objective {total:.6g}" if round_ else f"without Theta: objective {total:.6g}")
         if round_ > 1 and objectives[-2] - total <= config.tolerance * objectives[-2]:
             break
-    return u, theta, v, bias, objectives
+    return u, theta, common + v.mean(0) @ theta.T, bias, objectives
 
 
 def learn_tasks(corpus: Corpus, config: TasksConfig, say: Callable[[str], None] = lambda line: None) -> TaskModel:
@@ -147,8 +153,8 @@ def learn_tasks(corpus: Corpus, config: TasksConfig, say: Callable[[str], None] 
         say(f"--dim {config.dim} is cut to {dim}, the number of tasks")
     shared = ~np.isin(words.space, [words.spaces.index(space) for space in config.own])
     tasks = gathered(data, y, len(names), config, names)
-    u, theta, v, bias, objectives = alternate(tasks, shared, replace(config, dim=dim), say)
-    others = u[:, 0] if config.pooled else theta @ v.mean(0)
+    u, theta, common, bias, objectives = alternate(tasks, shared, replace(config, dim=dim), say)
+    others = u[:, 0] if config.pooled else common
     columns = np.hstack((u, others[:, None])).astype(np.float32)
     every = np.append(bias, bias.mean()).astype(np.float32)
     return TaskModel(config, words, names, theta.astype(np.float32), columns, every, objectives)
