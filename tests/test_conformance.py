@@ -13,10 +13,10 @@ FAMILIES = (
 )
 
 
-MORE = "audit_regressor,binary,classweight,feature_limit,ftrl,lrq,multilabel_oaa,random_weights"
+MORE = "audit_regressor,binary,classweight,feature_limit,ftrl,ksvm,lrq,multilabel_oaa,random_weights"
 
 
-@pytest.mark.parametrize(("tier", "families", "least"), [("core", FAMILIES, 180), ("extra", MORE, 23)])
+@pytest.mark.parametrize(("tier", "families", "least"), [("core", FAMILIES, 180), ("extra", MORE, 36)])
 def test_agrees_with_vw(tier, families, least, conformance_dir, cli_env):
     runner = [sys.executable, conformance_dir / "run_conformance.py"]
     selection = ["--tier", tier, "--family", families, "--jobs", "2"]

@@ -77,6 +77,8 @@ RUNS = {
     "in random portions": "--curriculum random --passes 4 --cache_file c",
     "random features": "--random_features rbf:64 --passes 3",
     "random features, one pass": "--random_features laplace:64 --unit -p p",
+    "landmarks": "--landmarks rbf:data.vw --gamma 0.5 --passes 3 --holdout_off",
+    "whitened landmarks": "--landmarks poly2:data.vw --whiten --random_only --multiclass 2 --named_labels 0,1 -p p",
 }
 
 
@@ -146,6 +148,27 @@ def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
         in_folder(run_here, files, place, *options, "--resume")
         assert left_by(files / place) == whole, number
     assert stops > 1
+
+
+@pytest.mark.parametrize("options", ["--weight idf --min_df 2 --value log --unit --passes 3", "--weight degree -p p"])
+def test_stopped_while_terms_are_counted_or_later(options, run_here, files, stop):
+    """Counting comes before anything is learned: a run that is stopped at it leaves nothing, and begins anew."""
+    options = options.split()
+    stop(None)
+    in_folder(run_here, files, "whole", *options)
+    whole, kept = left_by(files / "whole"), []
+    for number in range(0, 60, 4):
+        stop(number)
+        place = f"stopped{number}"
+        if in_folder(run_here, files, place, *options, status=None).returncode == 0:
+            break
+        left = left_by(files / place)
+        assert "model" not in left
+        kept.append("model.ckpt" in left)
+        stop(None)
+        in_folder(run_here, files, place, *options, "--resume")
+        assert left_by(files / place) == whole, number
+    assert not kept[0] and kept[-1] and kept == sorted(kept)
 
 
 @pytest.mark.parametrize("name", RUNS)
