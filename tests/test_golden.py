@@ -13,15 +13,17 @@ LISTS = sorted(FOLDER.glob("*/models.tsv"))
 MODELS = [(path.parent, *line.split("\t")) for path in LISTS for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("folder", "model", "text"), MODELS, ids=[f"{of.name}-{name}" for of, name, _ in MODELS])
-def test_a_model_predicts_what_it_did(folder, model, text, run_cli):
-    done = run_cli("predict", str(folder / text), "-i", str(folder / f"{model}.model"), "--quiet")
+@pytest.mark.parametrize(
+    ("folder", "model", "text", "command"), MODELS, ids=[f"{of.name}-{name}" for of, name, *_ in MODELS]
+)
+def test_a_model_predicts_what_it_did(folder, model, text, command, run_cli):
+    done = run_cli(command, str(folder / text), "-i", str(folder / f"{model}.model"), "--quiet")
     assert done.returncode == 0, done.stderr
     assert done.stdout.encode() == (folder / f"{model}.predictions").read_bytes()
 
 
 def test_this_version_has_a_model_of_every_learner(run_cli):
-    names = [name for folder, name, _ in MODELS if folder.name == __version__]
+    names = [name for folder, name, *_ in MODELS if folder.name == __version__]
     shown = [run_cli("inspect", str(FOLDER / __version__ / f"{name}.model")).stdout for name in names]
     learners = {text.split("learner ")[1].split()[0].partition("+")[0] for text in shown}
     assert {*CLASSES} <= learners
@@ -37,4 +39,4 @@ def test_the_texts_are_those_of_the_script():
     spec.loader.exec_module(make)
     folder = FOLDER / __version__
     assert {path.stem: path.read_text() for path in folder.glob("*.vw")} == make.texts()
-    assert [name for of, name, _ in MODELS if of == folder] == [*make.LEARNERS]
+    assert [name for of, name, *_ in MODELS if of == folder] == [*make.LEARNERS]

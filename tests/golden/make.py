@@ -51,7 +51,12 @@ LEARNERS = {  # name: the text it learns, and the command
     "aso-tasks": ("numbers", "aso tasks", "--task", "u"),
     "clusters": ("names", "cluster", *BITS, "-k", "3", "--spherical", "--weight", "idf", "--min_df", "1", "--names"),
     "clusters-cut": ("names", "cluster", *BITS, "-k", "3", "--cut", "--weight", "idf", "--min_df", "1", "--unit"),
+    "random-features": ("signs", "train", *BITS, "--random_features", "poly2:64", "--fold", "64", "--unit"),
+    "landmarks": ("signs", "train", *BITS, "--landmarks", "rbf:signs.vw", "--gamma", "0.5", "--nearest", "3"),
+    "degree": ("signs", "train", *BITS, "--weight", "degree", "--value", "log"),
+    "pca": ("names", "pca", *BITS, "--dim", "3", "--center", "--names"),
 }
+APPLIED = {"pca": "project"}  # the command that uses the models of another, where that is not predict
 
 
 def texts():
@@ -86,10 +91,12 @@ def write(folder):
         (folder / f"{name}.vw").write_text(text)
     for name, (text, command, *options) in LEARNERS.items():
         vwlite(folder, *command.split(), f"{text}.vw", *options, "--quiet", "-f", f"{name}.model")
-        vwlite(folder, "predict", f"{text}.vw", "-i", f"{name}.model", "-p", f"{name}.predictions", "--quiet")
+        apply = APPLIED.get(command, "predict")
+        vwlite(folder, apply, f"{text}.vw", "-i", f"{name}.model", "-p", f"{name}.predictions", "--quiet")
     for beside in (*folder.glob("*.ledger"), *folder.glob("*.lock")):
         beside.unlink()
-    (folder / "models.tsv").write_text("".join(f"{name}\t{text}.vw\n" for name, (text, *_) in LEARNERS.items()))
+    rows = [(name, f"{text}.vw", APPLIED.get(command, "predict")) for name, (text, command, *_) in LEARNERS.items()]
+    (folder / "models.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
 
 
 if __name__ == "__main__":
