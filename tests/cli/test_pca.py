@@ -176,6 +176,23 @@ def test_what_is_refused(arguments, status, said, data, run_cli):
     assert said in run_cli(*arguments, status=status).stderr
 
 
+@pytest.mark.parametrize("command", [("pca", "--dim", "2"), ("cluster", "-k", "2")])
+def test_options_that_did_nothing_are_told(command, data, run_cli):
+    features = ("-q", "fz", "--random_features", "rbf:50", "--random_of", "fy")
+    told = run_cli(*command, "x.vw", *features).stderr.splitlines()
+    notes = [line for line in told if line.startswith("note: ")]
+    assert notes[0] == "note: --random_features rbf:50 makes 64, a multiple of 64"
+    assert notes[1].startswith("note: --gamma 0.")
+    assert notes[2:] == [
+        "note: -q fz never matched: no line has both f and z (seen: f)",
+        "note: --random_of y never matched: no line has y (seen: f)",
+    ]
+    cached = [run_cli(*command, "x.vw", "-c", "-q", "fz").stderr.splitlines()[-1] for _ in range(2)]
+    assert cached == ["note: -q fz never matched: no line has both f and z (seen: f)"] * 2
+    assert "note" not in run_cli(*command, "x.vw", *features, "--quiet").stderr
+    assert "note" not in run_cli(*command, "x.vw", "-q", "ff").stderr
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [

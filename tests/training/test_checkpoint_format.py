@@ -6,7 +6,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.training.checkpoint import told
 from vwlite.training.config import RunConfig
 from vwlite.training.model_header import Run
-from vwlite.training.namespace_report import NamespaceReport
+from vwlite.training.namespace_report import NamespaceReport, Sightings
 
 
 def test_a_stopped_run_is_kept_under_the_same_names():
@@ -16,7 +16,8 @@ def test_a_stopped_run_is_kept_under_the_same_names():
 
 def test_namespaces_are_kept_where_they_are_read():
     report = NamespaceReport.__new__(NamespaceReport)
-    report.met = b"ab"
+    report.sightings = Sightings.__new__(Sightings)
+    report.sightings.met = b"ab"
     assert report.state() == {"sightings": [97, 98]}
 
 

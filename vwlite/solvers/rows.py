@@ -17,6 +17,7 @@ from vwlite.features.gamma import settle_gamma
 from vwlite.features.name_index import NameIndex
 from vwlite.features.term_weights import TermWeights
 from vwlite.features.terms import meet, terms_of
+from vwlite.training.namespace_report import Sightings
 
 
 class Part(NamedTuple):
@@ -74,9 +75,11 @@ class RowSource(Rows):
         super().__init__(features, seen)
         self.inputs, self.policy, self.names = inputs, policy, names
         self.finished = False
+        self.sightings = Sightings(features, self.plan)
 
     def batches(self) -> Iterator[Batch]:
         for batch in self.again() if self.finished or self.inputs.state == "using" else self.texts():
+            self.sightings.add(batch, 0, len(batch))
             yield batch
             if batch.release:
                 batch.release()

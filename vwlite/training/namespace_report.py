@@ -1,5 +1,7 @@
 """Which namespaces a run met, and which options never found theirs."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from vwlite.data.batch import Batch
@@ -14,32 +16,23 @@ from vwlite.training.listener import Listener, Run
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
 
 
-class NamespaceReport(Listener):
-    """Notes at the end of a run which options did nothing, and what the learner has to complain of."""
+class Sightings:
+    """The namespaces that a run met, and what is to be said of the options that name them."""
 
-    def __init__(self, features: FeatureConfig, learner: Learner, plan: Plan, display: Display) -> None:
-        self.features, self.learner, self.plan, self.display = features, learner, plan, display
+    def __init__(self, features: FeatureConfig, plan: Plan) -> None:
+        self.features, self.plan = features, plan
         self.wanted = bool(plan.typed or plan.pairs or features.ignore or features.keep or features.random_of)
-        self.begin()
-
-    def begin(self, run: Run | None = None) -> None:
         self.met = b""  # first bytes of namespaces' names, ascending
 
-    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+    def add(self, batch: Batch, begin: int, end: int) -> None:
         if self.wanted and end > begin:
             letters = batch.namespace_char[batch.row_namespace[begin] : batch.row_namespace[end]]
             if new := letters.tobytes().translate(None, self.met):
                 self.met = bytes(sorted({*self.met, *new}))
 
-    def end(self) -> None:
-        for warning in (*self.of_random_features(), *self.warnings(), *self.learner.warnings()):
-            self.display.note(warning)
-
-    def state(self) -> dict[str, list[int]]:
-        return {"sightings": list(self.met)}
-
-    def restore(self, state: dict[str, list[int]]) -> None:
-        self.met = bytes(state["sightings"])
+    def notes(self, pairs: Iterable[tuple[str, str]] = ()) -> list[str]:
+        """What is to be said at the end; ``pairs`` are options that did nothing, with their values."""
+        return [*self.of_random_features(), *self.warnings(pairs)]
 
     def of_random_features(self) -> list[str]:
         """What they are made with where that was not typed."""
@@ -50,14 +43,14 @@ class NamespaceReport(Listener):
             told.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
         return told
 
-    def warnings(self) -> list[str]:
+    def warnings(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""
         if not self.wanted or not self.met:
             return []
         seen = f"(seen: {' '.join(map(shown, self.met))})"
         lines = [
             f"{option} {value} never matched: no line has {needed(value)} {seen}"
-            for option, value in (*self.unmatched_crossings(), *self.unmatched_pairs())
+            for option, value in (*self.unmatched_crossings(), *pairs)
         ]
         seen_letters = {self.plan.redefine[letter] for letter in self.met}
         lines += [
@@ -80,6 +73,30 @@ class NamespaceReport(Listener):
                 if not matches(read_interaction(value, option, order, names), matched):
                     missing.append((option, value))
         return missing
+
+
+class NamespaceReport(Listener):
+    """Notes at the end of a run which options did nothing, and what the learner has to complain of."""
+
+    def __init__(self, features: FeatureConfig, learner: Learner, plan: Plan, display: Display) -> None:
+        self.features, self.learner, self.plan, self.display = features, learner, plan, display
+        self.begin()
+
+    def begin(self, run: Run | None = None) -> None:
+        self.sightings = Sightings(self.features, self.plan)
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        self.sightings.add(batch, begin, end)
+
+    def end(self) -> None:
+        for warning in (*self.sightings.notes(self.unmatched_pairs()), *self.learner.warnings()):
+            self.display.note(warning)
+
+    def state(self) -> dict[str, list[int]]:
+        return {"sightings": list(self.sightings.met)}
+
+    def restore(self, state: dict[str, list[int]]) -> None:
+        self.sightings.met = bytes(state["sightings"])
 
     def unmatched_pairs(self) -> list[tuple[str, str]]:
         return [

@@ -58,7 +58,10 @@ def run(arguments: dict[str, Any]) -> int:
         means = solver_of(config)(config, source, model.found if model else None, memory, input.threads)
         bar = Bar(arguments["quiet"], to_stdout=False)
         closing.callback(bar.close)
-        found = means.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
+        say = (lambda line: None) if arguments["quiet"] else bar.tell
+        found = means.run(say, bar.steps("lines"))
+        for note in source.sightings.notes():
+            say(f"note: {note}")
         made = model_file.model_of(config, found, source, source.inputs.config.kept)
         if arguments["model"]:
             model_file.save(arguments["model"], made)

@@ -50,7 +50,10 @@ def run(arguments: dict[str, Any]) -> int:
         finder = Finder(config, source, model.found if model else NOTHING, memory, input.threads)
         bar = Bar(arguments["quiet"], to_stdout=False)
         closing.callback(bar.close)
-        found = finder.run((lambda line: None) if arguments["quiet"] else bar.tell, bar.steps("lines"))
+        say = (lambda line: None) if arguments["quiet"] else bar.tell
+        found = finder.run(say, bar.steps("lines"))
+        for note in source.sightings.notes():
+            say(f"note: {note}")
         made = model_file.model_of(config, found, source, source.inputs.config.kept)
         if arguments["model"]:
             model_file.save(arguments["model"], made)
