@@ -1,6 +1,7 @@
 """Models and texts whose labels are names: what loads and reads them, and good ones to begin with."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from vwlite.data.block_parser import read as read_blocks
@@ -10,8 +11,9 @@ from vwlite.features.config import FeatureConfig
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import LearnConfig, TargetConfig, TasksConfig
+from vwlite.solvers.aso.config import ApplyConfig, LearnConfig, TargetConfig, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.feature_map import FeatureMap
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagged_text import tagged
 from vwlite.solvers.aso.tagger import tagger_of, train_sequences
@@ -115,6 +117,9 @@ def models(folder: str) -> Iterator[bytes]:
     corpus = Corpus(reading()).read([str(text)])
     theta = learn_theta(LearnConfig((read_aux("freq-k:2"),), dim=2, least=1), corpus, None).theta
     model_file.save_theta(str(made), theta, {})
+    yield made.read_bytes()
+    mapped = FeatureMap.read(str(made), ApplyConfig())
+    fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped), len).save(str(made))
     yield made.read_bytes()
     model_file.save_target(str(made), train(corpus, theta, TargetConfig()), {})
     yield made.read_bytes()

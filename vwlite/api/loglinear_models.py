@@ -88,6 +88,7 @@ class LogLinearModel(SolverModel):
             names=self.names,
             initial=initial,
             say=log.warning,
+            theta=initial.theta if initial else None,
         )
         done = fit(job, log.info, batches)
         self._take(written(lambda open_output: done.save("the model", open_output)))

@@ -9,6 +9,7 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
+from vwlite.solvers.aso.config import ApplyConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.storage.output_checks import LOCK
 
@@ -19,6 +20,8 @@ from vwlite.storage.output_checks import LOCK
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @options.options_in(L1Config)
 @options.options_in(HeldOutConfig)
+@options.file(Reads("Theta"), "--theta", help="Add the features that this Theta makes of examples.")
+@options.options_in(ApplyConfig)
 @options.usual_memory_option
 @options.data_options
 @options.cache_options
@@ -38,12 +41,14 @@ def command(**arguments: Any) -> int:
     vwlite convert conll train.txt.gz > train.vw
     vwlite l1 train.vw -f tagger --model crf --l1 0.5 --passes 30 --names
     vwlite evaluate -i tagger test.vw --metric conll
+    vwlite l1 train.vw -f tagger --model crf --theta theta
 
     The L1 penalty makes most weights exactly 0. It is that of the objective, C |w| against the sum of log p; 'vwlite
     train --l1' is another, Vowpal Wabbit's truncated gradient, against the mean loss of its adaptive updates. The
     constant is penalised like any feature (--noconstant leaves it out). Weights of named labels are kept by the whole
     32-bit hash unless -b says less; two classes have a table of 18 bits. -i continues with the model's options; --l1,
-    --penalty and the like may be typed anew. OWL-QN begins there with an empty memory.
+    --penalty and the like may be typed anew. --theta is for named labels: the features of what 'vwlite aso learn' made
+    are added as 'vwlite aso apply' adds them, and the model keeps the map. OWL-QN begins there with an empty memory.
     """
     from vwlite.cli.runs.l1 import run
 

@@ -119,6 +119,7 @@ class LogLinear(TypedDict):
     columns: NotRequired[str]
     names: bool
     l1: dict
+    theta: NotRequired[dict]
 
 
 class ThetaHeader(TypedDict):
@@ -127,6 +128,13 @@ class ThetaHeader(TypedDict):
     groups: list[str]
     h: list[Natural]
     theta_spaces: list[str]
+
+
+class FeatureMapHeader(ThetaHeader):
+    """Of the Theta whose features a model of another command takes."""
+
+    config: dict
+    digest: str
 
 
 class TargetHeader(TypedDict):

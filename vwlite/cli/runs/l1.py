@@ -15,6 +15,8 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.memory_limit import GIB
 from vwlite.options import check_needs
+from vwlite.solvers.aso.config import ApplyConfig
+from vwlite.solvers.aso.feature_map import FeatureMap, check_plan
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.split import read_holdout
@@ -45,9 +47,11 @@ def job(arguments: dict[str, Any], typed: dict[str, Any], reading: Reading) -> T
     held = HeldOutConfig(**configs.chosen(HeldOutConfig, arguments))
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
+    features = features_of(typed, config, initial)
     return TrainJob(
         config=config,
-        features=features_of(typed, config, initial),
+        features=features,
+        theta=theta_of(arguments, config, features, initial),
         input=input,
         bad_lines=bad_lines_config(arguments),
         holdout=read_holdout(held.holdout, held.measure),
@@ -85,6 +89,30 @@ def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.Loa
         return FeatureConfig(**{"bits": BITS[config.model], **changes})
     check_features(initial.path, initial.features, changes)
     return initial.features
+
+
+def theta_of(
+    arguments: dict[str, Any], config: L1Config, features: FeatureConfig, initial: model_file.LoadedModel | None
+) -> FeatureMap | None:
+    """The Theta that was typed, or the model's. Raises UsageError where these are not the same."""
+    apply = ApplyConfig(**configs.chosen(ApplyConfig, arguments))
+    typed = [one for one in ApplyConfig.OPTIONS.values() if one.key in build.typed()]
+    if not arguments["theta"]:
+        if typed:
+            raise UsageError(f"{typed[0].display_name} does nothing without --theta")
+        return initial.theta if initial else None
+    if config.model == "binary":
+        raise UsageError("--theta is for --model multinomial and crf; 'vwlite aso apply' adds the features to any text")
+    check_plan(features, apply)
+    made = FeatureMap.read(arguments["theta"], apply)
+    if initial is None:
+        return made
+    if initial.theta is None or initial.theta.digest != made.digest:
+        raise UsageError(f"{initial.path} was trained with another Theta than {arguments['theta']}: drop --theta")
+    for one in typed:
+        if getattr(initial.theta.config, one.name) != getattr(apply, one.name):
+            raise UsageError(f"{initial.path} was trained with another {one.display_name}: drop it")
+    return initial.theta
 
 
 def report(done: TrainResult) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.solvers.aso.config import ApplyConfig
 from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.feature_map import NOTHING_KNOWN, PATIENCE
 from vwlite.solvers.aso.theta import Theta
-
-PATIENCE = 10_000  # lines without a feature of Theta before it is taken for that of other text
 
 
 def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
@@ -21,8 +20,7 @@ def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: App
     A group GROUP has a namespace ``theta_GROUP``, its features are numbered from 0, and those of value 0 are left out.
     Raises DataError for text that has no feature of Theta, and as ``policy`` does.
     """
-    theta = theta.only(config.groups) if config.groups else theta
-    theta = theta.cut(config.dim) if config.dim else theta
+    theta = theta.kept(config)
     held: list[bytes] = []  # until a feature is known
     known, lines, examples = 0, 0, 0
     for part in parts:
@@ -42,7 +40,7 @@ def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: App
         elif lines >= PATIENCE:
             break
     if examples and not known:
-        raise DataError("no feature of the text is in Theta")
+        raise DataError(NOTHING_KNOWN)
     yield from held
     policy.finish()
 

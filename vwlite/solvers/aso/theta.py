@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.errors import UsageError
+from vwlite.solvers.aso.config import ApplyConfig
 from vwlite.solvers.aso.corpus import Vocabulary
 from vwlite.solvers.aso.rows import Rows
 from vwlite.solvers.aso.sgd import Weights
@@ -25,6 +26,11 @@ class Theta:
     def cut(self, h: int) -> "Theta":
         """Theta with the first ``h`` rows of each group."""
         return replace(self, matrix=self.matrix[:, :h], values=[values[:h] for values in self.values])
+
+    def kept(self, config: ApplyConfig) -> "Theta":
+        """Theta with the groups and rows that are asked for. Raises UsageError as ``only``."""
+        theta = self.only(config.groups) if config.groups else self
+        return theta.cut(config.dim) if config.dim else theta
 
     def only(self, groups: tuple[str, ...]) -> "Theta":
         """Theta with these groups, in its own order; ``A,B`` that is no group is two.

@@ -13,6 +13,7 @@ from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
+from vwlite.solvers.aso.feature_map import FeatureMap
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
 from vwlite.solvers.loglinear.solver_loop import Trained
@@ -53,6 +54,7 @@ class LoadedModel:
     slots: np.ndarray | None
     table: np.ndarray  # float64[2, weights]: weights and memory; of a mean this and the last weights
     names: NameIndex | None
+    theta: FeatureMap | None = None
 
     @property
     def weights(self) -> np.ndarray:
@@ -70,6 +72,7 @@ class ModelContext:
     examples: int
     negative_label: float | None = None
     names: NameIndex | None = None
+    theta: FeatureMap | None = None
 
 
 def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
@@ -118,6 +121,9 @@ def chain_content(about: ModelContext, trained: Trained, pairs: Pairs) -> Conten
     arrays = {"weight": trained.table[0], "memory": trained.table[1]}
     for name, family in (("state", pairs.state), ("edge", pairs.edges)):
         arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}
+    if about.theta:
+        more, tables = about.theta.content()
+        header, arrays = {**header, **more}, {**arrays, **tables}
     return header, with_names(arrays, about.names)
 
 
@@ -147,7 +153,8 @@ def load(path: str) -> LoadedModel:
         pairs = Pairs(names_of(header["labels"]), *families, config.model == "crf")
         table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
         check(pairs)
-        return LoadedModel(path, past, config, features, pairs, None, table, names)
+        theta = FeatureMap.of(header, arrays) if "theta" in header else None
+        return LoadedModel(path, past, config, features, pairs, None, table, names, theta)
     except ModelError:
         raise
     except (KeyError, ValueError) as error:

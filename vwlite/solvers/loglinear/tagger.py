@@ -57,7 +57,8 @@ class Tagger:
     def parts(self) -> Iterator[Lines]:
         """Lines that end where a sequence ends. Raises the errors of reading."""
         waiting: list[Lines] = []
-        for batch in self.batches:
+        for one in self.batches:
+            batch = self.model.theta.extend(one) if self.model.theta else one
             lines = self.collector.lines(batch, with_gaps=True)
             if batch.release:
                 batch.release()

@@ -17,6 +17,7 @@ from vwlite.features.name_index import NameIndex
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import USUAL, check_memory
+from vwlite.solvers.aso.feature_map import FeatureMap
 from vwlite.solvers.loglinear import model_file, owlqn
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
@@ -47,6 +48,7 @@ class TrainJob:
     watch: Callable[[Parsed], None] | None = None  # of ``BadLines``
     steps: Steps = no_steps  # of the solver: passes
     memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
+    theta: FeatureMap | None = None  # adds features to every example
 
 
 @dataclass(slots=True)
@@ -107,7 +109,9 @@ class Texts:
     def lines_of(self, batches: Iterable[Batch], described: str) -> Lines:
         """Of batches whose labels were checked. Raises DataError where there is none."""
         parts = []
-        for batch in batches:
+        theta = self.job.theta
+        for one in batches:
+            batch = theta.extend(one, learning=True) if theta else one
             parts.append(self.collector.lines(batch))
             if self.names is not None:
                 self.learn_names(batch)
@@ -116,6 +120,8 @@ class Texts:
         self.policy.finish()
         if not parts:
             raise DataError(f"there is no example in {described}")
+        if theta:
+            theta.check()
         return join(parts)
 
     def take(self, batches: Iterable[Batch]) -> Lines:
@@ -153,7 +159,7 @@ def fit(
     problem = train.problem
     about = model_file.ModelContext(
         config, job.features, texts.collector.plan.seen, texts.input, len(train.rows),
-        texts.labels.negative if texts.labels else None, texts.names,
+        texts.labels.negative if texts.labels else None, texts.names, job.theta,
     )
     chains = isinstance(problem, Chains)
     return TrainResult(
