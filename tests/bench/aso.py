@@ -27,7 +27,7 @@ def main() -> None:
     view = views(read_aux("freq"), words, 0)[0]
     made = most_frequent(rows, view, words, 1000)
     seen, count = rows.select(view.seen).unit(), len(made.names)
-    print(f"{len(seen)} documents, {int(view.seen.sum())} features, {len(seen.value)} values, {count} problems")
+    print(f"{len(seen)} documents, {int(view.seen.sum())} features, {len(seen.terms.values)} values, {count} problems")
     config = SolverConfig(passes=1)
     ours = []
     for _ in range(ROUNDS):
@@ -42,11 +42,12 @@ def main() -> None:
         from sklearn.linear_model import SGDClassifier
     except ImportError:
         sys.exit("scikit-learn is not installed: nothing to compare with")
-    x = csr_matrix((seen.value.astype(np.float64), seen.index, seen.start), (len(seen), int(view.seen.sum())))
+    terms, shape = seen.terms, (len(seen), int(view.seen.sum()))
+    x = csr_matrix((terms.values.astype(np.float64), terms.indices, terms.indptr), shape)
     theirs = 0.0
     for problem in np.linspace(0, count - 1, SAMPLE).astype(int).tolist():
         y = np.zeros(len(seen), int)
-        y[made.owner[made.problem == problem]] = 1
+        y[made.positive.owner[made.positive.indices == problem]] = 1
         fit = SGDClassifier(loss="modified_huber", alpha=1e-4, max_iter=1, tol=None)
         begin = time.perf_counter()
         fit.fit(x, y)
