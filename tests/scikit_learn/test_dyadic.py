@@ -43,6 +43,11 @@ SETTINGS = {
     "quantile": (DyadicRegressor(loss="quantile", shuffle=False, passes=2), RATING, ["--loss_function", "quantile"]),
     "two": (DyadicClassifier(passes=3), CLICK, ["--loss_function", "logistic"]),
     "three": (DyadicClassifier(passes=2), CLASS, ["--oaa", "3", "--loss_function", "logistic", "--indexing", "1"]),
+    "all": (
+        DyadicClassifier(passes=2, multiclass="softmax", bits=19),
+        CLASS,
+        ["--multiclass", "3", "--indexing", "1", "--decay_learning_rate", "0.75", "-b", "19"],
+    ),
 }
 
 
@@ -59,7 +64,7 @@ def test_the_model_is_that_of_the_command_on_the_rows_in_the_order_drawn(name, m
     random = check_random_state(0)
     seed = random.randint(2**31)
     order = random.permutation(300) if estimator.shuffle else np.arange(300)
-    labels = np.where(y == "yes", 1, -1) if name == "two" else y.astype(int) - (name == "three")
+    labels = np.where(y == "yes", 1, -1) if name == "two" else y.astype(int) - (name in ("three", "all"))
     lines = zip(labels[order], WEIGHT[order], USER[order], ITEM[order], strict=True)
     (tmp_path / "data.vw").write_text("".join(f"{y} {w} |user {u} |item {i}\n" for y, w, u, i in lines))
     shuffle = "--shuffle" if estimator.shuffle else "--no-shuffle"
@@ -119,6 +124,19 @@ def test_classes_and_their_probabilities(y, shape):
     assert fitted.score(X, y) > 0.8
     assert not hasattr(DyadicClassifier(loss="hinge"), "predict_proba")
     assert hasattr(fitted, "factors_") == (y is CLICK)
+
+
+def test_classes_that_are_learned_all_at_once():
+    fitted = DyadicClassifier(passes=20, multiclass="softmax", learning_rate=0.3).fit(X, CLASS)
+    assert fitted.model_.options["multiclass"] == 3 and fitted.score(X, CLASS) > 0.8
+    probabilities = fitted.predict_proba(X)
+    assert np.allclose(probabilities, fitted._answers(X, probabilities=True), atol=1e-6)
+    assert not hasattr(fitted, "factors_")
+    two, usual = (DyadicClassifier(multiclass=one).fit(X, CLICK) for one in ("softmax", "oaa"))
+    assert two.model_.dumps() == usual.model_.dumps()
+    for wrong, message in (({"multiclass": "all"}, "'all' is not one of"), ({"dot_offset": 1.0}, "dot_offset")):
+        with pytest.raises(UsageError, match=message):
+            DyadicClassifier(**{"multiclass": "softmax", **wrong}).fit(X, CLASS)
 
 
 def test_weights_of_classes_multiply_those_of_rows():

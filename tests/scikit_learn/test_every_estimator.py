@@ -172,7 +172,7 @@ CHECKS = (
 OF_OTHER_ROWS = [
     *(TextHasher(), TextHasher(bits=10, ngram=["2"])),
     *(DyadicRegressor(), DyadicRegressor(rank=3, loss="quantile", early_stopping=True)),
-    *(DyadicClassifier(), DyadicClassifier(loss="hinge", bits=20)),
+    *(DyadicClassifier(), DyadicClassifier(loss="hinge", bits=20), DyadicClassifier(multiclass="softmax")),
     *(CRFTagger(), CRFTagger(solver="owlqn", C=2)),
 ]
 

@@ -57,6 +57,7 @@ REASONS = {
     "average": "a mean of the rounds' models is one already",
     "lrq": LATENT,
     "dyadic": LATENT,
+    "lfl": LATENT,
     "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
     "dual": "its examples stay in memory together",
     "ksvm": "its support vectors stay in memory together",

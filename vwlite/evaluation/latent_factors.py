@@ -43,7 +43,8 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
 def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[tuple[int, int]]:
     """The pairs that the namespace belongs to and its side, 0 or 1, in each. Raises as ``factors_of``."""
     if not model.learner.has_latent_vectors:
-        raise UsageError(f"{name} has no latent vectors: train with --dotproduct")
+        alone = " and without --multiclass" if model.learner.config.asked_together else ""
+        raise UsageError(f"{name} has no latent vectors: train with --dotproduct{alone}")
     pairs = model.features.dotproduct
     found = [
         (number, side)

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vwlite.api.model import Model
+from vwlite.errors import UsageError
 from vwlite.features.hashing import hash_name
+from vwlite.options import not_one_of
+from vwlite.sklearn.classifier import MULTICLASS
 from vwlite.sklearn.columns import Columns
 from vwlite.sklearn.model_estimator import ModelEstimator
 from vwlite.sklearn.sides import SIDES, Sides, is_pair
@@ -135,8 +139,15 @@ class DyadicEstimator(ModelEstimator):
             members[space], begin = range(begin, begin + width), begin + width
         columns = Columns(begin, {side: members[side] for side in SIDES})
         given = {name: getattr(self, name) for name in OPTIONS}
-        given |= {"dotproduct": [LETTERS], "bits": columns.bits(self.bits), "random_seed": seed}
+        given |= {"dotproduct": [LETTERS], "bits": columns.bits(self.bits, self._shift), "random_seed": seed}
+        if "multiclass" in learner and not self.dot_offset:  # which such models do not have
+            del given["dot_offset"]
         return Model(**given, **self._holding_out(), **learner)
+
+    @property
+    def _shift(self) -> int:
+        """A feature has ``2**_shift`` slots."""
+        return 0
 
     def _tables(self, X: Any, reset: bool = False) -> dict[str, Any]:
         if not is_pair(X):
@@ -197,10 +208,13 @@ def gives_probabilities(estimator: DyadicClassifier) -> bool:
 
 
 class DyadicClassifier(LabelledClasses, DyadicEstimator):
-    """Classes, such as clicks, of pairs of user and item; of three or more, each against the others.
+    """Classes, such as clicks, of pairs of user and item.
 
     Parameters are those of ``DyadicEstimator``, and
 
+    multiclass : {"oaa", "softmax"}, default="oaa"
+        How more than two classes are learned: each against the others, or all at once, with vectors for each (``loss``
+        None, no ``dot_offset``).
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their rows are multiplied.
     """
@@ -209,6 +223,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
         self,
         *,
         loss: str | None = None,
+        multiclass: str = "oaa",
         class_weight: Mapping[Any, float] | str | None = None,
         rank: int = 10,
         learning_rate: float | None = None,
@@ -254,7 +269,17 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
             warm_start=warm_start,
             verbose=verbose,
         )
+        self.multiclass = multiclass
         self.class_weight = class_weight
+
+    @property
+    def _softmax(self) -> bool:
+        """Whether there are more than two classes, which are learned all at once."""
+        return self.multiclass == "softmax" and not self._binary
+
+    @property
+    def _shift(self) -> int:
+        return (len(self.classes_) - 1).bit_length() if self._softmax else 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DyadicClassifier:
         """Learn from X, n pairs of user and item, and y, n labels of any kind. Raises ValueError."""
@@ -266,11 +291,17 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
             self._take_classes(y)
         numbers = self._numbers(y)
         labels = 2 * numbers - 1 if self._binary else numbers + 1
-        learner: dict[str, Any] = {"loss_function": self.loss or "logistic"}
-        if not self._binary:
-            learner |= {"oaa": len(self.classes_), "indexing": 1}
-        self._learn(tables, labels, self._weighted(y, numbers, weight), learner, fresh=fresh)
+        self._learn(tables, labels, self._weighted(y, numbers, weight), self._learner(), fresh=fresh)
         return self
+
+    def _learner(self) -> dict[str, Any]:
+        if self.multiclass not in MULTICLASS:
+            raise UsageError(f"multiclass: {not_one_of(self.multiclass, MULTICLASS)}")
+        if self._softmax:
+            loss = {"loss_function": self.loss} if self.loss else {}
+            return {"multiclass": len(self.classes_), "indexing": 1, **loss}
+        of_classes = {} if self._binary else {"oaa": len(self.classes_), "indexing": 1}
+        return {"loss_function": self.loss or "logistic", **of_classes}
 
     @property
     def factors_(self) -> dict[str, np.ndarray]:
@@ -291,5 +322,6 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
 
     @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """float64[n, k]: probabilities by the logistic function; one against all, made to sum to 1."""
-        return self._shares(self.decision_function(X).astype(np.float64))
+        """float64[n, k]: probabilities by the logistic function or softmax; one against all, made to sum to 1."""
+        scores = self.decision_function(X).astype(np.float64)
+        return np.asarray(softmax(scores, axis=1)) if self._softmax else self._shares(scores)
