@@ -92,7 +92,7 @@ def test_labels_that_are_no_level_are_malformed(vwlite, write, tmp_path):
     lines = [*LINES * 2, "2.5 |user u1 |item i1\n", *LINES * 8, "|user u1\n"]
     run = ("train", write("data", "".join(lines)), "-f", "model", "--levels", "1..5", "--passes", "3", "--holdout_off")
     done = vwlite(*run, "-c", "--bad-lines", "bad", "--no-shuffle")
-    assert "bad line data:217: label 2.5 is no level, expected 1, 2, 3, 4, 5: 2.5 |user u1 |item i1" in done.stderr
+    assert "bad line data:217:1: label 2.5 is no level, expected 1, 2, 3, 4, 5: 2.5 |user u1 |item i1" in done.stderr
     assert done.stderr.count("is no level") == 1 and "1 of 1082 lines were malformed and left out" in done.stderr
     assert (tmp_path / "bad").read_text() == "2.5 |user u1 |item i1\n"
     first = (tmp_path / "model").read_bytes()
@@ -100,9 +100,17 @@ def test_labels_that_are_no_level_are_malformed(vwlite, write, tmp_path):
     assert again.stderr.count("is no level") == 1 and (tmp_path / "model").read_bytes() == first
     write("few", "".join([*LINES, "7 |a\n"]))
     few = vwlite("train", "few", "-f", "m", "--levels", "1..5", "--strict", status=65)
-    assert "few:109: label 7 is no level" in few.stderr
+    assert "few:109:1: label 7 is no level" in few.stderr
     many = vwlite("train", write("many", "7 |a\n1 |a\n"), "-f", "m", "--levels", "1..5", status=65)
     assert "1 of 2 lines are malformed, more than --max-bad-ratio 0.01 allows" in many.stderr
+
+
+def test_lines_of_tables_too(vwlite, write):
+    rows = "".join(f"{1 + n % 5},u{n % 7}\n" for n in range(200))
+    write("data.csv", f"stars,user\n{rows}9,u1\n")
+    done = vwlite("train", "data.csv", "--columns", "label=stars", "-f", "m", "--levels", "1..5")
+    assert "data.csv:202: label 9 is no level, expected 1, 2, 3, 4, 5" in done.stderr
+    assert {line.split()[0] for line in vwlite("predict", "-i", "m", "data.csv").lines} <= {*"12345"}
 
 
 def test_the_weights_are_those_of_the_other_lines(vwlite, write):

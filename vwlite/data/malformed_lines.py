@@ -83,7 +83,8 @@ class BadLines:
         batch.gaps = tuple(issue.row for issue in part.issues) if part.gaps is None else part.gaps
         batch.path, batch.first_line = part.block.path, part.first_line
         batch = self.relabel(batch)
-        self.leave_out(batch, getattr(self.labels, "malformed", {}))
+        if wrong := getattr(self.labels, "malformed", {}):
+            self.leave_out(batch, wrong, "" if part.block.layout else ":1")
         return batch
 
     def first_cached(self, batch: Batch) -> Batch:
@@ -124,15 +125,18 @@ class BadLines:
         advice = advice or hints.get(issue.code, "")
         self.report(f"{location}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}", line)
 
-    def leave_out(self, batch: Batch, wrong: dict[int, str]) -> None:
-        """Rows whose labels were found wrong become blank ones, and their lines malformed ones. Raises DataError."""
+    def leave_out(self, batch: Batch, wrong: dict[int, str], column: str = "") -> None:
+        """Rows whose labels were found wrong become blank ones, and their lines malformed ones. Raises DataError.
+
+        ``column`` follows the line's number.
+        """
         text = bytes(batch.text) if wrong else b""
         flags = np.array(batch.flags)
         for row, sentence in wrong.items():
             offset = int(batch.tag_start[row])
             line = text[text.rfind(b"\n", 0, offset) + 1 : text.find(b"\n", offset)]
             flags[row] |= BLANK
-            self.report(f"{batch.location(row)}: {sentence}: {excerpt(line, 0)}", line)
+            self.report(f"{batch.location(row)}{column}: {sentence}: {excerpt(line, 0)}", line)
         batch.flags = flags
         if wrong:
             self.watch_ratio(self.lines)
