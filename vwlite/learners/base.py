@@ -269,9 +269,12 @@ class Learner:
 
     def header(self) -> dict[str, Any]:
         """What the model file says of the learner, as JSON data."""
+        config = asdict(self.config)
+        if not config.get("levels"):  # a model of before this option
+            config.pop("levels", None)
         return {
             "learner": self.name,
-            "config": asdict(self.config),
+            "config": config,
             "scalars": {name: plain(float(value)) for name, value in zip(self.SCALARS, self.scalars, strict=True)},
         }
 
