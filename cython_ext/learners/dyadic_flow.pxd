@@ -24,6 +24,7 @@ cdef struct Component:
     double kappa          # sqrt(A2 / B2)
     double plus           # | a / sqrt(kappa) + b sqrt(kappa) |^2
     double minus          # | a / sqrt(kappa) - b sqrt(kappa) |^2
+    double square         # where one vector is fixed, by which omega is 0: what the other adds to Flow.square
 
 
 cdef struct Flow:
@@ -234,6 +235,11 @@ cdef inline Step flow_step(const Flow *f, double p, double importance) noexcept 
     if f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE:
         return constant_slope_step(f, p, importance)
     return smooth_step(f, p, importance)
+
+
+cdef inline bint is_at_rest(const Flow *f, double p) noexcept nogil:
+    """Whether the loss has no slope at ``p``, so that nothing moves, and nothing decays where the slope is constant."""
+    return (f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE) and constant_slope(f, p) == 0
 
 
 cdef inline double s_at_zero(const Flow *f, double p) noexcept nogil:

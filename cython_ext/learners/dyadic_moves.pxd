@@ -21,6 +21,9 @@ cdef inline void add_side(DyadicScratch *work, const Latent *latent, int which, 
     side.size = merge_slots(side.index, side.value, size)
     side.vector = work.vector + (2 * work.components + which) * latent.rank
     used[0] += side.size
+    side.square = 0
+    for i in range(side.size):
+        side.square += <double>side.value[i] * side.value[i]
     read_vector(side)
 
 
@@ -37,7 +40,7 @@ cdef inline Component component_of(const double *a, const double *b, double a_sq
     c.omega = sqrt(a_square) * sqrt(b_square)
     c.kappa = sqrt(a_square / b_square)
     root = sqrt(c.kappa)
-    c.plus = c.minus = 0
+    c.plus = c.minus = c.square = 0
     for d in range(rank):
         sum = a[d] / root + b[d] * root
         difference = a[d] / root - b[d] * root

@@ -13,6 +13,9 @@ cdef struct Latent:
     uint64_t seed         # of this table's initial values
     double scale          # of the initial values
     bint normal           # normally distributed; else uniform in [-scale, scale]
+    double fewest         # vectors of fewer updates count as 0
+    double decay          # L2, where decay is a step of its own
+    bint fixed            # the vectors are not updated
 
 
 cdef struct Side:         # one of the two namespaces of a dot product
@@ -35,18 +38,18 @@ cdef inline float start_value(const Latent *latent, uint32_t slot, size_t dimens
 
 
 cdef inline void read_vector(Side *side) noexcept nogil:
-    """Fill ``side.vector`` and ``side.square``."""
+    """Fill ``side.vector``."""
     cdef const Latent *latent = side.latent
     cdef const float *row
     cdef size_t i, d
     cdef double x
-    side.square = 0
     for d in range(latent.rank):
         side.vector[d] = 0
     for i in range(side.size):
         row = latent.table + latent.stride * side.index[i]
         x = side.value[i]
-        side.square += x * x
+        if row[latent.rank] < latent.fewest:
+            continue
         if row[latent.rank] == 0:
             for d in range(latent.rank):
                 side.vector[d] += x * start_value(latent, side.index[i], d)
@@ -55,8 +58,25 @@ cdef inline void read_vector(Side *side) noexcept nogil:
                 side.vector[d] += x * row[d]
 
 
+cdef inline void count_update(const Latent *latent, uint32_t slot) noexcept nogil:
+    """Store the initial value before the first update."""
+    cdef float *row = latent.table + latent.stride * slot
+    cdef size_t d
+    if row[latent.rank] == 0:
+        for d in range(latent.rank):
+            row[d] = start_value(latent, slot, d)
+    if row[latent.rank] < 16777216.0:
+        row[latent.rank] += 1
+
+
+cdef inline void count_side(const Side *side) noexcept nogil:
+    cdef size_t i
+    for i in range(side.size):
+        count_update(side.latent, side.index[i])
+
+
 cdef inline void move_vector(Side *side, const double *change, double decay, double shift) noexcept nogil:
-    """Set each feature's vector to ``decay * vector + value * (change + shift)``."""
+    """Set each feature's vector, whose update was counted, to ``decay * vector + value * (change + shift)``."""
     cdef const Latent *latent = side.latent
     cdef float *row
     cdef size_t i, d
@@ -64,11 +84,6 @@ cdef inline void move_vector(Side *side, const double *change, double decay, dou
     for i in range(side.size):
         row = latent.table + latent.stride * side.index[i]
         x = side.value[i]
-        if row[latent.rank] == 0:
-            for d in range(latent.rank):
-                row[d] = start_value(latent, side.index[i], d)
-        if row[latent.rank] < 16777216.0:
-            row[latent.rank] += 1
         for d in range(latent.rank):
             row[d] = <float>(decay * row[d] + x * (change[d] + shift))
 

@@ -15,7 +15,7 @@ from learners.dyadic_moves cimport add_side, can_move, component_of, decayed_rat
 from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work, reserve
 from learners.example_loop cimport check_fit, process_in_order
 from learners.label_flow cimport STATES, LabelFlow, follow, scores_at, softmax
-from learners.latent_vectors cimport Latent, Side, merge_slots, move_vector
+from learners.latent_vectors cimport Latent, Side, count_side, merge_slots, move_vector
 
 
 cdef enum:                 # positions in Lfl.scalars, named in vwlite/learners/lfl.py
@@ -137,6 +137,8 @@ cdef inline void move_latent(Lfl *q, double fade) noexcept nogil:
             start = set_of(q, label) * q.rank
             vector_changes(&q.component[label * MAX_PAIRS + i], q.flow.state[label], fade, a.square, b.square, q.rank,
                            a.vector + start, b.vector + start)
+        count_side(a)
+        count_side(b)
         move_vector(a, a.vector, decay, 0)
         move_vector(b, b.vector, decay, 0)
 
@@ -223,7 +225,8 @@ cdef Latent open_latent(state, config, size_t pair, int side, size_t rows):
     cdef size_t rank = config.sets * config.rank, stride = state.stride
     if <size_t>table.shape[0] != rows * stride or table.shape[1] != 1 or stride <= rank:
         raise ValueError("a table of latent vectors has a wrong shape")
-    return Latent(<float *>&table[0, 0], stride, rank, config.seeds[pair][side], config.scale, config.normal)
+    return Latent(<float *>&table[0, 0], stride, rank, config.seeds[pair][side], config.scale, config.normal,
+                  0, 0, False)
 
 
 cdef void open_tables(Lfl *q, state, config, plan) except *:

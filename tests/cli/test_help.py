@@ -16,8 +16,10 @@ OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.p
 SHARED = {
     "check": ["test_check_labels.py"],
     "aso train": ["test_aso_selection.py", "test_sequences.py"],
-    "predict": ["test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py"],
-    "evaluate": ["test_levels.py"],
+    "evaluate": ["test_levels.py", "test_mask_ids.py"],
+    "predict": [
+        *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),
+    ],
     "crr": OF_TERMS,
     "cluster": [*OF_TERMS, "test_crr.py", "test_checkpoint.py", "test_pca.py", "test_cluster_cut.py"],
     "pca": [*OF_TERMS, "test_crr.py", "test_checkpoint.py"],
@@ -26,11 +28,12 @@ SHARED = {
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
         *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
         *("test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py"),
-        *("test_lfl.py", "test_levels.py"),
+        *("test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py"),
     ],
     "vw": [
         *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),
         *("test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py"),
+        "test_mask_ids.py",
     ],
 }
 

@@ -166,7 +166,7 @@ def test_slots_stand_for_names_that_are_unknown(ratings, vwlite, write):
 
 def test_equal_scores_are_sorted_by_name(vwlite, write):
     write("d", "".join(f"1 |u u |i {name}\n" for name in ("b", "c", "a")) + "1 |u u |i a b c\n")
-    vwlite("train", "d", "-f", "m", "--quiet", "--names", "--dotproduct", "ui", "-l", "0", "--dot-init", "0")
+    vwlite("train", "d", "-f", "m", "--quiet", "--names", "--dotproduct", "ui", "-l", "0", "--dot-init", "1e-30")
     found = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 2, stdin="|other z\n"))
     whole = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 3, stdin="|other z\n"))
     assert found == whole[:2] and [name for _, _, name in whole] == ["a", "b", "c"]

@@ -48,17 +48,17 @@ def test_start_values_are_uniform_or_normal_of_the_given_scale():
 def test_start_values_differ_by_side_and_seed_and_scale_with_dot_init():
     left, right = start_values(50, rank=4)
     other, _ = start_values(50, rank=4, random_seed=1)
-    wider, _ = start_values(50, rank=4, dot_init=0.2)
+    wider, _ = start_values(50, rank=4, dot_init=0.1)
     assert not np.any(left == right)
     assert not np.any(left == other)
     np.testing.assert_allclose(wider, 2 * left, rtol=1e-6)
 
 
 def test_start_values_depend_neither_on_rank_nor_on_order():
-    narrow, _ = start_values(50, rank=2)
-    wide, _ = start_values(50, rank=7)
+    narrow, _ = start_values(50, rank=2, dot_init=0.1)
+    wide, _ = start_values(50, rank=7, dot_init=0.1)
     assert np.array_equal(narrow, wide[:, :2])
-    few, _ = start_values(20, rank=2)
+    few, _ = start_values(20, rank=2, dot_init=0.1)
     assert np.array_equal(narrow[:20], few)
 
 

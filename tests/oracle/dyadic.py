@@ -1,4 +1,4 @@
-"""Dyadic models in float64: p = w.x + sum over pairs of a.b, moved along the exact gradient flow.
+"""Dyadic models in float64: p = w.x + sum over pairs of a.b - k offset^2, moved along the exact gradient flow.
 
 ``full_flow`` integrates the joint flow of all parameters and knows nothing of its closed form.
 """
@@ -65,6 +65,7 @@ class Dyadic:
         x = merged(row.linear)
         linear = row.base + sum(self.w.get(slot, 0.0) * value for slot, value in x.items())
         terms = [self.term(*side) for side in self.sides(row)]
+        linear -= len(terms) * max(self.rank, 1) * self.offset**2
         return Flow(terms, linear, sum(v * v for v in x.values()), self.rate, self.l2, self.loss, label)
 
     def predict(self, row: Row) -> float:
@@ -83,11 +84,12 @@ class Dyadic:
         return flow.p(0.0)
 
 
-def full_flow(flow: Flow, weights: np.ndarray, x: np.ndarray, h: float, steps: int = 3000):
+def full_flow(flow: Flow, weights: np.ndarray, x: np.ndarray, h: float, steps: int = 3000, decay=None, free=None):
     """All parameters after importance ``h``, by RK4 with ``steps`` small steps of their joint gradient flow.
 
     Uses of ``flow`` only its data. ``weights`` and ``x`` are float64[n] and give flow.linear without the
-    initial prediction. Returns the new weights and a list of (alpha, beta). Hinge and quantile stop at the label.
+    initial prediction. ``decay`` gives each parameter an L2 of its own, ``free`` is 0 for those that stand.
+    Returns the new weights and a list of (alpha, beta). Hinge and quantile stop at the label.
     """
     shapes = [part.shape for term in flow.terms for part in (term.alpha, term.beta)]
     state = np.concatenate([weights, *(part.ravel() for term in flow.terms for part in (term.alpha, term.beta))])
@@ -117,13 +119,15 @@ def full_flow(flow: Flow, weights: np.ndarray, x: np.ndarray, h: float, steps: i
         k = t.alpha.shape[1]
         parts += [np.repeat(t.xa * t.offset / t.a2, k), np.repeat(t.xb * t.offset / t.b2, k)]
     damp = np.concatenate([np.zeros(len(x)), np.full(len(state) - len(x), flow.rate * flow.l2)])
+    damp = damp if decay is None else flow.rate * decay
+    free = np.ones(len(state)) if free is None else free
     drawn = np.concatenate(parts)  # decay draws the sums, offset included, to zero
     direction = flow.loss.slope(gradient(state)[0], flow.label) if flow.loss.piecewise else None
 
     def velocity(z):
         p, g = gradient(z)
         slope = direction if direction is not None else flow.loss.slope(p, flow.label)
-        return -flow.rate * slope * g - damp * (z + drawn)
+        return free * (-flow.rate * slope * g - damp * (z + drawn))
 
     def advance(z, dt):
         k1 = velocity(z)

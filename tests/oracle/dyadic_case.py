@@ -37,12 +37,12 @@ def parse(text):
 class Case:
     """``pairs`` are strings like "ab" or "user,item"; ``options`` go to ``DyadicConfig``."""
 
-    def __init__(self, loss, pairs=("ab",), bits=8, noconstant=False, strict=True, **options):
+    def __init__(self, loss, pairs=("ab",), bits=8, noconstant=False, strict=True, freeze=(), **options):
         self.loss, self.pairs = loss, tuple(pairs)
         options = {"dot_l2": 0.0, "first_pass_t": 0.0, **options}
         config = DyadicConfig(loss_config(loss), pairs=len(self.pairs), **options)
         self.learner = Dyadic(config, bits, vw_compat=not strict)
-        features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant)
+        features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant, freeze=freeze)
         self.plan = Plan(features, drop_pairs=self.learner.drops_pairs)
         self.mask, self.constant = (1 << bits) - 1, not noconstant
 
@@ -95,7 +95,11 @@ class Case:
         return [one for name, features in found.items() if name[1] == wanted for one in features]
 
     def dropped(self, name):
-        return self.learner.config.no_dot_linear and any(name[0] in pair for pair in self.pairs)
+        """Whether the namespace has no linear terms."""
+        whole = [side for pair in self.pairs if "," in pair for side in pair.split(",")]
+        full = {int(parse(f"|{side} x").namespace_hash[0]) for side in whole}
+        letters = {letter for pair in self.pairs if "," not in pair for letter in pair}
+        return self.learner.config.no_dot_linear and (name[0] in letters or name[1] in full)
 
     def twin(self):
         """The twin with the numbers the learner has now (of slots that were ever updated)."""

@@ -88,11 +88,17 @@ def duration(value: Any) -> float:
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
+def decays(value: Any) -> Any:
+    """A number, or ``NS=X,NS=Y`` as it is."""
+    return value if isinstance(value, str) and "=" in value else number(value)
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "float": number,
     "int": integer,
     "names": words,
     "class_weights": class_weights,
     "levels": levels,
+    "decays": decays,
     "duration": duration,
 }

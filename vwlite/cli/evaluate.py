@@ -11,6 +11,7 @@ from vwlite.cli.root import SETTINGS
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.metric_table import sections
 from vwlite.features.config import QueryConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 
 
@@ -33,6 +34,7 @@ class WithMetrics(Command):
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.options_in(GdConfig, only=["levels"])
 @options.data_options
+@options.options_in(DyadicConfig, "Dot products of latent vectors", only=("dot_unseen", "min_updates"))
 @options.memory_option
 @options.bad_line_options
 @options.quiet("Print nothing but errors and metrics.")

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Writes
-from vwlite.cli.parser import Choice, ClassWeights, DataOption, Duration, Finite, Levels, Names, Whole
+from vwlite.cli.parser import Choice, ClassWeights, DataOption, Decays, Duration, Finite, Levels, Names, Whole
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
-from vwlite.features.config import RANDOM, TABLE, WEIGHTING, FeatureConfig
+from vwlite.features.config import LEARNED, RANDOM, TABLE, WEIGHTING, FeatureConfig
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
@@ -95,6 +95,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "names": Names(),
     "class_weights": ClassWeights(),
     "levels": Levels(),
+    "decays": Decays(),
     "difficulty": Difficulty(),
     "landmarks": Landmarks(),
     "duration": Duration(),
@@ -159,6 +160,7 @@ table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryCo
 feature_options = options_in(FeatureConfig, "Features")
 weighting_options = options_in(FeatureConfig, WEIGHTING)
 random_options = options_in(FeatureConfig, RANDOM)
+learned_options = options_in(FeatureConfig, LEARNED)
 class_weights = options_in(InputConfig, "Classes")
 restart_options = options_in(CheckpointConfig, "Stopping and going on")
 shard_options = options_in(ShardConfig, "Shards")

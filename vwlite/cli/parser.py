@@ -72,6 +72,13 @@ class Levels(Finite):
     read = staticmethod(option_values.levels)
 
 
+class Decays(Finite):
+    """A number, or numbers by namespace: ``0.1``, ``user=0.1,item=0.2``."""
+
+    name = "decays"
+    read = staticmethod(option_values.decays)
+
+
 class Duration(Finite):
     """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
 

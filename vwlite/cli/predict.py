@@ -9,6 +9,7 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.learners.configs.base import ANSWERS
+from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 
 
@@ -41,6 +42,7 @@ from vwlite.learners.configs.gd import GdConfig
 @click.option("-t", "--testonly", is_flag=True, hidden=True, help="What this command does anyway.")
 @options.options_in(GdConfig, only=["levels"])
 @options.data_options
+@options.options_in(DyadicConfig, "Dot products of latent vectors", only=("dot_unseen", "min_updates"))
 @options.memory_option
 @options.bad_line_options
 @options.quiet()

@@ -31,7 +31,8 @@ class Catalogue:
         shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
         order = sorted(range(len(shown)), key=shown.__getitem__)
         self.names, self.slots = [shown[place] for place in order], learned[order]
-        self.linear = np.zeros(len(learned)) if plan.nonlinear[letter] else learner.weights[self.slots, 0].astype(float)
+        dropped = plan.nonlinear[letter] or self.group in plan.dropped
+        self.linear = np.zeros(len(learned)) if dropped else learner.weights[self.slots, 0].astype(float)
         self.parts = [(pair, 1 - side, self.offset + learner.vectors(pair, side, self.slots)) for pair, side in sides]
         self.partners = sorted({plan.pairs[pair][other] for pair, other, _ in self.parts})
 
@@ -58,15 +59,20 @@ class Catalogue:
         """float32[rows, items] of examples without items, whose raw predictions are ``base``."""
         total = base.astype(float)[:, None] + self.linear
         for pair, side, vectors in self.parts:
-            total += np.stack([self.partner(batch, row, pair, side) for row in rows]) @ vectors.T
+            partners = [self.partner(batch, row, pair, side) for row in rows]
+            there = np.array([partner is not None for partner in partners])
+            nothing = np.zeros(self.learner.rank)
+            total += np.stack([nothing if one is None else one for one in partners]) @ vectors.T
+            total -= there[:, None] * self.learner.kernel.offset_square
         return total.astype(np.float32)
 
-    def partner(self, batch: Batch, row: int, pair: int, side: int) -> np.ndarray:
-        """float64[rank]: what an item's vector is multiplied by; 0 where the example has nothing on that side."""
+    def partner(self, batch: Batch, row: int, pair: int, side: int) -> np.ndarray | None:
+        """float64[rank]: what an item's vector is multiplied by; None where the example has nothing on that side."""
         terms = group_terms(batch, self.plan, row, self.plan.pairs[pair][side])
         if not has_length(terms):
-            return np.zeros(self.learner.rank)
-        return terms.values.astype(float) @ self.learner.vectors(pair, side, terms.slots) + self.offset
+            return None
+        vector: np.ndarray = terms.values.astype(float) @ self.learner.vectors(pair, side, terms.slots) + self.offset
+        return vector
 
     def best(self, scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:
         """int64[n]: the places of the ``top`` highest of float32[items] scores, of equal ones by name."""

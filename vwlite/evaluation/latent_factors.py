@@ -10,6 +10,7 @@ import numpy as np
 
 from vwlite.errors import UsageError
 from vwlite.evaluation.inspect_model import Inspection
+from vwlite.features.side_names import sides_of_pair
 from vwlite.storage.atomic_file import atomic_output
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[t
     found = [
         (number, side)
         for number, pair in enumerate(pairs)
-        for side, one in enumerate(pair.split(",") if "," in pair else pair)
+        for side, one in enumerate(sides_of_pair(pair))
         if one == namespace
     ]
     if not found:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vwlite.errors import UsageError
+from vwlite.features.side_names import check_crossed, read_numbers
 from vwlite.options import Config, config, not_one_of, option
 
 TABLE = "Table of weights"
@@ -18,6 +19,7 @@ MOST_WHITENED = 8192  # landmarks
 STEP, MOST = 64, 2**20  # of the number of random features
 MOST_DIRECTIONS = 2**26  # numbers that laplace keeps in memory
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
+LEARNED = "What is learned of namespaces"
 
 
 def feature(default: Any, help: str, **declared: Any) -> Any:
@@ -78,6 +80,14 @@ class FeatureConfig(Config):
         (), "Add the dot product of two namespaces' latent vectors.", section="Dot products of latent vectors",
         metavar="AB|A,B", shape=True,
     )
+    mask_ids: tuple[str, ...] = feature(
+        (), "Leave namespace NS out of a share P of the examples learned, so that the rest learns to do without.",
+        section=LEARNED, spelled=("--mask-ids",), metavar="NS=P",
+    )
+    freeze: tuple[str, ...] = feature(
+        (), "Of a dyadic model: latent vectors, linear weights, namespaces or the Constant that stand; none ends it.",
+        section=LEARNED, metavar="latent,NS,...", needs=("dotproduct",),
+    )
 
     value: str = feature(
         "raw", "Of terms: as they are, 1 + ln of what is beyond 1, or 1.", section=WEIGHTING, choices=VALUES,
@@ -135,6 +145,7 @@ class FeatureConfig(Config):
             raise UsageError("--value, --weight and --unit do not go with --dotproduct")
         if self.weight == "degree" and self.unit:
             raise UsageError("--unit undoes --weight degree: drop one of the two")
+        self.check_learned()
         if self.sort_features and self.ngram:
             raise UsageError("--ngram goes by the order of features: drop --sort_features")
         if self.skips and not self.ngram:
@@ -177,6 +188,25 @@ class FeatureConfig(Config):
         if self.random_only and self.dotproduct:
             raise UsageError("--random_only leaves no features for --dotproduct")
 
+    def check_learned(self) -> None:
+        """Raises UsageError for ``--mask-ids`` and ``--freeze`` where they cannot be."""
+        crossed = [value for name in CROSSINGS for value in getattr(self, name)]
+        for text in self.mask_ids:
+            for name, share in read_numbers(text, "--mask-ids").items():
+                if not 0 <= share < 1:
+                    raise UsageError(f"--mask-ids takes shares from 0 to below 1, not {name}={share:g}")
+                check_crossed(name, "--mask-ids", crossed)
+        words = [word for value in self.freeze for word in value.split(",")]
+        if "none" in words and words != ["none"]:
+            raise UsageError("--freeze none stands alone: nothing stands any more")
+        object.__setattr__(self, "freeze", tuple(word for word in dict.fromkeys(words) if word != "none"))
+        if not all(self.freeze):
+            raise UsageError("--freeze: a name is empty")
+        if self.freeze and not self.dotproduct:
+            raise UsageError("--freeze holds parts of a dyadic model: it needs --dotproduct")
+        if {"latent", "linear"} <= {*self.freeze}:
+            raise UsageError("--freeze latent,linear leaves nothing to learn")
+
     @property
     def random_kernel(self) -> str:
         return self.random_features.partition(":")[0]
@@ -202,7 +232,7 @@ class FeatureConfig(Config):
 
     def header(self) -> dict[str, Any]:
         """What models and checkpoints say of the options, as JSON data; of later ones only what is not usual."""
-        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in (WEIGHTING, RANDOM)}
+        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in (WEIGHTING, RANDOM, LEARNED)}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
 

@@ -14,6 +14,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.features.freezing import Frozen
 from vwlite.features.interactions import (
     LETTERS,
     FullNames,
@@ -119,14 +120,6 @@ def read_interactions(config: FeatureConfig, names: FullNames) -> list[tuple[int
     return canonical(typed, config.leave_duplicate_interactions)
 
 
-def letters_of(pairs: Iterable[tuple[int, ...]]) -> set[int]:
-    """The letters that pairs are made of. Raises UsageError for full names, which filter no linear terms."""
-    letters = {letter for pair in pairs for letter in pair}
-    if any(letter >= LETTERS for letter in letters):
-        raise UsageError("--no-dot-linear needs namespaces given by letter in --dotproduct")
-    return letters
-
-
 class Plan:
     """The arrays by which a kernel expands examples (shapes in ``cython_ext/features/plan.pxd``).
 
@@ -152,6 +145,9 @@ class Plan:
         names = FullNames(config.hash_seed, config.hash == "all")
         self.typed = read_interactions(config, names)
         self.pairs = [read_interaction(value, "--dotproduct", 2, names) for value in config.dotproduct]
+        self.frozen = Frozen(config.freeze, config.dotproduct, names)
+        dropped = sorted({group for pair in self.pairs for group in pair}) if drop_pairs else []
+        self.dropped = [group for group in dropped if group >= LETTERS]  # by full name: the learner leaves them out
         self.name_hash = np.array(names.hashes, np.uint32)
         self.random = map_of(config)
         self.wild = has_wildcard(self.typed)
@@ -166,8 +162,7 @@ class Plan:
         self.seen: set[int] = set(seen)
         self.interactions: list[tuple[int, ...]] = []
         self.matched = np.zeros(0, np.uint8)
-        if drop_pairs:
-            self.nonlinear[list(letters_of(self.pairs))] = 1
+        self.nonlinear[[group for group in dropped if group < LETTERS]] = 1
         self.set_interactions()
 
     def set_interactions(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, Batch, Column, Names
 from vwlite.features.feature_names import NAMELESS
 from vwlite.features.feature_plan import Plan
 from vwlite.features.interactions import LETTERS
@@ -34,19 +36,26 @@ def features_of(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.nd
 
 def without(batch: Batch, plan: Plan, group: int) -> Batch:
     """The same rows without the features of the group, and without names."""
-    left_out = segments_of(batch, plan, group)
+    return without_segments(replace(batch, names=None), segments_of(batch, plan, group))
+
+
+def without_segments(batch: Batch, left_out: np.ndarray) -> Batch:
+    """The same rows without some namespaces, bool[segments]."""
     kept = np.flatnonzero(~left_out)
     features = ranges(batch.namespace_start, kept)
     sizes = batch.namespace_start[kept + 1].astype(np.int64) - batch.namespace_start[kept]
+    chosen = {NAMESPACES: kept, FEATURES: features}
+
+    def taken(owner: Any, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
+        inner = [one for one in columns.values() if one.per in chosen and one.entries is not STARTS]
+        return {one.name: getattr(owner, one.name)[chosen[one.per]] for one in inner}
+
     return replace(
         batch,
         row_namespace=sums(~left_out)[batch.row_namespace].astype(np.uint32),
-        namespace_char=batch.namespace_char[kept],
-        namespace_hash=batch.namespace_hash[kept],
         namespace_start=sums(sizes).astype(np.uint32),
-        feature_hash=batch.feature_hash[features],
-        value=batch.value[features],
-        names=None,
+        names=batch.names and Names(**taken(batch.names, NAME_COLUMNS)),
+        **taken(batch, COLUMNS),
     )
 
 

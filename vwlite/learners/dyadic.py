@@ -12,6 +12,7 @@ from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
 from vwlite.features.feature_names import GroupTerms, group_terms
 from vwlite.features.feature_plan import Plan
+from vwlite.features.side_names import sides_of_pair
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.pair_terms import all_pairs, alone, has_length, one_term
@@ -36,14 +37,30 @@ class KernelConfig(CommonConfig):
 
     def __init__(self, config: DyadicConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.rank, self.decay, self.offset = config.rank, config.decay, config.dot_offset
+        self.rank, self.offset = config.rank, config.dot_offset
+        self.offset_square = config.dot_offset**2 * max(config.rank, 1) if config.revision else 0.0
+        self.decay, self.by_name, self.decay_power = config.decay, config.decays, config.dot_l2_power
+        self.linear_decay, self.decays_weights = config.linear_l2, config.dot_l2_of == "weights"
         self.power_t, self.initial_t, self.first_pass_t = config.power_t, config.initial_t, config.first_pass_t
         self.scale, self.normal = config.dot_init, config.dot_init_kind == "normal"
+        self.fewest = config.fewest_updates
         base = config.random_seed * 0x9E3779B97F4A7C15
         self.seeds = [
             [(base + (2 * pair + side + 1) * 0xD6E8FEB86659FD93) & MASK for side in range(2)]
             for pair in range(config.pairs)
         ]
+
+
+    def decays(self, plan: Plan) -> list[list[float]]:
+        """L2 decay of both sides of every pair."""
+        sides = map(sides_of_pair, plan.config.dotproduct)
+        return [[self.by_name.get(side, self.decay) for side in pair] for pair in sides]
+
+    def is_separate(self, plan: Plan, learning: bool) -> bool:
+        """Whether decay differs between parameters, so that it is a step of its own."""
+        decays = {decay for pair in self.decays(plan) for decay in pair}
+        other = self.decay_power or self.decays_weights or (learning and plan.frozen.fixes_side)
+        return len(decays) > 1 or self.linear_decay > 0 or (max(decays) > 0 and bool(other))
 
 
 def latent_stride(config: DyadicConfig) -> int:
@@ -103,6 +120,12 @@ class Dyadic(Learner):
         return {"weights": Table(self.weights, ("w",)), **latent}
 
     @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
+        """Models of before ``revision`` predict as they did."""
+        before = {} if "revision" in stored else {"revision": 0, "dot_unseen": "start"}
+        return super().config_from({**before, **stored}, changes)
+
+    @classmethod
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
@@ -154,11 +177,12 @@ class Dyadic(Learner):
         made, offset = [all_pairs(left, right, a @ b.T)], self.config.dot_offset
         if offset:
             made += [alone(left, offset * a.sum(axis=1)), alone(right, offset * b.sum(axis=1))]
+        if offset and not self.config.revision:
             made.append(CrossedTerms(lambda _: "Offset*Offset", np.ones(1), np.full(1, offset * offset * self.rank)))
         return made
 
     def vectors(self, pair: int, side: int, slots: np.ndarray) -> np.ndarray:
-        """float64[n, rank] of these slots, start values where a slot was never updated."""
+        """float64[n, rank] of these slots, as predictions use them."""
         found = np.empty((len(slots), self.rank), np.float32)
         kernel.read_vectors(self, self.kernel, (pair, side), slots, found)
         return found.astype(float)

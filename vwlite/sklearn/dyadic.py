@@ -26,7 +26,7 @@ OPTIONS = (
     *("rank", "learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init", "dot_init_kind"),
     *("dot_offset", "no_dot_linear"),
 )  # of ``vwlite train --dotproduct``, by name
-LETTERS = "ui"  # of user and item; ``no_dot_linear`` goes with letters only
+LETTERS = "ui"  # of user and item
 
 
 class DyadicEstimator(ModelEstimator):
@@ -50,8 +50,8 @@ class DyadicEstimator(ModelEstimator):
         The rate also falls as ``(initial_t / (initial_t + t))**power_t``, t the weight learned so far.
     dot_l2 : float or None, default=None
         L2 decay of the latent vectors; None: by the loss.
-    dot_init, dot_init_kind : float, {"uniform", "normal"}, default=0.1, "uniform"
-        Scale and distribution of their start values.
+    dot_init, dot_init_kind : float or None, {"uniform", "normal"}, default=None, "uniform"
+        Scale and distribution of their start values; None: ``0.1 / sqrt(rank)``.
     dot_offset : float, default=0.0
         Is added to every element of both vectors.
     no_dot_linear : bool, default=False
@@ -83,7 +83,7 @@ class DyadicEstimator(ModelEstimator):
         power_t: float = 0.0,
         initial_t: float = 1.0,
         dot_l2: float | None = None,
-        dot_init: float = 0.1,
+        dot_init: float | None = None,
         dot_init_kind: str = "uniform",
         dot_offset: float = 0.0,
         no_dot_linear: bool = False,
@@ -231,7 +231,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
         power_t: float = 0.0,
         initial_t: float = 1.0,
         dot_l2: float | None = None,
-        dot_init: float = 0.1,
+        dot_init: float | None = None,
         dot_init_kind: str = "uniform",
         dot_offset: float = 0.0,
         no_dot_linear: bool = False,

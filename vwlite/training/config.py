@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.features.side_names import sides_of_pair
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Config, again, config, option, options_of
@@ -129,6 +130,10 @@ class RunConfig(Config):
             raise UsageError("--random_only leaves no features for --lrq")
         if self.output.readable_model or self.output.invert_hash:
             self.learner.check_text_form()
+        sides = {side for pair in self.features.dotproduct for side in sides_of_pair(pair)}
+        for name in getattr(getattr(self.learner, "base", self.learner), "decays", ()):
+            if sides and name not in sides:
+                raise UsageError(f"--dot-l2 {name}: --dotproduct has {' '.join(sorted(sides))}")
 
     def check_weighting(self) -> None:
         """Raises UsageError for what needs the terms as the text has them."""

@@ -15,6 +15,7 @@ from vwlite.data.holdout import Holdout
 from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.features import feature_plan
+from vwlite.features.masks import Masks
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum import Curriculum
@@ -67,6 +68,8 @@ class FileBatches:
         self.holdout = Holdout(config.holdout, config.holds_out)
         again = config.data_passes > 1 or config.curriculum.order is not None or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
+        seed = getattr(config.learner, "random_seed", config.input.seed)
+        self.masks = Masks(config.features, seed) if config.learning and config.features.mask_ids else None
         self.curriculum: Curriculum | None = None
         self.read_ahead = False
         self.recalled = False  # what a cache knows of the text it was made from
@@ -96,12 +99,13 @@ class FileBatches:
 
     def batches(self, number: int) -> Generator[Batch]:
         self.holdout.start_pass()
-        of_text = self.reads_text(number)
+        of_text, done = self.reads_text(number), 0
         with closing(self.read(number)) as batches:
             for batch in batches:
                 batch.holdout_mask = self.holdout_mask(batch)
                 rows = len(batch)
-                yield batch
+                yield self.masks.apply(batch, self.passes_before + number, done) if self.masks else batch
+                done += rows
                 if not of_text:
                     self.display.advance_rows(number, rows, self.rows or None)
 

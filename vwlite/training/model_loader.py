@@ -77,6 +77,7 @@ def restore(
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         check_shape(path, config, learner_changes)
         if not vw_compat and learning:
+            features, feature_changes = refrozen(features, feature_changes)
             check_features(path, features, feature_changes)
             check_loss(path, config, loss_changes or {})
             check_learner(path, config, learner_changes)
@@ -113,6 +114,19 @@ def restore(
         raise
     except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+
+
+def refrozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:
+    """The features with what ``--freeze`` changes of them, and what else was typed.
+
+    Where parts of a model stand, interactions may be added to one that has none of their kind.
+    """
+    if "freeze" not in typed:
+        return features, typed
+    added = ("quadratic", "cubic", "interactions") if typed["freeze"] != ("none",) else ()
+    new = {name: typed[name] for name in added if name in typed and not getattr(features, name)}
+    left = {name: value for name, value in typed.items() if name != "freeze" and name not in new}
+    return replace(features, freeze=typed["freeze"], **new), left
 
 
 def change_features(path: str, features: FeatureConfig, changes: dict[str, Any], vw_compat: bool) -> FeatureConfig:

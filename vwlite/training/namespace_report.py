@@ -7,6 +7,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.features.config import STEP, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan
+from vwlite.features.freezing import PARTS
 from vwlite.features.interactions import FullNames, matches, read_interaction
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -57,6 +58,11 @@ class Sightings:
             f"--random_of {chr(letter)} never matched: no line has {shown(letter)} {seen}"
             for letter in (np.flatnonzero(self.plan.random.of).tolist() if self.plan.random else ())
             if letter not in seen_letters
+        ]
+        lines += [
+            f"--freeze {name} never matched: no line has {needed(f'{name},{name}')} {seen}"
+            for name in self.features.freeze
+            if name not in PARTS and self.plan.redefine[name.encode("utf-8", "surrogateescape")[0]] not in seen_letters
         ]
         if all(self.plan.ignore[self.plan.redefine[letter]] for letter in self.met):
             option = "keep" if self.features.keep else "ignore"

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from vwlite.cli.build import typed
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.model_header import stored
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
+OF_VECTORS = ("dot_unseen", "min_updates")
 
 
 def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
@@ -34,3 +36,8 @@ def levels_in(asked: Mapping[str, Any]) -> dict[str, Any]:
 def to_measure(path: str, asked: Mapping[str, Any] = EMPTY) -> dict[str, Any]:
     """With probabilities where there are any, for their log loss."""
     return {**stored(path).config.shows_probabilities_of_classes, **levels_in(asked)}
+
+
+def of_vectors() -> dict[str, Any]:
+    """What was typed of the latent vectors that count."""
+    return {name: value for name, value in typed().items() if name in OF_VECTORS}

@@ -6,7 +6,7 @@ from vwlite.api.run_configs import bad_lines_config, chosen
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.answers import to_measure
+from vwlite.cli.runs.answers import of_vectors, to_measure
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig
@@ -17,7 +17,7 @@ from vwlite.evaluation.metric_report import as_table, finite
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"], arguments["memory"]):
         return named.evaluate(arguments)
-    config, model = build.open_model(arguments, to_measure(arguments["initial"], arguments))
+    config, model = build.open_model(arguments, {**to_measure(arguments["initial"], arguments), **of_vectors()})
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     ranking = {"ranking": RankingConfig(**chosen(RankingConfig, arguments)), "against": opened(arguments)}
@@ -31,7 +31,8 @@ def opened(arguments: dict[str, Any]) -> Opened | None:
         return None
     if "-" in (arguments["files"] or ("-",)):
         raise UsageError("--against reads the data twice, which standard input does not allow: give a file")
-    return Opened(*build.open_model({**arguments, "initial": path}, to_measure(path, arguments)))
+    changes = {**to_measure(path, arguments), **of_vectors()}
+    return Opened(*build.open_model({**arguments, "initial": path}, changes))
 
 
 def tell(report: dict[str, Any], path: str | None) -> int:

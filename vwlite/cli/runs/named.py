@@ -15,6 +15,7 @@ OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
     *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit"),
     *("readable_model", "invert_hash", "factors", "out", "most"),
+    *("dot_unseen", "min_updates"),
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.answers import changes_for
+from vwlite.cli.runs.answers import changes_for, of_vectors
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
@@ -29,7 +29,7 @@ def run(arguments: dict[str, Any]) -> int:
         shown["open_answers"] = opener(shown_kind(arguments) or "prediction")
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
-    config, model = build.open_model(arguments, changes, confident=confidence)
+    config, model = build.open_model(arguments, {**changes, **of_vectors()}, confident=confidence)
     bad_lines = bad_lines_config(arguments)
     broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, **shown)
     return 141 if broken else 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.features.side_names import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.shared import check_levels, random_seed
@@ -51,11 +53,24 @@ class DyadicConfig(LearnerConfig):
         3000.0, "In the first pass the rate falls as sqrt(X / (X + t)), t the importance so far; 0: it does not.",
         section=SECTION, spelled=("--dot-first-t",), low=0,
     )
-    dot_l2: float | None = option(
-        None, "L2 decay of the latent vectors.", section=SECTION, spelled=("--dot-l2",), low=0, shown=by_loss(1)
+    dot_l2: float | str | None = option(
+        None, "L2 decay of the latent vectors, of all or by namespace.", section=SECTION, spelled=("--dot-l2",),
+        read_as="decays", metavar="X|NS=X,...", shown=by_loss(1),
     )
-    dot_init: float = option(
-        0.1, "Scale of their start values.", section=SECTION, spelled=("--dot-init",), low=0, settled=True
+    dot_l2_power: float = option(
+        0.0, "What was updated n times before decays with (1 + n)^-X of the L2.", section=SECTION,
+        spelled=("--dot-l2-power",), low=0,
+    )
+    dot_l2_of: str = option(
+        "sums", "With --dot-offset: what decays, the vectors with the offset (sums) or the weights themselves.",
+        section=SECTION, spelled=("--dot-l2-of",), choices=("sums", "weights"),
+    )
+    linear_l2: float = option(
+        0.0, "L2 decay of the linear weights of these namespaces.", section=SECTION, spelled=("--linear-l2",), low=0
+    )
+    dot_init: float | None = option(
+        None, "Scale of their start values.", section=SECTION, spelled=("--dot-init",), low=0, settled=True,
+        shown="0.1 / sqrt(rank)",
     )
     dot_init_kind: str = option(
         "uniform", "Their distribution.", section=SECTION, spelled=("--dot-init-kind",), choices=("uniform", "normal"),
@@ -67,10 +82,19 @@ class DyadicConfig(LearnerConfig):
     no_dot_linear: bool = option(
         False, "No linear weights for these namespaces.", section=SECTION, spelled=("--no-dot-linear",), settled=True
     )
+    dot_unseen: str = option(
+        "zero", "What vectors that were never updated count as in predictions: zero, or their start values.",
+        section=SECTION, spelled=("--dot-unseen",), choices=("zero", "start"),
+    )
+    min_updates: int = option(
+        1, "In predictions vectors of fewer updates count as 0.", section=SECTION, spelled=("--min-updates",), low=1,
+        unit="updates",
+    )
     random_seed: int = random_seed()
     levels: tuple[float, ...] = again(GdConfig, "levels", ())
     min_prediction: float | None = again(GdConfig, "min_prediction", None)
     max_prediction: float | None = again(GdConfig, "max_prediction", None)
+    revision: int = 1  # 0: a dot product has the term rank * dot_offset^2, which is no part of the model of the posts
 
     learner: ClassVar[str] = "dyadic"
     plays_in_trees: ClassVar[bool] = True
@@ -89,6 +113,20 @@ class DyadicConfig(LearnerConfig):
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:
             raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
+        if self.dot_init is None:
+            object.__setattr__(self, "dot_init", 0.1 / math.sqrt(max(self.rank, 1)))
+        if not self.dot_init and not self.dot_offset:
+            raise UsageError("--dot-init 0 never learns: vectors of 0 do not move each other; add a --dot-offset")
+        if self.dot_unseen == "start" and self.min_updates > 1:
+            raise UsageError("--dot-unseen start and --min-updates contradict each other: drop one")
+        if self.dot_l2_of == "weights" and not self.dot_offset:
+            raise UsageError("--dot-l2-of weights does nothing without --dot-offset")
+        if self.linear_l2 and self.no_dot_linear:
+            raise UsageError("--linear-l2 does nothing with --no-dot-linear")
+        if not 0 <= self.revision <= 1:
+            raise UsageError(f"a dyadic model of revision {self.revision} needs a later version")
+        if any(not 0 <= decay < math.inf for decay in (*self.decays.values(), self.decay)):
+            raise UsageError(f"--dot-l2 takes numbers of 0 or more, not {self.dot_l2}")
 
     def to_show(self, what: str) -> dict[str, Any]:
         return show_number(self, what)
@@ -102,8 +140,19 @@ class DyadicConfig(LearnerConfig):
         return self.defaults[0] if self.learning_rate is None else self.learning_rate
 
     @property
+    def decays(self) -> dict[str, float]:
+        """L2 decay by namespace, as typed."""
+        return read_numbers(self.dot_l2, "--dot-l2") if isinstance(self.dot_l2, str) else {}
+
+    @property
     def decay(self) -> float:
-        return self.defaults[1] if self.dot_l2 is None else self.dot_l2
+        """That of other namespaces."""
+        return self.defaults[1] if self.dot_l2 is None or isinstance(self.dot_l2, str) else self.dot_l2
+
+    @property
+    def fewest_updates(self) -> int:
+        """Vectors of fewer updates count as 0 in predictions."""
+        return 0 if self.dot_unseen == "start" else self.min_updates
 
     @property
     def prediction_bounds(self) -> tuple[float, float] | None:

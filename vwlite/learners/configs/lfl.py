@@ -63,6 +63,11 @@ class LflConfig(PerClassConfig):
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {"probabilities": True, "scores": False}
     alone: ClassVar[str] = "every label has latent vectors and weights of its own"
     dot_offset: ClassVar[float] = 0.0
+    revision: ClassVar[int] = 1
+    decays: ClassVar[dict[str, float]] = {}
+    dot_l2_power: ClassVar[float] = 0.0
+    dot_l2_of: ClassVar[str] = "sums"
+    fewest_updates: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
@@ -76,6 +81,8 @@ class LflConfig(PerClassConfig):
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:
             raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
+        if isinstance(self.dot_l2, str):
+            raise UsageError("--dot-l2 by namespace does not go with --multiclass")
         self.check_names()
         self.check_base()
         self.check_size()

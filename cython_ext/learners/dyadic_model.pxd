@@ -1,0 +1,75 @@
+"""What the kernel of dyadic models knows of its model."""
+
+from libc.math cimport pow, sqrt
+
+from features.row_buffer cimport Group, Scratch
+from learners.latent_vectors cimport Latent
+from losses.loss_types cimport Loss, LossParams
+
+
+cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learners/dyadic.py
+    TIME = 0               # sum of importance of the examples learned
+    MIN_LABEL = 1
+    MAX_LABEL = 2
+    RATE_NOW = 3           # learning rate, decayed by the passes so far
+    UNBOUNDED = 4          # number of updates that hit an iteration limit
+    MISMATCHED = 5         # number of rows whose sides cannot be paired by position (rank 0)
+    LATER = 6              # 0 in the first pass
+    SCALARS = 7
+    MAX_PAIRS = 16
+    MAX_GROUPS = 64        # namespaces that are frozen, and that are dropped
+
+
+cdef struct Groups:
+    int number[MAX_GROUPS]
+    int size
+
+
+cdef struct Learner:
+    float *table             # (2^bits,) the linear weights
+    double *scalars          # (SCALARS,)
+    Loss loss
+    LossParams params
+    int loss_code
+    int link
+    double decay             # L2 on latent vectors where it is the same for all; else 0, and ``separate``
+    double offset            # added to every element of both vectors
+    double offset_square     # subtracted from each dot product
+    double power_t, initial_t
+    double first_pass_t      # 0: the rate is constant within the first pass, too
+    bint positional          # rank 0: feature i of one side is paired with feature i of the other
+    bint frozen              # nothing is learned of the range of labels
+    bint vw_compat
+    bint separate            # decay is a step of its own, see learners/dyadic_decay.pxd
+    double decay_power       # the decay of what was updated n times is multiplied by (1 + n)^-decay_power
+    double linear_decay      # L2 on linear weights of the pairs' namespaces
+    bint decays_weights      # L2 on the vectors themselves, not on what the offset makes of them
+    bint fixed_linear        # linear weights are not updated
+    bint fixed_constant
+    Groups fixed             # nor those of these namespaces
+    Groups dropped           # namespaces without linear terms
+    size_t pairs
+    int group[MAX_PAIRS][2]  # group numbers of both sides
+    Latent latent[MAX_PAIRS][2]
+
+
+cdef inline const Group *find_group(int number, const Scratch *s) noexcept nogil:
+    cdef int index = s.where[number]
+    if index < 0:
+        return NULL
+    return &s.group[index]
+
+
+cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const Scratch *s) noexcept nogil:
+    return find_group(m.group[pair][side], s)
+
+
+cdef inline double step_rate(const Learner *m) noexcept nogil:
+    """The current learning rate: decayed by passes and, unless power_t is 0, by ``(t0 / (t0 + t))^power_t`` within them.
+
+    With power_t 0 it is multiplied by ``sqrt(t1 / (t1 + t))`` in the first pass.
+    """
+    cdef double t1 = m.first_pass_t
+    if m.power_t == 0:
+        return m.scalars[RATE_NOW] * (sqrt(t1 / (t1 + m.scalars[TIME])) if t1 > 0 and m.scalars[LATER] == 0 else 1)
+    return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
