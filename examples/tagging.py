@@ -125,7 +125,7 @@ class Table:
             options = self.options
             solver = SolverConfig(penalty=options.penalty, passes=options.passes, threads=options.threads)
             config = LearnConfig(
-                tuple(map(read_aux, aux)), tuple((name,) for name in self.task.groups), options.dim,
+                tuple(map(read_aux, aux)), groups=tuple((name,) for name in self.task.groups), dim=options.dim,
                 most=options.max_problems, least=options.min_count, memory=options.max_memory * GIB, solver=solver,
             )  # fmt: skip
             self.thetas[aux] = learn(config, self.unlabelled, self.labelled).theta

@@ -48,6 +48,8 @@ def test_the_model_beats_its_baselines_and_the_others_take_it(vwlite, tmp_path, 
 def test_options(vwlite, tmp_path):
     learn(vwlite, "--quiet")
     usual = (tmp_path / "model").read_bytes()
+    learn(vwlite, "--constant", "--quiet")
+    assert (tmp_path / "model").read_bytes() == usual
     many = ("--lambda 0.5", "--lambda-task p3=2", "--own f", "--noconstant", "--iterations 2", "--tolerance 0.5")
     for options in (*many, "--dim 0", "--centre", "--pooled"):
         learn(vwlite, *options.split(), "--quiet")

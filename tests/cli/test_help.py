@@ -15,7 +15,9 @@ OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py", "test_ta
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],
+    "aso tasks": ["test_aso_tasks.py"],
     "aso train": ["test_aso_selection.py", "test_sequences.py"],
+    "l1": ["test_l1_theta.py"],
     "evaluate": ["test_levels.py", "test_mask_ids.py"],
     "predict": [
         *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),

@@ -30,7 +30,10 @@ def train(vwlite, *options, data="few.vw", **more):
     return vwlite("l1", data, "--theta", "theta", "-f", "model", *CRF, *options, **more)
 
 
-APPLIED = [(), ("--theta-scale", "0.5", "--theta-dim", "2"), ("--no-theta-unit", "--theta-groups", "w/1,v/1")]
+APPLIED = [
+    *((), ("--theta-unit",), ("--theta-scale", "0.5", "--theta-dim", "2")),
+    ("--no-theta-unit", "--theta-groups", "w/1,v/1"),
+]
 
 
 @pytest.mark.parametrize("options", APPLIED)

@@ -35,6 +35,7 @@ COMMANDS = {
     "aso learn": "aso learn named.vw -f theta2 --dim 2 --aux freq --quiet",
     "aso train": "aso train named.vw --theta theta -f names2 --quiet",
     "aso cotrain": "aso cotrain named.vw --unlabeled named.vw -f names3 --quiet",
+    "aso tasks": "aso tasks tasks.vw --task shop -f tasked --dim 1 --quiet",
     "aso inspect": "aso inspect theta",
 }
 
@@ -59,6 +60,7 @@ def files(vwlite, write):
     write("data.vw", DATA)
     write("named.vw", NAMED)
     write("graph.vw", "a |n b\nc |n d\n")
+    write("tasks.vw", "1 |shop a |w x\n2 |shop b |w x y\n3 |shop a |w y\n")
     for name in ("model", "copy"):
         vwlite("train", "data.vw", "-f", name, "--quiet")
     vwlite("train", "data.vw", "-f", "vectors", "--dotproduct", "ui", "--quiet")

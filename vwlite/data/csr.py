@@ -63,3 +63,11 @@ def joined(parts: Sequence[Csr]) -> Csr:
         np.concatenate([np.zeros(0, np.uint32), *(part.indices for part in parts)]),
         np.concatenate([np.zeros(0, np.float32), *(part.values for part in parts)]),
     )
+
+
+def ranges(starts: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """int64[n]: ``starts[i]`` to ``starts[i + 1]`` of each ``i`` chosen, one after another."""
+    low = starts[chosen].astype(np.int64)
+    sizes = starts[chosen + 1].astype(np.int64) - low
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - (ends - sizes), sizes)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, Batch, Column, Names
+from vwlite.data.csr import ranges
 from vwlite.features.feature_names import NAMELESS
 from vwlite.features.feature_plan import Plan
 from vwlite.features.interactions import LETTERS
-from vwlite.features.name_index import ranges
 
 
 def segments_of(batch: Batch, plan: Plan, group: int) -> np.ndarray:

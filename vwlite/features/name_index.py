@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
+from vwlite.data.csr import ranges
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import Words, mark_of, term_names, with_all_linear
@@ -113,14 +114,6 @@ def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
 
 def shifted(slots: np.ndarray, shift: int, bits: int) -> np.ndarray:
     return slots << np.uint32(shift) & np.uint32((1 << bits) - 1) if shift else slots
-
-
-def ranges(starts: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """int64[n]: ``starts[i]`` to ``starts[i + 1]`` of each ``i`` chosen, one after another."""
-    low = starts[chosen].astype(np.int64)
-    sizes = starts[chosen + 1].astype(np.int64) - low
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - (ends - sizes), sizes)
 
 
 def first_alike(batch: Batch) -> np.ndarray:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from vwlite.api import configs
-from vwlite.cli.console import Bar
+from vwlite.cli.console import Bar, Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.root import complain
-from vwlite.cli.runs.aso import paths_of, read
-from vwlite.cli.runs.classes import answer_lines
+from vwlite.cli.runs.aso import paths_of, policy_for, read
+from vwlite.cli.runs.classes import Examples
 from vwlite.cli.runs.named import refuse
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -36,9 +36,9 @@ def run(arguments: dict[str, Any]) -> int:
     bar = Bar(arguments["quiet"], to_stdout=False)
     say = (lambda line: None) if arguments["quiet"] else bar.message
     with lock(arguments["model"]), closing(bar):
-        corpus = read(arguments, paths_of(arguments), predicting=True)
+        corpus = read(arguments, paths_of(arguments), tags=True)
         others = {**arguments, "bad_lines": None}
-        test = read(others, (arguments["test"],), predicting=True) if arguments["test"] else None
+        test = read(others, (arguments["test"],), tags=True) if arguments["test"] else None
         model = learn_tasks(corpus, config, say)
         facts: dict[str, Any] = {"examples": len(corpus.label), "tasks": len(model.tasks)}
         facts["objective"] = model.objectives
@@ -105,21 +105,28 @@ def error_of(model: TaskModel, corpus: Corpus) -> tuple[float, dict[str, float]]
 def predict(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT, of=OF)
     model = load_tasks(arguments["initial"])
-    corpus = read(arguments, paths_of(arguments), predicting=True)
+    paths = paths_of(arguments)
+    with Reading(arguments["quiet"], paths) as reading:
+        policy = policy_for(arguments, to_the_end=True, reading=reading)
+        corpus = Corpus(policy, tags=True)
+        with policy.keeping(arguments["bad_lines"]):
+            corpus.read(paths)
     data = rows_of(model, corpus)
     unknown = int((data.task < 0).sum())
     if unknown and not arguments["quiet"]:
         complain(f"vwlite: {unknown} examples are of no task that was learned; the mean of the tasks answers")
-    values = model.predict(data).tolist()
+    values = model.predict(data)
+    examples = Examples(values[:, None], np.ones((len(values), 1), bool), corpus)
     with PredictionWriter(arguments["predictions"]) as writer:
-        writer.write_bytes(answer_lines([f"{value:.6g}".encode() for value in values], corpus))
+        writer.write_bytes(examples.lines([f"{value:.6g}".encode() for value in values.tolist()]))
+    policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT, of=OF)
     model = load_tasks(arguments["initial"])
-    _, report = error_of(model, read(arguments, paths_of(arguments), predicting=True))
+    _, report = error_of(model, read(arguments, paths_of(arguments), tags=True))
     report = choose(report, report, chosen_metrics(arguments["metrics"]))
     if arguments["json_path"] != "-":
         print(as_table(report))

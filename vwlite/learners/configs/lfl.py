@@ -44,10 +44,7 @@ class LflConfig(PerClassConfig):
     initial_t: float | None = again(GdConfig, "initial_t", 1.0)
     first_pass_t: float = again(DyadicConfig, "first_pass_t", 0.0)
     dot_l2: float | None = again(DyadicConfig, "dot_l2", None, shown=f"{DOT_L2:g} for labels with vectors")
-    linear_l2: float | None = option(
-        None, "Of labels with vectors: L2 decay of the linear weights.", section=SECTION, spelled=("--linear-l2",),
-        low=0, shown=f"{LINEAR_L2:g}",
-    )
+    linear_l2: float | None = again(DyadicConfig, "linear_l2", None, shown=f"{LINEAR_L2:g} for labels with vectors")
     dot_init: float = again(DyadicConfig, "dot_init", 0.1)
     dot_init_kind: str = again(DyadicConfig, "dot_init_kind", "uniform")
     no_dot_linear: bool = again(DyadicConfig, "no_dot_linear", False)
