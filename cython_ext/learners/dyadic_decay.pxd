@@ -100,7 +100,9 @@ cdef inline double linear_sum(const Learner *m, const Scratch *s, double start) 
 
 
 cdef inline int turns(const Learner *m, const DyadicScratch *work, const Flow *flow, double p, double importance) noexcept nogil:
-    """How many are needed for parameters to come to within about 1e-6 of where the flow would take them."""
+    """How many there are: more the more decay and flow disagree, by the error of a turn, which is of third order; fitted to
+    come within 3e-6 of the flow in the tests, and 5e-5 where a loss with a kink stops at the label.
+    """
     cdef bint constant = flow.loss == LOSS_HINGE or flow.loss == LOSS_QUANTILE
     cdef double slope = fabs(constant_slope(flow, p) if constant else loss_slope(flow, p)), in_h, number
     cdef double way = 0 if constant else fabs(speed_slope(flow, 0, 0, &in_h))

@@ -1,8 +1,7 @@
 """What the kernel of dyadic models knows of its model."""
 
-from libc.math cimport pow, sqrt
-
 from features.row_buffer cimport Group, Scratch
+from learners.dyadic_moves cimport decayed_rate
 from learners.latent_vectors cimport Latent
 from losses.loss_types cimport Loss, LossParams
 
@@ -65,11 +64,6 @@ cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const
 
 
 cdef inline double step_rate(const Learner *m) noexcept nogil:
-    """The current learning rate: decayed by passes and, unless power_t is 0, by ``(t0 / (t0 + t))^power_t`` within them.
-
-    With power_t 0 it is multiplied by ``sqrt(t1 / (t1 + t))`` in the first pass.
-    """
-    cdef double t1 = m.first_pass_t
-    if m.power_t == 0:
-        return m.scalars[RATE_NOW] * (sqrt(t1 / (t1 + m.scalars[TIME])) if t1 > 0 and m.scalars[LATER] == 0 else 1)
-    return m.scalars[RATE_NOW] * pow(m.initial_t / (m.initial_t + m.scalars[TIME]), m.power_t)
+    """The current learning rate."""
+    cdef double t1 = m.first_pass_t if m.scalars[LATER] == 0 else 0
+    return decayed_rate(m.scalars[RATE_NOW], m.scalars[TIME], t1, m.power_t, m.initial_t)

@@ -5,12 +5,14 @@ from libc.stdint cimport uint32_t
 
 from learners.dyadic_flow cimport Component, safe_exp
 from learners.dyadic_scratch cimport DyadicScratch
-from learners.latent_vectors cimport Latent, Side, merge_slots, read_vector
+from learners.latent_vectors cimport Latent, Side, merge_slots
 
 
 cdef inline void add_side(DyadicScratch *work, const Latent *latent, int which, const uint32_t *index, const float *value,
                           size_t size, size_t *used, uint32_t mask) noexcept nogil:
-    """Add one side of the component being built; its features are copied, and those that share a slot are merged."""
+    """Add one side of the component being built, without its vector; its features are copied, and those that share a slot are
+    merged.
+    """
     cdef size_t i
     cdef Side *side = &work.side[2 * work.components + which]
     side.latent = latent
@@ -24,7 +26,6 @@ cdef inline void add_side(DyadicScratch *work, const Latent *latent, int which, 
     side.square = 0
     for i in range(side.size):
         side.square += <double>side.value[i] * side.value[i]
-    read_vector(side)
 
 
 cdef inline bint can_move(const Side *a, const Side *b) noexcept nogil:

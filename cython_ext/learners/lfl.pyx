@@ -15,7 +15,7 @@ from learners.dyadic_moves cimport add_side, can_move, component_of, decayed_rat
 from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work, reserve
 from learners.example_loop cimport check_fit, process_in_order
 from learners.label_flow cimport STATES, LabelFlow, follow, scores_at, softmax
-from learners.latent_vectors cimport Latent, Side, count_side, merge_slots, move_vector
+from learners.latent_vectors cimport Latent, Side, count_side, merge_slots, move_vector, read_vector
 
 
 cdef enum:                 # positions in Lfl.scalars, named in vwlite/learners/lfl.py
@@ -85,6 +85,8 @@ cdef inline int make_sides(Lfl *q, const Scratch *s) noexcept nogil:
             continue
         add_side(work, &q.latent[pair][0], 0, group.index, group.value, group.size, &used, q.mask)
         add_side(work, &q.latent[pair][1], 1, other.index, other.value, other.size, &used, q.mask)
+        for side in range(2):
+            read_vector(&work.side[2 * work.components + side])
         work.components += can_move(&work.side[2 * work.components], &work.side[2 * work.components + 1])
     return OK
 

@@ -45,7 +45,7 @@ def run(machine, rows, label, importance=None, again=False, task=LEARN):
 
 @st.composite
 def problems(draw, kernels=KERNELS, most=40):
-    rows = draw(st.lists(ROW, min_size=1, max_size=most))
+    rows = draw(st.lists(ROW, min_size=1, max_size=most, unique_by=lambda row: tuple(sorted(row.items()))))  # no ties
     each = {"min_size": len(rows), "max_size": len(rows)}
     label = draw(st.lists(st.sampled_from([-1.0, 1.0]), **each))
     importance = draw(st.lists(st.sampled_from([1.0, 1.0, 0.25, 3.0]), **each))
