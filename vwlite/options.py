@@ -205,3 +205,20 @@ def named(declared: Any) -> Option:
         spelled=one.spelled or (f"--{declared.name}",),
         key=one.key or declared.name,
     )
+
+
+# What options are called elsewhere, each with those here, of which a command's first is proposed.
+ELSEWHERE = {
+    "epochs": ("--passes", "passes"),
+    "lr": ("-l", "learning_rate"),
+    "model": ("-f", "-i"),
+    "o": ("-f", "-p"),
+    "output": ("-f", "-p"),
+    "target": ("--columns label=NAME",),
+}
+
+
+def called_here(typed: str, known: Collection[str]) -> str:
+    """What an option that is called ``typed`` elsewhere is here, if it is among ``known``; empty for none."""
+    found = ELSEWHERE.get(typed.lstrip("-").replace("-", "_"), ())
+    return next((one for one in found if one.split()[0] in known), "")

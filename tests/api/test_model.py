@@ -127,6 +127,9 @@ def test_options_by_any_spelling():
     ("args", "options", "message"),
     [
         ("--pases 3", {}, r"no such option --pases \(did you mean --passes\?\)"),
+        ("--epochs 3", {}, r"no such option --epochs \(did you mean --passes\?\)"),
+        ("", {"epochs": 3}, r"no such option epochs \(did you mean passes\?\)"),
+        ("", {"lr": 3}, r"no such option lr \(did you mean learning_rate\?\)"),
         ("", {"pases": 3}, r"no such option pases \(did you mean passes\?\)"),
         ("--los logistic", {}, r"no such option --los \(did you mean --loss_function"),
         ("--loss_function logistik", {}, r"did you mean logistic\?"),

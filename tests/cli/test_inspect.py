@@ -142,3 +142,10 @@ def test_factors_that_are_not_there(vwlite):
     done = vwlite("inspect", "named", "--factors", "u", status=2)
     assert done.stderr == "vwlite: named has no latent vectors: train with --dotproduct\n"
     assert vwlite("inspect", "named", "--out", "x", status=2).stderr == "vwlite: --out needs --factors\n"
+
+
+@pytest.mark.parametrize("loss", ["multinomial", "crammer_singer"])
+def test_the_loss_of_classes_is_that_which_was_learnt(loss, vwlite, write):
+    write("classes.vw", "1 |w a\n2 |w b\n")
+    vwlite("train", "classes.vw", "-f", "classes", "--multiclass", "2", "--loss_function", loss, "--quiet")
+    assert json.loads(vwlite("inspect", "classes", "--json", "-").stdout)["result"]["loss_function"] == loss

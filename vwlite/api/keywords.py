@@ -15,7 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig
-from vwlite.options import Option, options_of
+from vwlite.options import Option, called_here, options_of
 from vwlite.storage.named_files import file_named_by
 from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
@@ -70,6 +70,8 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
 
 
 def proposal(name: str, known: Mapping[str, Any]) -> str:
+    if here := called_here(name, known):
+        return f" (did you mean {here}?)"
     near = [one for one in known if one.startswith(name)][:5] or get_close_matches(name, known, n=1)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 

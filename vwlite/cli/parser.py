@@ -14,7 +14,7 @@ from vwlite.cli.files import Reads, guard
 from vwlite.cli.settings import settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
-from vwlite.options import not_one_of
+from vwlite.options import called_here, not_one_of
 
 OF_FORMATS = ("kind", "format")  # parameters whose values are formats of data
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -237,6 +237,8 @@ def alike(error: click.NoSuchOption) -> str:
     params = error.ctx.command.params if error.ctx else []
     names = [name for one in params if isinstance(one, click.Option) and not one.hidden for name in one.opts]
     known = {name.replace("-", "_"): name for name in names if name.startswith("--")}
+    if here := called_here(error.option_name, names):
+        return f" (did you mean {here}?)"
     typed = error.option_name.replace("-", "_")
     found = [name for name in known if name.startswith(typed)] or get_close_matches(typed, known, n=1)
     *others, last = [known[name] for name in found[:5]] or [""]

@@ -13,6 +13,7 @@ from vwlite.features.name_index import name_index_from_arrays
 from vwlite.learners.base import plain
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.storage import model_file
 from vwlite.storage.weight_table import set_slots
 from vwlite.training.model_loader import Restored, restore
@@ -39,7 +40,9 @@ class Inspection:
         return {
             "path": self.path,
             "learner": header["learner"],
-            "loss_function": learner.config.loss.name,
+            "loss_function": learner.config.class_loss
+            if isinstance(learner.config, MulticlassConfig)
+            else learner.config.loss.name,
             "link": learner.config.link,
             "options": changed_options(self.restored),
             "bits": learner.bits,
@@ -66,6 +69,11 @@ class Inspection:
         order = np.lexsort((slots, sizes))[:count]
         strongest = slots[order].tolist()
         return [{"weight": float(weights[slot]), "slot": slot, "name": self.names.get(slot)} for slot in strongest]
+
+
+def loss_name(config: Any) -> str:
+    """The loss of classes where they are learnt together, else that of numbers."""
+    return config.class_loss if isinstance(config, MulticlassConfig) else config.loss.name
 
 
 def gamma_of(restored: Restored) -> dict[str, float]:
