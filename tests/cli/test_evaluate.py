@@ -74,6 +74,33 @@ def test_nothing_labelled(vwlite, write):
     assert done.stderr == "vwlite: there is no labelled example to measure the model on\n"
 
 
+KINDS = {  # of models: the options that learn one, lines without a label, lines without weight
+    "oaa": ("--oaa 3", "|a x", "1 0 |a x"),
+    "filter_tree": ("--filter_tree 3", "|a x", "1 0 |a x"),
+    "lfl": ("--multiclass 3 --dotproduct a,b --rank 1", "|a x |b y", "1 0 |a x |b y"),
+    "csoaa": ("--csoaa 3", "|a x", "|a x"),
+    "multilabel": ("--multilabel_oaa 3", "|a x", "|a x"),
+}
+
+
+@pytest.mark.parametrize("metric", [(), ("--metric", "accuracy"), ("--metric", "rmse")])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_that_counts_for_models_of_classes(kind, metric, vwlite, write):
+    options, *lines = KINDS[kind]
+    label = "1:0 2:1 3:1" if kind == "csoaa" else "1"
+    vwlite("train", write("one.vw", f"{label} |a x |b y\n"), "-f", "classes", *options.split(), "--quiet")
+    for line in lines:
+        done = vwlite("evaluate", "-i", "classes", write("none.vw", line + "\n"), *metric, status=65)
+        assert done.stderr == "vwlite: there is no labelled example to measure the model on\n"
+
+
+def test_levels_of_examples_without_weight(vwlite, write):
+    vwlite("train", write("one.vw", "1 |a x\n2 |a y\n"), "-f", "levels", "--levels", "1,2", "--quiet")
+    write("none.vw", "1 0 |a x\n2 0 |a y\n")
+    found = json.loads(vwlite("evaluate", "-i", "levels", "none.vw", "--json", "-").stdout)["result"]
+    assert found["weight"] == 0 and found["accuracy"] is None and found["rmse_raw"] is None
+
+
 def test_reading_options(vwlite, write):
     write("head.vw", "".join(DATA.splitlines(keepends=True)[:12]))
     head = report(vwlite, "head.vw")

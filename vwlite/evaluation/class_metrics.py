@@ -45,6 +45,10 @@ class ClassOutcomes(Listener):
             place = (batch.label[rows] - results.raw[rows]).astype(np.int64)
             self.distributions.add(rows, place, batch.importance[rows])
 
+    def __len__(self) -> int:
+        """How many rows are collected."""
+        return sum(part.shape[1] for part in self.parts)
+
     def add_sets(self, batch: Batch, rows: np.ndarray) -> None:
         lists, count = batch.lists, self.config.count
         meant = np.zeros((len(batch), count), bool)

@@ -32,6 +32,8 @@ class LevelOutcomes(Listener):
     def report(self, names: Collection[str] | None) -> dict[str, Any]:
         """The metrics by name; ``names`` chooses some of ``OWN``."""
         label, level, number, weight = np.concatenate(self.parts, axis=1)
+        if not len(label):
+            return {name: math.nan for name in names or OWN if name != "confusion_matrix"}
         report: dict[str, Any] = {
             "accuracy": float(np.average(label == level, weights=weight)),
             "mae_raw": float(np.average(np.abs(label - number), weights=weight)),

@@ -166,7 +166,6 @@ def measure_classes(
     names = chosen(asked)
     outcomes = ClassOutcomes(model.learner, names)
     evaluate(config, model, bad_lines, collectors=[outcomes], **how)
-    report = outcomes.report(names)
-    if report.get("examples") == 0:
+    if not len(outcomes):
         raise DataError(NO_LABELS)
-    return report
+    return outcomes.report(names)
