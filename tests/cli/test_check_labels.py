@@ -109,6 +109,53 @@ def test_numbers_are_names_where_that_is_said(form, options, report):
     assert (found["labels_are"], list(found["labels"]), found["learn_with"]) == (form, ["1", "2", "10"], None)
 
 
+def test_the_names_of_classes_are_ready_to_be_typed(report, vwlite, write):
+    """All of them, and as a shell takes them, but not those of labels that can be no classes."""
+    names = [f"rec.sport.{n}" for n in range(100)]
+    text = "".join(f"{name} |a b{n}\n" for n, name in enumerate(names))
+    option = f"--oaa 100 --named_labels {','.join(names)}"
+    assert report(text)["learn_with"] == f"{option}{OR_L1}"
+    write("many.vw", text)
+    vwlite("train", "many.vw", *option.split(), "--quiet")
+    assert report("r&d |a b\nq$ |a c\n")["learn_with"] == f"--oaa 2 --named_labels 'r&d,q$'{OR_L1}"
+    ids = "".join(f"customer-{n} |a b\n" for n in range(2000))
+    assert report(ids)["learn_with"] == f"--oaa 2000 --named_labels NAME,...{OR_L1}"
+
+
+@pytest.mark.parametrize("more", [[], ["--oaa", 2], ["--loss_function", "logistic"]])
+def test_training_on_names_says_which_options_learn_them(more, vwlite, write):
+    write("names.vw", NAMES)
+    said = vwlite("train", "names.vw", "-f", "model", "--quiet", *more, status=65).stderr
+    option = "--oaa 2 --named_labels sports,arts"
+    assert f"; labels that are names (sports, arts) need {option}, or vwlite l1: 'vwlite check' prints" in said
+    vwlite("train", "names.vw", "-f", "model", "--quiet", *option.split())
+    write("table.csv", "label,a\nsports,1\narts,2\n")
+    assert f"need {option}, or vwlite l1" in vwlite("train", "table.csv", "--columns", "label=label", status=65).stderr
+
+
+def test_names_in_that_message_are_few(vwlite):
+    said = vwlite("train", stdin="".join(f"n{n}\x1b |a\n" for n in range(30)), status=65).stderr
+    assert "; labels that are names (n0\\x1b, n1\\x1b, " in said
+    assert "n9\\x1b, ...) need --oaa and --named_labels, or" in said
+    assert "named_labels" not in vwlite("train", stdin=f"{LISTS}{COSTS}", status=65).stderr
+    assert "named_labels" not in vwlite("train", stdin="x |a\n" * 3 + "1 ?a\n" * 4, status=65).stderr
+
+
+def test_a_model_that_was_learnt_keeps_its_labels(vwlite, write):
+    """To go on with names, or to test on them, no option helps."""
+    write("names.vw", NAMES)
+    vwlite("train", "-f", "model", stdin="1 |a x\n")
+    assert "--oaa" not in vwlite("train", "names.vw", "-i", "model", status=65).stderr
+    assert "--oaa" not in vwlite("evaluate", "names.vw", "-i", "model", status=65).stderr
+
+
+def test_sorted_names_are_not_to_be_shuffled_first(report):
+    """``train --named_labels`` refuses to."""
+    found = report("arts |a\n" * 80 + "money |a\n" * 40)
+    said = "the lines are sorted by label: it changes once, 53 times in random order: shuffle them"
+    assert found["warnings"] == [f"{said}; what is learned last counts most"]
+
+
 def test_options_that_contradict_are_refused(vwlite):
     assert "--oaa and --l1 do not go together" in vwlite("check", "--oaa", 2, "--l1", "crf", stdin="", status=2).stderr
     said = vwlite("check", "--named_labels", "a,b", stdin="", status=2).stderr

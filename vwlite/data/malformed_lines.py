@@ -10,7 +10,8 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
-from vwlite.data.parse_errors import SENTENCES, excerpt, hint
+from vwlite.data.names_as_labels import NamesAsLabels
+from vwlite.data.parse_errors import SENTENCES, Code, excerpt, hint
 from vwlite.errors import DataError
 from vwlite.storage.atomic_file import atomic_output
 
@@ -35,7 +36,8 @@ class BadLines:
     malformed line. ``max_ratio`` is the largest share of malformed lines allowed; it is checked from the thousandth
     line on and at the end. With ``fail_fast`` the first malformed line ends the run. With ``to_the_end`` too large a
     share only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels
-    are not checked. ``watch`` is shown every part before it is examined.
+    are not checked. With ``advises`` the error of a run that met names where it learns numbers has the options for
+    them. ``watch`` is shown every part before it is examined.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class BadLines:
         max_ratio: float = 0.01,
         fail_fast: bool = False,
         to_the_end: bool = False,
+        advises: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
         watch: Callable[[Parsed], None] | None = None,
     ) -> None:
@@ -53,6 +56,7 @@ class BadLines:
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
+        self.advises = advises
         self.keep: BinaryIO | None = None
         self.begin()
 
@@ -61,6 +65,7 @@ class BadLines:
         self.warned = False
         self.lines = self.bad = 0
         self.first = ""  # what is wrong with the first malformed line, and where
+        self.names = NamesAsLabels()
 
     @contextmanager
     def keeping(self, path: str | None) -> Iterator[None]:
@@ -119,6 +124,8 @@ class BadLines:
         start, end = line_at(part, issue.at)
         line = bytes(part.block.data[start:end])
         column = issue.at - start
+        if issue.code == Code.BAD_LABEL_NUMBER:
+            self.names.add(line, column)
         location = f"{part.block.path}:{part.first_line + issue.line + 1}:{column + 1}"
         layout, hints = part.block.layout, self.labels.hints if self.labels else {}
         advice = layout.advice(issue.code, line, column) if layout else hint(issue.code, line)
@@ -168,7 +175,7 @@ class BadLines:
         """Raises DataError when too many of so many lines are malformed."""
         if warning := self.warning(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
-            raise DataError(warning + first)
+            raise DataError(warning + first + (self.names.advice(self.bad) if self.advises else ""))
 
     def warning(self, lines: int) -> str:
         if self.bad <= self.max_ratio * lines:

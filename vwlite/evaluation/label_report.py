@@ -13,6 +13,7 @@ from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
+from vwlite.data.names_as_labels import named_labels
 from vwlite.data.parse_errors import Code
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
@@ -21,7 +22,7 @@ from vwlite.learners.losses import LossConfig
 from vwlite.numerals import is_count
 
 ANY = Classes(MAX_CLASS)  # the number of classes is unknown
-MAX_NAMES_CHARACTERS = 60  # longer lists of names are not repeated in advice
+MAX_NAMES_CHARACTERS = 20_000  # longer lists of names are no classes, and no option that could be typed
 
 
 class Numbers:
@@ -213,6 +214,6 @@ def number_of_classes(counts: Counter[str], from_zero: bool) -> int:
 
 
 def names_of(counts: Counter[str]) -> str:
-    """The option that names them; a long list is left out."""
-    names = ",".join(counts)
-    return f" --named_labels {escaped(names) if len(names) <= MAX_NAMES_CHARACTERS else 'NAME,...'}"
+    """The option that names them, ready to be typed."""
+    fits = sum(map(len, counts)) + len(counts) <= MAX_NAMES_CHARACTERS
+    return f" {named_labels(counts)}" if fits else " --named_labels NAME,..."

@@ -71,6 +71,7 @@ def malformed_line_policy(
         max_ratio=bad_lines.max_ratio,
         fail_fast=bad_lines.strict,
         to_the_end=to_the_end,
+        advises=model is None,
         class_weights=config.input.class_weights,
     )
 

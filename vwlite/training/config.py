@@ -99,9 +99,8 @@ class RunConfig(Config):
             raise UsageError("--invert_hash needs the names in the text, which a cache does not keep: drop -c")
         if self.output.names and self.input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
-        in_order = getattr(self.learner, "label_words", None) is not None
         shuffled = self.input.shuffle or self.input.shuffle_first
-        if in_order and (shuffled or self.curriculum.order):
+        if self.learns_in_order and (shuffled or self.curriculum.order):
             raise UsageError(
                 "--shuffle, --shuffle-first and --curriculum do not go with labels that are names or lists"
             )
@@ -166,6 +165,11 @@ class RunConfig(Config):
     def holds_out(self) -> bool:
         """Whether examples are held out."""
         return self.holdout.active(1 if self.reads else self.passes)
+
+    @property
+    def learns_in_order(self) -> bool:
+        """Whether labels are words, of which no cache can be shuffled."""
+        return getattr(self.learner, "label_words", None) is not None
 
     @property
     def wants_names(self) -> bool:

@@ -20,6 +20,7 @@ from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
+from vwlite.training.sorted_labels import SortedLabels
 from vwlite.training.start import begin_learner
 from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
@@ -140,6 +141,7 @@ class Training:
             *self.audit,
             self.table,
             *predictions,
+            SortedLabels(config, display) if SortedLabels.concerns(config) else None,
             MalformedLineCheck(self.policy),
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             self.writer,

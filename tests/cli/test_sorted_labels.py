@@ -1,0 +1,77 @@
+"""Lines that come sorted by label are told of at the end of the first pass."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from vwlite.data.label_order import LabelOrder
+
+SORTED = "".join(f"{label} |words w{n % 7}\n" for n, label in enumerate([1] * 90 + [-1] * 60))
+SAID = "the lines are sorted by label: it changes once, 72 times in random order; what is learned last counts most"
+ORDERS = [[], ["--block-size", 64], ["--passes", 3, "-k", "-c"], ["--loss_function", "logistic"]]
+
+
+@pytest.mark.parametrize("more", ORDERS)
+def test_sorted_lines_are_said_once(vwlite, write, more):
+    write("sorted.vw", SORTED)
+    said = vwlite("train", "sorted.vw", "-f", "model", *more).stderr
+    assert said.count(f"note: {SAID}: shuffle them, or --shuffle-first\n") == 1
+    assert "sorted" not in vwlite("train", "sorted.vw", "-f", "model", *more, "--quiet").stderr
+
+
+def test_names_cannot_be_shuffled_first(vwlite, write):
+    write("sorted.vw", SORTED.replace("-1", "dog").replace("1 |", "cat |"))
+    said = vwlite("train", "sorted.vw", "--oaa", 2, "--named_labels", "cat,dog").stderr
+    assert f"note: {SAID}: shuffle them\n" in said
+
+
+@pytest.mark.parametrize("more", [["--shuffle-first"], ["--bfgs", "--passes", 3, "-k", "-c"]])
+def test_runs_that_do_not_learn_in_this_order_say_nothing(vwlite, write, more):
+    write("sorted.vw", SORTED)
+    assert "sorted by label" not in vwlite("train", "sorted.vw", *more).stderr
+    assert "sorted by label" not in vwlite("vw", "sorted.vw").stderr
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, -1] * 200, [1] * 399 + [-1], list(range(400)), [3] * 400, [1] * 40 + [-1] * 40]
+)
+def test_other_orders_are_not(vwlite, write, labels):
+    """Mixed, seldom of one class (1 change of 2 expected), values, one label, too few."""
+    write("other.vw", "".join(f"{label} |a b\n" for label in labels))
+    assert "sorted by label" not in vwlite("train", "other.vw").stderr
+
+
+def test_mixed_labels_are_soon_no_longer_counted(vwlite, write, monkeypatch):
+    """A run pays for its first examples only; lines that are sorted after one label are still found."""
+    from vwlite.training import sorted_labels
+
+    monkeypatch.setattr(sorted_labels, "FIRST_LOOK", 100)
+    counted = []
+    add = LabelOrder.add
+    monkeypatch.setattr(LabelOrder, "add", lambda order, labels: (counted.append(len(labels)), add(order, labels)))
+    for size in (64, 1 << 16):
+        counted.clear()
+        write("mixed.vw", "".join(f"{n % 2} |a b\n" for n in range(1000)))
+        vwlite("train", "mixed.vw", "--block-size", size)
+        assert sum(counted) == 100
+        counted.clear()
+        write("sorted.vw", "".join(f"{n // 500} |a b\n" for n in range(1000)))
+        assert "it changes once, 500 times" in vwlite("train", "sorted.vw", "--block-size", size).stderr
+        assert sum(counted) == 1000
+
+
+@pytest.mark.parametrize("sizes", [(1000,), (1, 2, 997), (500, 500)])
+def test_counts_are_those_of_a_loop(sizes):
+    rng = np.random.default_rng(1)
+    labels = rng.choice(np.array([0, 1, 5, np.nan], np.float32), 1000)
+    order = LabelOrder()
+    for part in np.split(labels, np.cumsum(sizes)[:-1]):
+        order.add(part)
+        kept = LabelOrder()
+        kept.restore(order.state())
+        order = kept
+    known = [label for label in labels.tolist() if label == label]
+    assert order.changes == sum(one != other for one, other in pairwise(known))
+    assert order.counts == {label: known.count(label) for label in set(known)}
+
