@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.options import not_one_of
 from vwlite.sklearn.columns import CONSTANT, Columns
 from vwlite.sklearn.model_estimator import ModelEstimator
+from vwlite.sklearn.numeric_rows import numeric_rows
 
 SOLVERS = ("gd", "ftrl", "coin", "bfgs")
 
@@ -70,7 +71,7 @@ class LinearEstimator(ModelEstimator):
 
     def _checked(self, X: Any, y: Any, **checks: Any) -> tuple[Any, np.ndarray]:
         """Rows as float32, CSR or dense."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32, **checks)
+        X, y = numeric_rows(self, X, y, **checks)
         return X, y
 
     def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
@@ -99,7 +100,7 @@ class LinearEstimator(ModelEstimator):
     def _rows(self, X: Any) -> Any:
         """What the model predicts."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        X = numeric_rows(self, X, reset=False)
         return self._split(X)
 
     def _weights(self, classes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from vwlite.data.config import InputConfig
 from vwlite.data.tables import table_batches
@@ -19,6 +19,7 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.query_ids import Queries
 from vwlite.learners.losses import LossConfig
 from vwlite.sklearn.columns import CONSTANT, Columns
+from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import check_any_weight, importance, notes
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
@@ -92,7 +93,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         """Learn from X, n rows, dense or sparse, and y, n numbers; ``qid``, n of any kind, says which query each row is
         of. Without it all rows are one query. Raises ValueError, DataError where no query has two different labels.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32, y_numeric=True, ensure_min_samples=2)
+        X, y = numeric_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         weight = importance(sample_weight, X)
         check_any_weight(weight)
         config = self._config()
@@ -124,7 +125,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """float64[n]; with logistic loss probabilities of the upper label."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        X = numeric_rows(self, X, reset=False)
         scores: np.ndarray = safe_sparse_dot(X.astype(np.float64), self.coef_.astype(np.float64)) + self.intercept_
         return expit(scores) if self.loss == "logistic" else scores
 

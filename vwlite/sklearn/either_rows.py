@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -14,6 +13,7 @@ from vwlite.data.frame_batches import opened
 from vwlite.data.frames import pyarrow
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
+from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.row_batches import is_lines_or_dicts, of_columns, row_batches
 
 NAMED = {"rows": "lines, dicts or a frame", "table": "a table of numbers"}
@@ -41,7 +41,7 @@ class EitherRows(BaseEstimator):
             kind = "rows"
         else:
             least = self._least if reset else {}
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=reset, **least)
+            X = numeric_rows(self, X, reset=reset, **least)
             kind = "table"
         if reset:
             self._kind = kind

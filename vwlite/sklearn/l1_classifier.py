@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vwlite.data.csr import Csr, offsets
+from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import LabelledClasses, check_any_weight, importance, notes
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines
@@ -98,7 +99,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1Classifier:
         """Learn from X, n rows, dense or sparse, and y, n labels of any kind. Raises ValueError."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float32)
+        X, y = numeric_rows(self, X, y)
         check_classification_targets(y)
         weight = importance(sample_weight, X)
         check_any_weight(weight)
@@ -149,7 +150,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """float64[n], positive for ``classes_[1]``, or of more than two classes float64[n, k]."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        X = numeric_rows(self, X, reset=False)
         scores: np.ndarray = safe_sparse_dot(X.astype(np.float64), self.coef_.T, dense_output=True) + self.intercept_
         return scores[:, 0] if self._binary else scores
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vwlite.data.batch import Batch
 from vwlite.data.tables import table_batches
@@ -18,6 +18,7 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.gamma import find_gamma
 from vwlite.features.terms import terms_of
 from vwlite.sklearn.columns import FEWEST
+from vwlite.sklearn.numeric_rows import numeric_rows
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -63,7 +64,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self, X: Any, y: Any = None) -> RandomFeatures:
         """Find ``gamma`` for n rows, dense or sparse. Raises ValueError, and UsageError for wrong parameters."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
+        X = numeric_rows(self, X)
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         config = self._config(self.gamma)
         self.gamma_, self._n_features_out = find_gamma(Plan(config), self._batches(X)), config.random_size
@@ -72,7 +73,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def transform(self, X: Any) -> np.ndarray:
         """float32[n, n_components] of n rows, dense or sparse. Raises ValueError."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        X = numeric_rows(self, X, reset=False)
         plan = Plan(self._config(self.gamma_))
         parts = [terms_of(batch, plan).values for batch in self._batches(X)]
         return np.concatenate(parts).reshape(-1, self._n_features_out)
