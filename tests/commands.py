@@ -6,7 +6,7 @@ from vwlite.cli.aso import command as aso
 from vwlite.cli.root import COMMANDS, cli
 
 GROUPS = {"aso": list(aso.commands)}
-ABOUT = ("help", "completion")  # about the command line itself: they have no options
+ABOUT = ("samples", "help", "completion")  # they have no options
 TYPED = [name for name in COMMANDS if name not in (*GROUPS, *ABOUT)]
 TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names]
 

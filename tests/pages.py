@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from vwlite.cli.runs.samples import write
+
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
 PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
@@ -53,7 +55,7 @@ def session(page):
 
 def prepare(folder):
     """Fills ``folder`` with the data that the pages use, and gives it a command ``vwlite``; returns its PATH entry."""
-    subprocess.run([sys.executable, PROJECT / "examples" / "small_files.py", folder], check=True)
+    write(folder)
     place = folder / ".bin"
     place.mkdir()
     (place / "vwlite").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')

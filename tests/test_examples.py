@@ -101,15 +101,6 @@ def test_stdlib_without_the_package_is_one_sentence(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_the_files_of_the_pages_are_the_same_every_time(tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
-        subprocess.run([sys.executable, EXAMPLES / "small_files.py", folder], check=True)
-    files = [path.relative_to(one) for path in one.rglob("*.*")]
-    assert len(files) > 15
-    assert [str(name) for name in files if (one / name).read_bytes() != (two / name).read_bytes()] == []
-
-
 @pytest.mark.skipif(not shutil.which("dash"), reason="no dash here to check the syntax with")
 def test_demo_is_plain_posix_shell():
     done = subprocess.run(["dash", "-n", EXAMPLES / "demo.sh"], capture_output=True, text=True)

@@ -7,7 +7,9 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-from pages import PROJECT
+from pages import PAGES, PROJECT
+
+from vwlite.cli.runs.samples import contents
 
 SOURCES = PROJECT / "docs" / "site" / "sources.py"
 
@@ -19,10 +21,38 @@ def source(tmp_path, cli_env):
 
 
 def test_every_page_stands_in_the_contents(source):
-    listed = re.findall(r"^(\w[\w/-]*)$", (source / "index.md").read_text(), re.M)
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```$", (source / "index.md").read_text(), re.M | re.S)
+    listed = re.findall(r"^(\w[\w/-]*)$", "".join(trees), re.M)
     pages = {str(path.relative_to(source).with_suffix("")) for path in source.rglob("*.md")} - {"index"}
     assert sorted(listed) == sorted(pages)
     assert {f"docs/{path.stem}" for path in (PROJECT / "docs").glob("*.md")} <= pages
+
+
+OF_THE_TREE = {"development", "experiments"}  # pages for who has the source tree
+OF_FILES = r"\b(?:examples|tests|cython_ext)/|\.venv\b|Makefile"
+PATHS = re.compile(rf"{OF_FILES}|\bmake [a-z]+`|^\$ make\b|pip install \.(?!\w)", re.M)
+
+
+def test_pages_for_users_need_no_source_tree():
+    pages = [path for path in (PROJECT / "docs").glob("*.md") if path.stem not in OF_THE_TREE]
+    texts = {path.stem: re.sub(r"\]\([^)]*\)", "]", path.read_text()) for path in pages}  # but for where links lead
+    found = {name: PATHS.findall(text) for name, text in texts.items()}
+    assert {name: paths for name, paths in found.items() if paths} == {"start": ["pip install ."]}
+
+
+def test_the_front_page_begins_with_how_to_install(source):
+    front = (source / "index.md").read_text()
+    assert front.startswith((PROJECT / "README.md").read_text())
+    assert front.index("pip install vwlite-*.whl") < front.index("vwlite samples") < front.index("vwlite train ")
+
+
+def test_pages_say_where_their_data_come_from():
+    """A sample file that a page reads is one that 'vwlite samples' writes, which the page says before."""
+    names = "|".join(rf"(?<![\w/-]){re.escape(name)}\b" for name, _ in contents())
+    reads = re.compile(rf"^```(?:console|python)\n(?:(?!```).*\n)*?.*(?:{names})", re.M)
+    for page in PAGES:
+        if found := reads.search(page.read_text()):
+            assert "vwlite samples" in found.string[: found.end()], page.name
 
 
 class Page(HTMLParser):

@@ -1,4 +1,4 @@
-"""Puts the pages of the site together: README, CHANGELOG, docs/*.md, and a reference from the declarations of options.
+"""Puts the pages of the site together: README (the front page), CHANGELOG, docs/*.md, and a reference of the options.
 
 Usage: sources.py FOLDER
 """
@@ -11,18 +11,22 @@ from vwlite.cli.manual import markdown, pages
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PARTS = {  # in the site's order; every page of docs/ stands in one
-    "Tasks": ["choosing", "training", "dual", "ksvm", "predicting", "evaluating", "checking", "explaining",
-              "inspecting", "tuning", "reports", "classes", "groups", "dyadic", "crr", "l1", "aso", "graphs",
+    "Begin": ["start", "choosing", "formats", "coming-from-vw"],
+    "Tasks": ["training", "predicting", "evaluating", "checking", "explaining", "inspecting", "tuning", "reports",
               "nightly-job", "scaling", "serving"],
-    "Reference": ["formats", "features", "kernels", "losses", "formulas", "exit-codes", "shell", "coming-from-vw"],
+    "Models": ["features", "losses", "classes", "groups", "dyadic", "crr", "l1", "dual", "ksvm", "kernels"],
+    "Few labels or none": ["aso", "unsupervised", "clusters", "graphs"],
     "Python": ["python", "scikit-learn"],
-    "About": ["guarantees", "speed", "development"],
+    "Reference": ["formulas", "exit-codes", "shell", "guarantees", "speed"],
+    "To change it": ["development", "experiments"],
 }
-COPIED = ["README.md", "CHANGELOG.md", "examples/misuse/table.md", "docs/run-1.schema.json"]
+COPIED = ["CHANGELOG.md", "examples/misuse/table.md", "docs/run-1.schema.json"]
 CONTENTS = """\
 ```{{toctree}}
 :caption: {caption}
+:hidden:
 :maxdepth: 1
+
 {names}
 ```
 """
@@ -41,11 +45,15 @@ def write(folder: Path) -> None:
     (folder / "reference").mkdir()
     for page in pages():
         (folder / "reference" / f"{page.file}.md").write_text(markdown(page), encoding="utf-8")
-    parts = {"Begin": ["README"], **{caption: [f"docs/{name}" for name in names] for caption, names in PARTS.items()}}
-    parts["About"] += [*(f"docs/{name}" for name in sorted(found - listed)), "CHANGELOG", "examples/misuse/table"]
+    parts = {caption: [f"docs/{name}" for name in names] for caption, names in PARTS.items()}
+    parts["To change it"] += [*(f"docs/{name}" for name in sorted(found - listed)), "CHANGELOG"]
+    parts["Reference"].append("examples/misuse/table")
     parts["Commands"] = [f"reference/{page.file}" for page in pages()]
     contents = [CONTENTS.format(caption=caption, names="\n".join(names)) for caption, names in parts.items()]
-    (folder / "index.md").write_text("# vwlite\n\n" + "\n".join(contents), encoding="utf-8")
+    front = (PROJECT / "README.md").read_text(encoding="utf-8")
+    (folder / "index.md").write_text("\n".join([front, *contents]), encoding="utf-8")
+    for path in folder.glob("docs/*.md"):
+        path.write_text(path.read_text(encoding="utf-8").replace("](../README.md", "](../index.md"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ import threading
 import time
 from pathlib import Path
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-
 
 def client(port, body, count, times, lost):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -44,7 +42,7 @@ def main():
     options = parser.parse_args()
     folder = tempfile.mkdtemp()
     vwlite = [sys.executable, "-m", "vwlite"]
-    subprocess.run([sys.executable, EXAMPLES / "small_files.py", folder], check=True)
+    subprocess.run([*vwlite, "samples", folder], check=True)
     subprocess.run([*vwlite, "train", "clicks.vw", "-f", "model", "--quiet", "-q", "ua"], cwd=folder, check=True)
     server = subprocess.Popen(
         [*vwlite, "serve", "-i", "model", "--port", "0"], cwd=folder, stderr=subprocess.PIPE, text=True

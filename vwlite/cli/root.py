@@ -44,6 +44,7 @@ COMMANDS = {
     "aso": "Learn what many problems have in common.",
     "merge": "Make one model of several.",
     "vw": "Take vw's command line, and behave like it.",
+    "samples": "Write the data files of the manual's pages.",
     "help": "Show the help of a command.",
     "completion": "Print what makes a shell complete command lines.",
 }

@@ -1,14 +1,15 @@
-"""Writes the small data files that the pages of docs/ use, the same lines every time.
-
-python3 examples/small_files.py [FOLDER]
-"""
+"""What ``vwlite samples`` writes: the small data files that the pages use, the same lines every time."""
 
 import bz2
 import gzip
 import json
-import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
+
+from vwlite.errors import OutputError
+from vwlite.storage.atomic_file import atomic_output, output_error
 
 CITIES, TOPICS = ("london", "paris", "rome", "oslo"), ("sport", "music", "books")
 ANIMALS = {"cat": ("purr", "whiskers"), "dog": ("bark", "leash"), "bird": ("wings", "beak")}
@@ -24,12 +25,12 @@ SENTENCES = (
 )
 
 
-def pick(draw, values):
+def pick(draw: Random, values: Sequence[Any]) -> Any:
     """One of ``values``; Random.random() alone is the same in every Python."""
     return values[int(draw.random() * len(values))]
 
 
-def clicks(draw, n):
+def clicks(draw: Random, n: int) -> Iterator[str]:
     """Clicks: users of a city like one topic; the age matters a little."""
     for i in range(n):
         city, topic, age = pick(draw, CITIES), pick(draw, TOPICS), int(18 + 60 * draw.random())
@@ -38,7 +39,7 @@ def clicks(draw, n):
         yield f"{label} 'view-{i} |user {city} age:{age / 100:.2f} |ad {topic}"
 
 
-def houses(draw, n, wrong=0.0):
+def houses(draw: Random, n: int, wrong: float = 0.0) -> Iterator[str]:
     """Prices by size and distance, of which the share ``wrong`` is far off."""
     for _ in range(n):
         size, far = 0.3 + 1.7 * draw.random(), 2 * draw.random()
@@ -48,31 +49,31 @@ def houses(draw, n, wrong=0.0):
         yield f"{price:.2f} |house size:{size:.3f} distance:{far:.3f}"
 
 
-def words(draw, own, n=3):
+def words(draw: Random, own: Sequence[str], n: int = 3) -> str:
     return " ".join([*(pick(draw, own) for _ in range(n)), *(pick(draw, COMMON) for _ in range(n))])
 
 
-def pets(draw, n):
+def pets(draw: Random, n: int) -> Iterator[str]:
     for _ in range(n):
         label = pick(draw, tuple(ANIMALS))
         yield f"{label} |words {words(draw, ANIMALS[label], 1)}"
 
 
-def costs(draw, n):
+def costs(draw: Random, n: int) -> Iterator[str]:
     """Labels of four classes with costs: the best one costs nothing."""
     for _ in range(n):
         best = 1 + int(4 * draw.random())
         yield " ".join(f"{k}:{abs(k - best)}" for k in range(1, 5)) + f" |words {words(draw, (f'w{best}',), 1)}"
 
 
-def tags(draw, n):
+def tags(draw: Random, n: int) -> Iterator[str]:
     """Sets of labels: each of five tags has a word."""
     for _ in range(n):
         held = [k for k in range(5) if draw.random() < 0.4]
         yield ",".join(map(str, held)) + " |words " + " ".join([*(f"w{k}" for k in held), pick(draw, COMMON)])
 
 
-def choices(draw, n):
+def choices(draw: Random, n: int) -> Iterator[str]:
     """Groups of lines: what a person takes at a time of day costs 0, the other 1."""
     for _ in range(n):
         time = pick(draw, ("morning", "evening"))
@@ -80,7 +81,7 @@ def choices(draw, n):
         yield f"shared |user {time}\n1:{coffee} |item coffee price:0.2\n2:{1 - coffee} |item tea price:0.15\n"
 
 
-def ratings(draw, n):
+def ratings(draw: Random, n: int) -> Iterator[str]:
     """Ratings 1 to 5: 20 users and 15 items have two tastes each, and agree or not."""
     first = Random(0)  # tastes are the same in every file
     tastes = [[first.random() - 0.5 for _ in range(2)] for _ in range(35)]
@@ -90,7 +91,7 @@ def ratings(draw, n):
         yield f"{min(max(round(score), 1), 5)} |user u{u} |item i{i - 20}"
 
 
-def queries(draw, n):
+def queries(draw: Random, n: int) -> Iterator[str]:
     """Lines of SVMlight's format: ten documents a query, fewer relevant to some queries than to others."""
     for i in range(n):
         if i % 10 == 0:
@@ -100,7 +101,7 @@ def queries(draw, n):
         yield f"{grade} qid:{i // 10 + 1} 1:{match:.3f} 2:{fresh:.3f} 3:{draw.random():.3f} 4:{hard:.3f}"
 
 
-def articles(draw, n, labelled=True):
+def articles(draw: Random, n: int, labelled: bool = True) -> Iterator[str]:
     """Texts of a subject, whose words are many: moon0 to moon9, orbit0 to orbit9, ..."""
     for _ in range(n):
         subject = pick(draw, tuple(SUBJECTS))
@@ -108,7 +109,7 @@ def articles(draw, n, labelled=True):
         yield (subject if labelled else "") + f" |words {' '.join(own)} {words(draw, COMMON)}"
 
 
-def friends(draw, n):
+def friends(draw: Random, n: int) -> Iterator[str]:
     """People who know each other, and how well: three of the own club, one of any."""
     for i in range(n):
         club = [i % 3 + 3 * int(n / 3 * draw.random()) for _ in range(3)]
@@ -116,25 +117,25 @@ def friends(draw, n):
         yield f"p{i} |knows {known}"
 
 
-def columns(draw, n):
+def columns(draw: Random, n: int) -> Iterator[str]:
     """CoNLL columns: word, part of speech, chunk; an empty line ends a sentence."""
     for _ in range(n):
         yield "\n".join(pick(draw, part) for part in SENTENCES).replace(" ", "\n").replace("/", " ") + "\n"
 
 
-def click_rows(n, seed):
+def click_rows(n: int, seed: int) -> Iterator[dict[str, str]]:
     """The clicks of that seed, by column."""
     for line in clicks(Random(seed), n):
         label, tag, _, city, age, _, topic = line.split(" ")
         yield {"click": label, "view": tag[1:], "city": city, "age": age.partition(":")[2], "topic": topic}
 
 
-def click_table(n, seed):
+def click_table(n: int, seed: int) -> Iterator[str]:
     yield "click,view,city,age,topic"
     yield from (",".join(row.values()) for row in click_rows(n, seed))
 
 
-def click_objects(n, seed):
+def click_objects(n: int, seed: int) -> Iterator[str]:
     for row in click_rows(n, seed):
         user = {"city": row["city"], "age": float(row["age"])}
         yield json.dumps({"click": int(row["click"]), "view": row["view"], "user": user, "ad": [row["topic"]]})
@@ -143,7 +144,7 @@ def click_objects(n, seed):
 INPUTS = ("sun", "warmth", "rain", "price", "rival", *(f"event{number}" for number in range(9)))
 
 
-def shops(draw, n):
+def shops(draw: Random, n: int) -> Iterator[str]:
     """Sales of 40 shops: what weather and prices do differs by shop, in two ways."""
     for _ in range(n):
         shop = draw.randrange(40)
@@ -154,7 +155,7 @@ def shops(draw, n):
         yield f"{sales + draw.gauss(0, 0.3):.2f} |shop s{shop} |x {' '.join(f'{name}:{v:g}' for name, v in x.items())}"
 
 
-FILES = {
+FILES: dict[str, tuple[Callable[[Random, int], Iterator[str]], int]] = {
     **{"clicks.vw": (clicks, 2000), "clicks-test.vw": (clicks, 500)},
     **{f"days/{day}": (clicks, 500) for day in ("monday.vw.gz", "tuesday.vw.bz2", "wednesday.vw")},
     **{"houses.vw": (lambda draw, n: houses(draw, n, 0.05), 2000), "houses-test.vw": (houses, 500)},
@@ -174,14 +175,36 @@ FILES = {
 COMPRESSED = {".gz": lambda text: gzip.compress(text, mtime=0), ".bz2": bz2.compress}
 
 
-def write(folder):
-    """Writes all files; X.vw and X-test.vw are drawn from the same distribution."""
+def contents() -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of all files; X.vw and X-test.vw are drawn from the same distribution."""
     for i, (name, (lines, n)) in enumerate(FILES.items()):
-        path = Path(folder, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(f"{line}\n" for line in lines(Random(i), n)).encode()
-        path.write_bytes(COMPRESSED.get(path.suffix, bytes)(text))
+        yield name, COMPRESSED.get(Path(name).suffix, bytes)(text)
 
 
-if __name__ == "__main__":
-    write(sys.argv[1] if len(sys.argv) > 1 else ".")
+def write(folder: str) -> None:
+    """Write the files that are not there yet.
+
+    Raises OutputError, before it writes anything, where one of their names is taken by another file.
+    """
+    files = {Path(folder, name): content for name, content in contents()}
+    missing = [path for path, content in files.items() if not there(path, content)]
+    for path in missing:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise output_error(str(path.parent), error) from None
+        with atomic_output(str(path)) as file:
+            file.write(files[path])
+
+
+def there(path: Path, content: bytes) -> bool:
+    """Whether the file is there already. Raises OutputError for another one of its name."""
+    try:
+        if path.read_bytes() == content:
+            return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise output_error(str(path), error) from None
+    raise OutputError(f"{path} is there and is no sample file: name another folder ('vwlite samples FOLDER')")
