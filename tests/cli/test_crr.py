@@ -123,6 +123,22 @@ def test_l1_leaves_few_weights_and_tells_how_many(vwlite, weights, tmp_path):
     assert left["0.05"] < left["0.001"]
 
 
+def test_options_that_did_nothing_are_told(vwlite):
+    features = ("-q", "uz", "--random_features", "rbf:50", "--random_of", "uk", "--steps", "10")
+    notes = [line for line in vwlite("crr", "data.vw", *features).stderr.splitlines() if line.startswith("note: ")]
+    assert notes[0] == "note: --random_features rbf:50 makes 64, a multiple of 64"
+    assert notes[1].startswith("note: --gamma ")
+    assert [note.partition(" (seen")[0] for note in notes[2:]] == [
+        "note: -q uz never matched: no line has both u and z",
+        "note: --random_of k never matched: no line has k",
+    ]
+    for more in ([], ["-c"], ["-c"], ["--pair-buffer", "1"]):
+        done = vwlite("crr", "data.vw", "-q", "uz", "-q", "ui", "--steps", "10", *more)
+        assert done.stderr.splitlines()[-1].startswith("note: -q uz never matched: no line has both u and z (seen: ")
+    assert "note" not in vwlite("crr", "data.vw", *features, "--quiet").stderr
+    assert "note" not in vwlite("crr", "data.vw", "-q", "ui", "--steps", "10").stderr
+
+
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [

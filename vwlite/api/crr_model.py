@@ -59,10 +59,13 @@ class CRRModel(SolverModel):
         check_table(config, features.bits)
         labels, plan = GradedLabels(config.loss), plan_of(features)
         data = TrainingSet(
-            labels, Queries(config.queries, features), plan, InputConfig(), NameIndex() if self.names else None
+            labels, Queries(config.queries, features), features, plan, InputConfig(),
+            NameIndex() if self.names else None,
         )
         data.take(batches, BadLines(labels, log.warning), config)
         learner, facts = train(config, features, data, plan, log.info)
+        for note in data.sightings.notes():
+            log.warning(note)
         header, arrays = content(learner, features, data, facts)
         self._take(
             written(lambda open_output: model_file.save("the model", header, arrays, open_output=open_output))

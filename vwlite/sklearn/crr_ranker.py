@@ -100,7 +100,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         columns = Columns(self.n_features_in_)
         features = FeatureConfig(bits=columns.fewest_bits(0))
         plan, labels = Plan(features), GradedLabels(config.loss)
-        data = TrainingSet(labels, Queries(config.queries, features), plan, InputConfig())
+        data = TrainingSet(labels, Queries(config.queries, features), features, plan, InputConfig())
         numbers = query_numbers(qid, X)
         format = text_format(features, skip_malformed=True)
         for batch in table_batches(X, y.astype(np.float32), weight=weight.astype(np.float32), text_format=format):

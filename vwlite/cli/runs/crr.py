@@ -43,12 +43,14 @@ def run(arguments: dict[str, Any]) -> int:
     policy = BadLines(labels, None if arguments["quiet"] else reading.say, **tolerance)
     text = text_format(features, skip_malformed=True, names=arguments["names"])
     inputs = Inputs(input, text, several_passes=not config.pair_buffer)
-    data = TrainingSet(labels, Queries(config.queries, features), plan, inputs.config, names)
+    data = TrainingSet(labels, Queries(config.queries, features), features, plan, inputs.config, names)
     try:
         with reading:
             read(data, inputs, policy, arguments["bad_lines"], config)
         progress = (lambda line: None) if arguments["quiet"] else reading.bar.tell
         learner, facts = train(config, features, data, plan, progress, reading.bar.steps("steps"))
+        for note in data.sightings.notes():
+            progress(f"note: {note}")
     finally:
         reading.bar.close()
         inputs.close()

@@ -13,6 +13,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.shuffle import Rows
 from vwlite.errors import DataError
+from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.gamma import find_gamma
 from vwlite.features.name_index import NameIndex
@@ -22,6 +23,7 @@ from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.pair_sampling import PairIndex, pair_index
 from vwlite.solvers.crr.reservoir import PairBuffer
 from vwlite.training.counters import Counters
+from vwlite.training.namespace_report import Sightings
 
 COLUMNS = ("label", "importance", "query", "batch", "row")
 
@@ -34,10 +36,12 @@ class TrainingSet:
     """
 
     def __init__(
-        self, labels: GradedLabels, queries: Queries, plan: Plan, input: InputConfig, names: NameIndex | None = None
+        self, labels: GradedLabels, queries: Queries, features: FeatureConfig, plan: Plan, input: InputConfig,
+        names: NameIndex | None = None,
     ) -> None:
         """``input`` as it was read; ``names`` of features are collected in there."""
         self.labels, self.by, self.plan, self.input, self.names = labels, queries, plan, input, names
+        self.sightings = Sightings(features, plan)
         self.counters = Counters()
         self.batches: list[Batch] = []
         self.columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
@@ -81,6 +85,7 @@ class TrainingSet:
 
     def sample(self, batches: Iterable[Batch], kept: PairBuffer) -> None:
         for batch in batches:
+            self.sightings.add(batch, 0, len(batch))
             if self.names is not None:
                 self.learn_names(batch)
             kept.add(batch, self.by.of(batch), usable(batch))
@@ -94,6 +99,8 @@ class TrainingSet:
 
     def meet(self, batch: Batch) -> None:
         """Wildcards stand for all namespaces, from the first step on."""
+        self.sightings.add(batch, 0, len(batch))
+        self.sightings.add(batch, 0, len(batch))
         if self.plan.wild:
             for characters in new_namespaces(batch, self.plan).values():
                 self.plan.see(characters)
