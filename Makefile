@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
-.PHONY: build demo test lint bench calls annotate debug fuzz soak docs clean help
+.PHONY: build demo test lint bench bench-all calls annotate debug fuzz soak docs clean help
 
 build: $(VENV)/installed $(VENV)/built  ## install into .venv, with kernels up to date (the default)
 
@@ -38,6 +38,9 @@ lint: build $(VENV)/tools  ## check style, imports and the types of the public m
 
 bench: build $(if $(VW),,$(VENV)-vw/installed)  ## speed beside vw (VW=COMMAND, or PyPI's); ARGS='FOLDER --rounds 9'
 	VW="$(or $(VW),$(abspath $(VENV)-vw)/bin/python -m vowpalwabbit)" $(BIN)/python tests/bench/speed.py $(ARGS)
+
+bench-all: build $(if $(VW),,$(VENV)-vw/installed)  ## every learner, option, format and command; ARGS='FOLDER --only oaa'
+	VW="$(or $(VW),$(abspath $(VENV)-vw)/bin/python -m vowpalwabbit)" $(BIN)/python tests/bench/every_row.py $(ARGS)
 
 calls: build  ## what calls from Python take; ARGS='TEXT --rounds 30'
 	$(BIN)/python tests/bench/python_api.py $(ARGS)
