@@ -78,6 +78,26 @@ def test_measures_of_costs_and_sets(vwlite, write):
     assert "a model of this kind has examples, weight, loss, accuracy, macro_f1, hamming_loss" in refused
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("--oaa", "--probabilities needs a model of --loss_function logistic, not squared"),
+        ("--ect", "--probabilities: a tree of classes has but its answers, neither scores nor probabilities"),
+    ],
+)
+def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reason, vwlite, write):
+    write("d", NAMED)
+    vwlite("train", "d", "-f", "m", "--quiet", kind, *NAMES[1:])
+    said = vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy,log_loss", status=2).stderr
+    offered = "examples, weight, accuracy, macro_precision, macro_recall, macro_f1, per_class, confusion_matrix"
+    assert said == (
+        f"vwlite: --metric log_loss: a model of this kind has {offered}; log_loss is of probabilities, and {reason}\n"
+    )
+    vwlite("evaluate", "-i", "m", "d", "--metric", offered.replace(" ", ""))
+    unlabelled = vwlite("evaluate", "-i", "m", "--metric", "log_loss", stdin="|w a\n", status=65)
+    assert "no labelled example" in unlabelled.stderr
+
+
 def test_tables_of_classes(vwlite, write):
     write("d", NAMED)
     vwlite("train", "d", "-f", "m", "--quiet", *NAMES)

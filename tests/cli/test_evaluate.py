@@ -60,8 +60,23 @@ def test_regression_has_errors_instead(vwlite, write):
     found = report(vwlite, "numbers.vw")
     assert {"mse", "mae"} <= set(found) and "auc" not in found
     done = vwlite("evaluate", "-i", "model", "numbers.vw", "--metric", "auc", status=2)
-    assert done.stderr == "vwlite: metric 'auc' needs binary labels, -1 and 1 or 0 and 1\n"
+    has = "there are loss, mse, rmse, mae, r2, mean_label, mean_prediction, calibration_bins, ece"
+    assert done.stderr == f"vwlite: metric 'auc' needs binary labels, -1 and 1 or 0 and 1; {has}\n"
     assert found["mse"] == pytest.approx(found["loss"], abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["squared", "hinge"])
+def test_log_loss_says_which_models_have_it(loss, vwlite):
+    """It is not among the metrics that the message lists."""
+    vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", loss)
+    said = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
+    needed, _, has = said.partition("; there are ")
+    assert needed == "vwlite: metric 'log_loss' needs probabilities, those of a model of --loss_function logistic"
+    names = has.strip().split(", ")
+    assert "auc" in names and "accuracy" in names and "log_loss" not in names
+    vwlite("evaluate", "-i", "model", "data.vw", "--metric", ",".join(names))
+    vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", "logistic")
+    vwlite("evaluate", "-i", "model", "data.vw", "--metric", "log_loss")
 
 
 def test_unlabelled_lines_do_not_count(vwlite, write):

@@ -29,7 +29,22 @@ def test_learning_a_file_again_is_said(vwlite):
     assert "vwlite: mon.vw was learned before (20 lines); --skip-seen would skip it\n" in done.stderr
     assert "tue.vw was" not in done.stderr
     assert known() == [("mon.vw", 20), ("mon.vw", 20), ("tue.vw", 20)]
-    assert vwlite("train", "mon.vw", *GO_ON, "--quiet").stderr == ""
+
+
+def test_a_quiet_run_warns_of_what_it_learns_again(vwlite, tmp_path, write):
+    """Where a nightly job has a mistake; what it skips as it should is no warning."""
+    vwlite("train", "mon.vw", "-f", "model", "--quiet")
+    again = "vwlite: mon.vw was learned before (20 lines); --skip-seen would skip it\n"
+    assert vwlite("train", "mon.vw", *GO_ON, "--quiet").stderr == again
+    assert vwlite("train", "mon.vw", "tue.vw", *GO_ON, "--skip-seen", "--quiet").stderr == ""
+    write("tue.vw", DAYS["tue.vw"] + "1 |a more\n")
+    assert "all of it is learned again" in vwlite("train", "tue.vw", *GO_ON, "--skip-seen", "--quiet").stderr
+    (tmp_path / "model.ledger").unlink()
+    said = vwlite("train", "tue.vw", *GO_ON, "--skip-seen", "--quiet").stderr
+    assert said == "vwlite: there is no model.ledger, which would tell what model has learned: no file is skipped\n"
+    shards = ("--shards", 2, "--workers", 1, "--quiet")
+    assert vwlite("train", "mon.vw", *GO_ON, *shards).stderr == ""
+    assert "--skip-seen would skip it" in vwlite("train", "mon.vw", *GO_ON, *shards).stderr
 
 
 def test_skip_seen_skips_it(vwlite, tmp_path, write):

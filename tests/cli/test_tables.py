@@ -293,3 +293,26 @@ def test_files_of_arrow_give_the_model_of_the_same_csv(kind, vwlite, tmp_path):
     done = vwlite("train", "copy", "-i", "one", "-f", "one", "--skip-seen")
     assert f"copy was learned before as data.{kind} (60 lines): skipped" in done.stderr
     assert "is a file of" in vwlite("train", "copy", "-f", "x", status=65).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("-q ux", "-q ux never matched: no line has both u and x (seen: u w)"),
+        ("--ignore x", "--ignore x never matched: no line has x (seen: u w)"),
+        (
+            "--interactions user,age",
+            "--interactions user,age never matched: no line has both user and age (seen: u w); age is a column, no "
+            "namespace: in --columns age=age makes it one",
+        ),
+        (
+            "--ignore color",
+            "--ignore color never matched: no line has c, o, l or r (seen: u w); color is a column, no namespace: in "
+            "--columns ignore=color leaves it out",
+        ),
+    ],
+)
+def test_columns_that_are_no_namespaces_are_told(options, said, vwlite):
+    for more in ((), ("-c",), ("-c",)):  # a cache knows the columns too
+        assert f"note: {said}\n" in vwlite("train", "data.csv", *AS_TABLE, *options.split(), *more).stderr
+    assert "never" not in vwlite("train", "data.csv", *AS_TABLE, "--interactions", "user,words").stderr

@@ -15,7 +15,7 @@ from vwlite.features.gamma import find_gamma
 from vwlite.features.row_terms import terms_of_row
 from vwlite.features.term_weights import plan_of
 from vwlite.features.terms import terms_of
-from vwlite.solvers.rows import RowSource
+from vwlite.solvers.rows import MemoryRows
 
 LINES = "1 |a x y:2 |b z\n-1 |b z:0.5 |c w\n1 |a x\n0 | 3 \n"
 
@@ -243,6 +243,6 @@ def test_projections_of_huge_values_are_finite():
 def test_components_are_those_of_the_random_features():
     """``vwlite pca`` takes its rows from them."""
     config = FeatureConfig(random_features="rbf:64", gamma=0.2, random_only=True, noconstant=True, unit=True)
-    source = RowSource(config, None, None, [])
+    source = MemoryRows(config, [], [])
     terms = source.part(parsed(LINES, config)).terms
     assert terms.sizes.tolist() == [64] * 4

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite.api import configs, learner_choice
 from vwlite.api.option_rules import check_idle
@@ -33,6 +33,18 @@ from vwlite.training.train import TrainResult, train
 Say = Callable[[str], None]
 
 
+class Remarks(NamedTuple):
+    """Where remarks on the files go, and warnings that something may be learned that should not be."""
+
+    say: Say
+    warn: Say
+
+    @classmethod
+    def of(cls, say: Say, quiet: bool) -> Remarks:
+        """``quiet``: warnings only."""
+        return cls(silent if quiet else say, say)
+
+
 def train_files(
     arguments: Mapping[str, Any],
     typed: Mapping[str, Any],
@@ -50,15 +62,15 @@ def train_files(
     the model. Raises as ``vwlite.training.train.train``, and Locked.
     """
     arguments = defaultdict(lambda: None, arguments)
-    say = silent if arguments["quiet"] else say
+    remarks = Remarks.of(say, arguments["quiet"])
     with ExitStack() as held:
-        begun = begin(arguments, dict(typed), options, say, held)
+        begun = begin(arguments, dict(typed), options, remarks, held)
         if begun is None:
             return None
         left, model, known = begun
         checkpoints, learned, guard = None, None, None
         if left.output.model and is_replaceable(left.output.model):
-            checkpoints, guard = checkpoints_of(left, arguments, say), held.enter_context(interrupts())
+            checkpoints, guard = checkpoints_of(left, arguments, remarks.say), held.enter_context(interrupts())
             learned = ledger.Ledger(left.output.model, known, left.input.paths, not left.input.examples)
             if arguments["resume"]:
                 model = checkpoints.load() or model
@@ -67,7 +79,11 @@ def train_files(
 
 
 def begin(
-    arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option], say: Say, held: ExitStack
+    arguments: dict[str, Any],
+    typed: dict[str, Any],
+    options: Mapping[str, Option],
+    remarks: Remarks,
+    held: ExitStack,
 ) -> tuple[RunConfig, Restored | None, list[ledger.Entry]] | None:
     """What to run, what to go on from, and what that has learned; None where nothing is left to be learned.
 
@@ -76,13 +92,13 @@ def begin(
     if arguments["model"]:
         held.enter_context(lock(arguments["model"], arguments["lock_wait"] or 0.0))
     if begins_afresh(arguments):
-        say(f"there is no {arguments['initial']} yet: training begins at the start")
+        remarks.say(f"there is no {arguments['initial']} yet: training begins at the start")
         typed.pop("initial")
         arguments["initial"] = None
-    config, model = configured(arguments, typed, say)
+    config, model = configured(arguments, typed, remarks.say)
     check_idle(typed, options, config.learner)
-    known = known_before(config, arguments, say)
-    left = unseen(config, arguments, known, say)
+    known = known_before(config, arguments, remarks.warn)
+    left = unseen(config, arguments, known, remarks)
     if left is None:
         nothing_new(arguments)
         return None
@@ -100,7 +116,7 @@ def begins_afresh(arguments: dict[str, Any]) -> bool:
     return bool(same and arguments["skip_seen"] and not os.path.lexists(initial))
 
 
-def known_before(config: RunConfig, arguments: dict[str, Any], say: Say) -> list[ledger.Entry]:
+def known_before(config: RunConfig, arguments: dict[str, Any], warn: Say) -> list[ledger.Entry]:
     """What the model of ``-i`` has learned; of a stopped run, what it had when that began."""
     initial, skip = arguments["initial"], arguments["skip_seen"]
     if not initial:
@@ -110,18 +126,19 @@ def known_before(config: RunConfig, arguments: dict[str, Any], say: Say) -> list
         return then
     known = ledger.read(initial)
     if not known and (skip or os.path.exists(ledger.ledger_path(initial))):
-        say(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
+        warn(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
     return known
 
 
 def unseen(
-    config: RunConfig, arguments: dict[str, Any], known: list[ledger.Entry], say: Say
+    config: RunConfig, arguments: dict[str, Any], known: list[ledger.Entry], remarks: Remarks
 ) -> RunConfig | None:
     """The run without inputs that were learned before, if they are to be skipped; None when nothing is left."""
     again, skip = seen(known, config.input.paths), arguments["skip_seen"]
     skipped = {path for path, one in again.items() if skip and one.whole}
     for path, one in again.items():
-        say(f"{one.told(path)}{advice(one, skip)}")
+        tell = remarks.say if path in skipped else remarks.warn
+        tell(f"{one.told(path)}{advice(one, skip)}")
     left = tuple(path for path in config.input.paths if path not in skipped)
     return replace(config, input=replace(config.input, paths=left)) if left else None
 

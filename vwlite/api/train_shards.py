@@ -9,7 +9,7 @@ from typing import Any
 
 from vwlite.api.configs import chosen
 from vwlite.api.run_configs import bad_lines_config
-from vwlite.api.train_files import Say, begin, silent
+from vwlite.api.train_files import Remarks, Say, begin
 from vwlite.distributed import gradients
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
@@ -50,10 +50,9 @@ def train_shards(
     as ``Rounds.run``, and UsageError for options that do not go with shards.
     """
     arguments = defaultdict(lambda: None, arguments)
-    say = silent if arguments["quiet"] else say
     sharding = ShardConfig(**chosen(ShardConfig, arguments))
     with ExitStack() as held:
-        begun = begin(arguments, dict(typed), options, say, held)
+        begun = begin(arguments, dict(typed), options, Remarks.of(say, arguments["quiet"]), held)
         if begun is None:
             return None
         config, model, known = begun

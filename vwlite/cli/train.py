@@ -36,7 +36,10 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.restart_options
 @options.shard_options
 @options.family("Output", options.json_option("Write counts and losses as JSON; - is stdout."))
-@options.progress_options
+@options.options_in(
+    OutputConfig, "Progress",
+    only=("progress", "quiet"), quiet={"help": "Print nothing but errors. Files that are learned again are warned of."},
+)
 @options.bar_options
 def command(**arguments: Any) -> int:
     """Learn a model from text.

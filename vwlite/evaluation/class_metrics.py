@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -80,17 +81,39 @@ class ClassOutcomes(Listener):
         if self.distributions:
             report |= self.distributions.report()
             kinds.append(DISTRIBUTIONS)
-        return choose(report, (*ALWAYS, *names_of(*kinds)), names)
+        if not total:
+            return report
+        reasons = {"log_loss": no_probabilities(self.config)} if "log_loss" in names_of(*kinds) else {}
+        return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons)
 
 
-def choose(report: dict[str, Any], offered: Iterable[str], names: Iterable[str] | None) -> dict[str, Any]:
-    """What ``names`` asks for, or else all of a report, in the order ``offered``. Raises UsageError."""
+def choose(
+    report: dict[str, Any],
+    offered: Iterable[str],
+    names: Iterable[str] | None,
+    reasons: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """What ``names`` asks for, or else all of a report, in the order ``offered``.
+
+    Raises UsageError, which lists what is offered but for metrics that are not there for a reason.
+    """
     if names is None:
         return {name: report[name] for name in offered if name in report}
     for name in names:
         if name not in report:
-            raise UsageError(f"--metric {name}: a model of this kind has {', '.join(offered)}")
+            has = [one for one in offered if not reasons.get(one)]
+            reason = f"; {reasons[name]}" if reasons.get(name) else ""
+            raise UsageError(f"--metric {name}: a model of this kind has {', '.join(has)}{reason}")
     return {name: report[name] for name in names}
+
+
+def no_probabilities(config: Any) -> str:
+    """Why a model of classes has no log loss; empty where it has."""
+    try:
+        config.to_show("probabilities")
+    except UsageError as error:
+        return f"log_loss is of probabilities, and {str(error).partition(': --')[0]}"
+    return ""
 
 
 def of_sets(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:

@@ -363,10 +363,12 @@ def _choose(names: Iterable[str] | None, unasked: str, asked: str, loss: float |
     for name in chosen:
         if name not in COMPUTED:
             raise UsageError(f"unknown metric {name!r}; known: {', '.join(names_of(*LADDER, QUERIES))}")
-        if name not in names_of(*LADDER[: LADDER.index(asked) + 1]):
-            binary = "binary labels, -1 and 1 or 0 and 1"
-            needed = f"probabilities of {binary}" if PROBABILITIES in BY_NAME[name].of else binary
-            raise UsageError(f"metric {name!r} needs {needed}")
+        has = names_of(*LADDER[: LADDER.index(asked) + 1])
+        if name not in has:
+            needed = [] if asked == SIDES else ["binary labels, -1 and 1 or 0 and 1"]
+            if PROBABILITIES in BY_NAME[name].of:
+                needed.append("probabilities, those of a model of --loss_function logistic")
+            raise UsageError(f"metric {name!r} needs {' and '.join(needed)}; there are {', '.join(has)}")
     return chosen
 
 

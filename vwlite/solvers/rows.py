@@ -75,7 +75,7 @@ class RowSource(Rows):
         super().__init__(features, seen)
         self.inputs, self.policy, self.names = inputs, policy, names
         self.finished = False
-        self.sightings = Sightings(features, self.plan)
+        self.sightings = Sightings(features, self.plan, inputs.config.columns)
 
     def batches(self) -> Iterator[Batch]:
         for batch in self.again() if self.finished or self.inputs.state == "using" else self.texts():

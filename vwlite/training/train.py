@@ -134,7 +134,7 @@ class Training:
         """In the order in which what they print and write is to appear."""
         config, learner, counters, display = self.config, self.learner, self.counters, self.display
         inputs = self.source.inputs
-        wanted = config.learning and self.fresh
+        wanted, columns = config.learning and self.fresh, inputs.config.columns
         listeners: list[Listener | None] = [
             Header(config, self.source, display),
             self.names,
@@ -147,7 +147,7 @@ class Training:
             self.writer,
             support_of(config.output.support, learner) if config.output.support else None,
             self.stopping,
-            NamespaceReport(config.features, learner, self.plan, display) if config.learning else None,
+            NamespaceReport(config.features, learner, self.plan, display, columns) if config.learning else None,
             Summary(config, learner, counters, display, best_constant_of),
         ]
         return [listener for listener in listeners if listener]
