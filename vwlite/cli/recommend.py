@@ -40,7 +40,8 @@ def command(**arguments: Any) -> int:
     are known when the model was trained with --names, otherwise slots of the table stand for them. A line of output is
     the example's tag (without one its place in the data), the score and the item's name, with tabs between. The score
     is the raw prediction, neither clipped nor linked, for the example with this item in place of those it has; equal
-    scores are sorted by name.
+    scores are sorted by name. With a model of a table, --for COLUMN=VALUE names a cell, and columns that do not tell
+    persons apart may be missing.
 
     A person is what an example has in the namespaces that are paired with items. --exclude leaves out all items that
     stand beside the same person in its lines. --test takes labelled lines of persons and items, lists items for every

@@ -144,6 +144,8 @@ def proposal(name: str, known: Collection[str]) -> str:
     """The columns there are, and the one that is spelled most like ``name``."""
     from difflib import get_close_matches
 
+    if any("|" in one for one in known):
+        return ": its first line is one of text, which --format vw reads"
     some = ", ".join(list(known)[:10]) + (", ..." if len(known) > 10 else "")
     near = get_close_matches(name, known, n=1)
     return f" (it has {some}{f'; did you mean {near[0]}?' if near else ''})"

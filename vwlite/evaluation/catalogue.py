@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from vwlite.evaluation.latent_factors import sides_of
 from vwlite.evaluation.person_items import PersonItems
 from vwlite.features.feature_names import group_terms
 from vwlite.features.interactions import WILDCARD
+from vwlite.features.side_names import sides_of_pair
 from vwlite.learners.pair_terms import has_length
 from vwlite.training.model_loader import Restored
 
@@ -35,6 +37,8 @@ class Catalogue:
         self.linear = np.zeros(len(learned)) if dropped else learner.weights[self.slots, 0].astype(float)
         self.parts = [(pair, 1 - side, self.offset + learner.vectors(pair, side, self.slots)) for pair, side in sides]
         self.partners = sorted({plan.pairs[pair][other] for pair, other, _ in self.parts})
+        typed = [sides_of_pair(model.features.dotproduct[pair])[other] for pair, other, _ in self.parts]
+        self.partner_names = list(dict.fromkeys(typed))
 
     @property
     def offset(self) -> float:
@@ -73,6 +77,17 @@ class Catalogue:
             return None
         vector: np.ndarray = terms.values.astype(float) @ self.learner.vectors(pair, side, terms.slots) + self.offset
         return vector
+
+    def knows(self, batch: Batch, row: int) -> bool:
+        """Whether the model has learned the latent vector of a feature that the example has on the other sides."""
+        return any(
+            np.isin(group_terms(batch, self.plan, row, group).slots, learned).any() for group, learned in self.of_people
+        )
+
+    @cached_property
+    def of_people(self) -> list[tuple[int, np.ndarray]]:
+        """The groups on the other sides, and the slots of those of their features that were learned."""
+        return [(self.plan.pairs[pair][side], self.learner.factors(pair, side)[0]) for pair, side, _ in self.parts]
 
     def best(self, scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:
         """int64[n]: the places of the ``top`` highest of float32[items] scores, of equal ones by name."""

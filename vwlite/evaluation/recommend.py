@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged
 from vwlite.evaluation.catalogue import Catalogue
@@ -120,11 +120,15 @@ class Lists(Chooser):
     ) -> None:
         super().__init__(catalogue, top, seen)
         self.show = show
+        self.lists = 0
+        self.met = False  # whether the model has learned anything of anybody
 
     def take(self, batch: Batch, row: int | None, scores: np.ndarray) -> None:
         if row is None:
             self.show(None)
             return
+        self.lists += 1
+        self.met = self.met or self.catalogue.knows(batch, row)
         places = self.choose(batch, row, scores).tolist()
         items = [Recommendation(self.catalogue.names[place], float(scores[place])) for place in places]
         self.show(Recommendations(batch.location(row), batch.tag(row).decode("utf-8", "surrogateescape"), items))
@@ -206,6 +210,18 @@ def recommend(
     with output as show:
         lists = Lists(catalogue, how.top, seen, show)
         reading.run(Recommender(catalogue, lists.take), open_inputs)
+    if say and lists.lists and not lists.met:
+        say(f"note: {of_strangers(model, catalogue, config)}")
+
+
+def of_strangers(model: Restored, catalogue: Catalogue, config: RunConfig) -> str:
+    """Why all lists are the same."""
+    spaces = catalogue.partner_names
+    known = f"a feature of {' or '.join(spaces)} that the model has learned"
+    said = f"no example has {known}: all lists are those of strangers"
+    if config.input.kind in TEXTS or model.header["kind"] not in TEXTS:
+        return said
+    return f"{said} (it has learned lines: --columns '{spaces[0]}=COLUMN:words' makes features of lines)"
 
 
 def measure_lists(
@@ -216,6 +232,7 @@ def measure_lists(
     *,
     quiet: bool = False,
     display: Display | None = None,
+    open_seen: Callable[..., Inputs] | None = None,
 ) -> dict[str, float]:
     """What ``recommend`` chooses for each person of labelled examples that hold items, measured by ``HeldOut``.
 
@@ -224,7 +241,7 @@ def measure_lists(
     display = display or Display()
     catalogue = Catalogue(model, {}, how.of)
     reading = Reading(config, model, bad_lines or BadLinesConfig(), None if quiet else display.message, display)
-    held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude), how.relevant)
+    held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude, open_seen), how.relevant)
     reading.run(Recommender(catalogue, held.take), Inputs, held.look)
     return held.report()
 

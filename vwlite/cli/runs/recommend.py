@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from vwlite.api import describe
 from vwlite.api.configs import chosen
-from vwlite.api.data_source import inputs_of
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
@@ -15,7 +15,11 @@ from vwlite.cli.console import Bar
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.named import described, module_for
+from vwlite.cli.runs.people import Open, eased, of_features, read_for, spaces_of
+from vwlite.data.columns import read_columns
+from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
+from vwlite.data.table_formats import TABLES
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.config import RecommendConfig
@@ -23,7 +27,6 @@ from vwlite.evaluation.inspect_model import stored_names
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.training.model_loader import Restored
 
 Show = Callable[[Recommendations | None], None]
 
@@ -40,13 +43,29 @@ def run(arguments: dict[str, Any]) -> int:
     test = (arguments["test"],) if arguments["test"] else ()
     config, model = build.open_model({**arguments, "files": test or files})
     how, bad_lines = RecommendConfig(**chosen(RecommendConfig, arguments)), bad_lines_config(arguments)
-    shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=not test)}
+    people, items = spaces_of(model, config.input, how.of)
+    of_pairs = partial(read_for, arguments, model=model, typed=build.typed(), needed=people | items)
+    shown: dict[str, Any] = {
+        "quiet": arguments["quiet"],
+        "display": Bar(arguments["quiet"], to_stdout=not test),
+        "open_seen": opening(of_pairs(how.exclude)) if how.exclude else None,
+    }
     if test:
+        config = replace(config, input=of_pairs(test))
         return tell(measure_lists(config, model, how, bad_lines, **shown), arguments["json_path"])
-    opened = inputs_of(line_of(features, model), {}) if features else Inputs
+    opened: Open = Inputs
+    if features:
+        opened = of_features(features, model, config.input)
+    elif config.input.kind in TABLES:
+        columns = eased(read_columns(config.input.columns), people)
+        config = replace(config, input=replace(config.input, columns=str(columns)))
     names = stored_names(arguments["initial"], model)
     recommend(config, model, names, how, output(arguments["json_path"]), bad_lines, open_inputs=opened, **shown)
     return 0
+
+
+def opening(config: InputConfig) -> Open:
+    return lambda _, *others: Inputs(config, *others)
 
 
 def tell(report: dict[str, float], path: str | None) -> int:
@@ -55,18 +74,6 @@ def tell(report: dict[str, float], path: str | None) -> int:
     if path:
         write_json(path, finite(report))
     return 0
-
-
-def line_of(features: list[str], model: Restored) -> str:
-    """One example with these features, ``namespace=name`` each. Raises UsageError for one that the model has not."""
-    blocks = []
-    for feature in features:
-        space, _, name = feature.partition("=")
-        slot = describe.slot_of(model.learner, model.features, name, space)
-        if not describe.is_learned(model.learner, slot):
-            raise UsageError(f"--for {feature}: the model has not met this feature")
-        blocks.append(f"|{space} {name}")
-    return f"'{','.join(features)} {' '.join(blocks)}\n"
 
 
 @contextmanager

@@ -1,0 +1,154 @@
+"""Whom ``vwlite recommend`` is asked about: files of any format, and features that are typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from vwlite.api import describe
+from vwlite.api.data_source import inputs_of
+from vwlite.api.run_configs import input_config
+from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
+from vwlite.data.config import InputConfig, kind_by_name
+from vwlite.data.dataset import Inputs
+from vwlite.data.memory import parsed_text
+from vwlite.data.table_formats import TABLES
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import text_format
+from vwlite.features.side_names import covers, sides_of_pair
+from vwlite.training.model_loader import Restored
+
+Open = Callable[..., Inputs]
+Row = dict[str, Any]
+
+
+def read_for(
+    arguments: dict[str, Any], paths: tuple[str, ...], *, model: Restored, typed: Mapping[str, Any], needed: set[str]
+) -> InputConfig:
+    """How files are read: as their names end, as typed, or as the model's data were, in this order.
+
+    A table may lack columns of other namespaces than the ``needed`` ones.
+    """
+    named = kind_by_name(paths)
+    kind = named if named != "vw" else arguments["kind"] or named
+    chosen = {name: value for name, value in typed.items() if name != "kind" or named == "vw"}
+    config = input_config({**arguments, "files": paths, "kind": kind}).like(model.header, chosen)
+    columns = read_columns(config.columns) if config.kind in TABLES else None
+    return replace(config, columns=str(eased(columns, needed)) if columns else "")
+
+
+def eased(columns: Columns, needed: set[str]) -> Columns:
+    """The columns of namespaces that are not ``needed`` may be missing."""
+    spaces = {
+        space: some if space in needed else tuple(replace(one, optional=True) for one in some)
+        for space, some in columns.spaces.items()
+    }
+    return replace(columns, spaces=spaces)
+
+
+def spaces_of(model: Restored, config: InputConfig, item: str) -> tuple[set[str], set[str]]:
+    """The namespaces of a table that tell persons apart, and those of the namespace ``item``."""
+    sides = [sides_of_pair(pair) for pair in model.features.dotproduct]
+    partners = {other for pair in sides for one, other in (pair, pair[::-1]) if one == item}
+    spaces = read_columns(config.columns).spaces
+    people = {space for space in spaces if any(covers(side, space) for side in partners)}
+    return people, {space for space in spaces if covers(item, space)}
+
+
+def of_features(features: list[str], model: Restored, config: InputConfig) -> Open:
+    """One example with these features, ``namespace=name`` each; of a table's model ``column=value`` each.
+
+    Raises UsageError for one that the model has not met.
+    """
+    if model.header["kind"] not in TABLES:
+        return one_line(text_of(features, model), replace(config, kind="vw", columns=""))
+    columns = read_columns(model.header.get("columns", ""))
+    rows = [row_of(feature, columns, model, config) for feature in features]
+    tag = {TAG: ",".join(features).replace(" ", "_")}
+    return one_line(json.dumps({**merged(rows), **tag}), in_json(config, columns))
+
+
+TAG = "for whom"  # a member that no table has
+
+
+def one_line(text: str, config: InputConfig) -> Open:
+    opened = inputs_of(f"{text}\n", {})
+    return lambda _, *others: opened(config, *others)
+
+
+def in_json(config: InputConfig, columns: Columns) -> InputConfig:
+    """How a row of the model's table is read as an object."""
+    roles = {"tag": Column(TAG, optional=True)}
+    return replace(config, kind="jsonl", columns=str(replace(columns, roles=roles)))
+
+
+def merged(rows: list[Row]) -> Row:
+    """One row; members of a namespace come together."""
+    found: Row = {}
+    for name, value in chain.from_iterable(row.items() for row in rows):
+        found[name] = {**found.get(name, {}), **value} if isinstance(value, dict) else value
+    return found
+
+
+def text_of(features: list[str], model: Restored) -> str:
+    """Raises UsageError."""
+    blocks = []
+    for feature in features:
+        space, _, name = feature.partition("=")
+        slot = describe.slot_of(model.learner, model.features, name, space)
+        if not describe.is_learned(model.learner, slot):
+            raise unmet(feature)
+        blocks.append(f"|{space} {name}")
+    return f"'{','.join(features)} {' '.join(blocks)}"
+
+
+def unmet(feature: str) -> UsageError:
+    return UsageError(f"--for {feature}: the model has not met this feature")
+
+
+def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig) -> Row:
+    """The row that has this feature alone. Raises UsageError."""
+    read = partial(slots_of, model=model, config=in_json(config, columns))
+    for row in rows_like(feature, columns):
+        slots = read(row)
+        if slots and all(describe.is_learned(model.learner, slot) for slot in slots):
+            return row
+    raise unmet(feature)
+
+
+def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
+    """What ``column=value`` may mean: of a namespace of one column, this; of JSON also ``namespace=name`` or
+    ``namespace=name=value``. Raises UsageError for a column that is not there, or is no number.
+    """
+    name, _, value = feature.partition("=")
+    known = {one.name: one for some in columns.spaces.values() for one in some}
+    alone = columns.spaces.get(name, ())
+    column = known.get(name) or (alone[0] if len(alone) == 1 else None)
+    if column:
+        yield {column.name: number(feature, value) if column.type == NUMBER else value}
+    elif columns.rest == IGNORE:
+        raise UsageError(f"--for {feature}: the model's table has no column {name!r}{proposal(name, known)}")
+    else:
+        inner, _, text = value.partition("=")
+        yield from ({name: value}, {name: {inner: text}} if text else {name: [value]})
+
+
+def number(feature: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise UsageError(f"--for {feature}: the column holds numbers, not {value!r}") from None
+
+
+def slots_of(row: Row, model: Restored, config: InputConfig) -> list[int]:
+    text = json.dumps(row) + "\n"
+    shift, _ = model.learner.layout
+    return [
+        int(one) << shift & (1 << model.learner.bits) - 1
+        for part in parsed_text(text, config, text_format(model.features, skip_malformed=True))
+        for one in part.batch.feature_hash
+    ]
