@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from vwlite.data.csr import Csr, offsets
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Vocabulary
-from vwlite.solvers.aso.rows import Rows
 from vwlite.solvers.aso.train import learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -23,6 +23,7 @@ from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, TuneConfig
 from vwlite.features.config import FeatureConfig, QueryConfig
+from vwlite.features.theta_config import ApplyConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
@@ -30,7 +31,7 @@ from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.serving.config import ServeConfig
-from vwlite.solvers.aso.config import LOSSES, ApplyConfig, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import LOSSES, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.cut.config import CutConfig

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.cli.test_aso import bare, documents, learn
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
+from vwlite.features.theta_file import load_theta
 from vwlite.solvers.aso.classifier import labels_of, train
 from vwlite.solvers.aso.config import SelectionConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.model_file import load_target, load_theta
+from vwlite.solvers.aso.model_file import load_target
 from vwlite.solvers.aso.selection import EVERY, Point, best_of, error, folds_of, points_of, read_vary, select
 from vwlite.storage import model_file
 

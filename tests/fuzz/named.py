@@ -7,13 +7,15 @@ from pathlib import Path
 from vwlite.data.block_parser import read as read_blocks
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.malformed_lines import BadLines
+from vwlite.features import theta_file
 from vwlite.features.config import FeatureConfig
+from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.theta_map import FeatureMap
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import ApplyConfig, LearnConfig, TargetConfig, TasksConfig
+from vwlite.solvers.aso.config import LearnConfig, TargetConfig, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.feature_map import FeatureMap
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagged_text import tagged
 from vwlite.solvers.aso.tagger import tagger_of, train_sequences
@@ -56,7 +58,7 @@ def score(path: str, text: str) -> None:
 
 
 def describe(path: str, text: str) -> None:
-    as_text(topics(model_file.load_theta(path)[0], 3, 3))
+    as_text(topics(theta_file.load_theta(path)[0], 3, 3))
 
 
 def regress(path: str, text: str) -> None:
@@ -116,7 +118,7 @@ def models(folder: str) -> Iterator[bytes]:
     text.write_bytes(LINES * 4)
     corpus = Corpus(reading()).read([str(text)])
     theta = learn_theta(LearnConfig((read_aux("freq-k:2"),), dim=2, least=1), corpus, None).theta
-    model_file.save_theta(str(made), theta, {})
+    theta_file.save_theta(str(made), theta, {})
     yield made.read_bytes()
     mapped = FeatureMap.read(str(made), ApplyConfig())
     fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped), len).save(str(made))

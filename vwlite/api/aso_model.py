@@ -13,11 +13,11 @@ from vwlite.api.solver_model import SolverModel
 from vwlite.data.batch import Batch
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
-from vwlite.solvers.aso import model_file
+from vwlite.features import theta_file
+from vwlite.features.theta import Theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.aso.train import learn
 from vwlite.storage.memory_file import readable, written
 
@@ -61,7 +61,7 @@ class ASOModel(SolverModel):
         more = None if labelled is None else corpus_of(labelled)
         learned = learn(self.config, corpus_of(batches), more, log.info)
         facts = {**learned.facts(self.aux), "seed": self.config.solver.seed}
-        self._take(written(lambda out: model_file.save_theta("the model", learned.theta, facts, out)))
+        self._take(written(lambda out: theta_file.save_theta("the model", learned.theta, facts, out)))
         return self
 
     def transform(self, batches: Iterable[Batch], *, scale: float = 1.0, unit: bool = True) -> np.ndarray:
@@ -106,7 +106,7 @@ class ASOModel(SolverModel):
 
     def _take(self, data: bytes) -> None:
         with readable(data, "the model") as path:
-            self._theta, self.facts = model_file.load_theta(path)
+            self._theta, self.facts = theta_file.load_theta(path)
         self._data = data
         if "config" not in self.__dict__:
             self.aux = tuple(self.facts.get("aux") or ("freq",))

@@ -8,8 +8,8 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
+from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.aso.config import (
-    ApplyConfig,
     CotrainConfig,
     LearnConfig,
     SelectionConfig,

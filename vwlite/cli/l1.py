@@ -9,7 +9,7 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.solvers.aso.config import ApplyConfig
+from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.storage.output_checks import LOCK
 

@@ -122,21 +122,6 @@ class LogLinear(TypedDict):
     theta: NotRequired[dict]
 
 
-class ThetaHeader(TypedDict):
-    """Of what ``vwlite aso learn`` makes."""
-
-    groups: list[str]
-    h: list[Natural]
-    theta_spaces: list[str]
-
-
-class FeatureMapHeader(ThetaHeader):
-    """Of the Theta whose features a model of another command takes."""
-
-    config: dict
-    digest: str
-
-
 class TargetHeader(TypedDict):
     """Of a model of ``vwlite aso train``; with Theta's fields where it has one."""
 

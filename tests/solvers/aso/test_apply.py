@@ -9,9 +9,10 @@ from tests.solvers.aso.test_theta import corpus, documents
 from vwlite.data.block_parser import read
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
+from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.aso.apply import PATIENCE, applied
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.config import ApplyConfig, LearnConfig
+from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import text_format
 from vwlite.solvers.aso.train import learn
 

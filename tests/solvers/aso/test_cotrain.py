@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
+from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain, drawn, held_out, most_confident, surest
-from vwlite.solvers.aso.rows import Rows, Targets
+from vwlite.solvers.aso.rows import Targets
 from vwlite.solvers.aso.sgd import solve
 
 WORDS = {"sport": 30, "sea": 30, "law": 30}

@@ -13,11 +13,13 @@ from tests.solvers.aso.test_theta import corpus, documents
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, ModelError, UsageError
+from vwlite.features.theta_file import load_theta, save_theta
+from vwlite.features.vocabulary import inverse_frequencies
 from vwlite.solvers.aso.auxiliary import most_frequent, read_aux, views
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Corpus, inverse_frequencies, text_format
-from vwlite.solvers.aso.model_file import load_target, load_theta, save_target, save_theta
+from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.model_file import load_target, save_target
 from vwlite.solvers.aso.train import learn
 
 NAMES = st.sampled_from("abcdefgh")

@@ -9,8 +9,9 @@ from oracle.one_vs_rest_sgd import passes
 from vwlite._native import shuffle as gather
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged, UsageError
+from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
-from vwlite.solvers.aso.rows import Rows, targets
+from vwlite.solvers.aso.rows import targets
 from vwlite.solvers.aso.sgd import objective, solve, zero_weights
 
 FEATURES, PROBLEMS, SHARED = 12, 40, 3

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
+from vwlite.features.theta import Theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.theta import Theta, leading
+from vwlite.solvers.aso.singular_vectors import leading
 from vwlite.solvers.aso.train import learn
 
 TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}

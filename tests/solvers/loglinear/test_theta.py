@@ -13,11 +13,12 @@ from vwlite.data import block_parser
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.theta_map import FeatureMap, check_plan, digest_of
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.config import ApplyConfig, LearnConfig
+from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import text_format
-from vwlite.solvers.aso.feature_map import FeatureMap, check_plan, digest_of
 from vwlite.solvers.aso.train import learn
 
 WORDS = ["a", "b", "c", "d", "e", "f"]

@@ -12,6 +12,9 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.data import block_parser
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
+from vwlite.features import theta_file
+from vwlite.features.theta import Theta
+from vwlite.features.theta_config import ApplyConfig
 from vwlite.memory_limit import GIB
 from vwlite.numerals import is_count
 from vwlite.solvers.aso import model_file, problem_list
@@ -20,7 +23,6 @@ from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.conditions import read_condition
 from vwlite.solvers.aso.config import (
-    ApplyConfig,
     CotrainConfig,
     LearnConfig,
     SelectionConfig,
@@ -33,7 +35,6 @@ from vwlite.solvers.aso.export import write_arrays
 from vwlite.solvers.aso.selection import read_vary, select
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagger import train_sequences
-from vwlite.solvers.aso.theta import Theta
 from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn, prepared
 from vwlite.storage.file_lock import lock
@@ -48,7 +49,7 @@ def run_learn(arguments: dict[str, Any]) -> int:
         corpus, labelled = texts_of(config, arguments)
         learned = learn(config, corpus, labelled, speak, bar.steps("passes"))
         facts = learned.facts(arguments["aux"])
-        model_file.save_theta(arguments["model"], learned.theta, {**facts, "seed": arguments["seed"]})
+        theta_file.save_theta(arguments["model"], learned.theta, {**facts, "seed": arguments["seed"]})
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
     return 0
@@ -128,7 +129,7 @@ def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) ->
 
 
 def run_apply(arguments: dict[str, Any]) -> int:
-    theta, _ = model_file.load_theta(arguments["theta"])
+    theta, _ = theta_file.load_theta(arguments["theta"])
     config = ApplyConfig(**configs.chosen(ApplyConfig, arguments))
     threads, paths = arguments["threads"] or configs.available_cores(), paths_of(arguments)
     with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as opened:
@@ -148,7 +149,7 @@ def target_of(arguments: dict[str, Any]) -> tuple[TargetConfig, Theta | None]:
     if arguments["theta_scale"] is not None and not arguments["theta"]:
         raise UsageError("--theta-scale does nothing without --theta")
     config = TargetConfig(solver_config(arguments), **configs.chosen(TargetConfig, arguments))
-    return config, model_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
+    return config, theta_file.load_theta(arguments["theta"])[0] if arguments["theta"] else None
 
 
 def run_cotrain(arguments: dict[str, Any]) -> int:
@@ -228,7 +229,7 @@ def selection_of(arguments: dict[str, Any]) -> SelectionConfig:
 def run_inspect(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 1 or arguments["rows"] < 1:
         raise UsageError("--top and --rows take 1 or more")
-    theta, facts = model_file.load_theta(arguments["model"])
+    theta, facts = theta_file.load_theta(arguments["model"])
     if arguments["problems"]:
         if arguments["out"]:
             raise UsageError("--problems and --out do not go together: drop one")

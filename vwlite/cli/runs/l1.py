@@ -13,10 +13,10 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.run_record import effective
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.theta_map import FeatureMap, check_plan
 from vwlite.memory_limit import GIB
 from vwlite.options import check_needs
-from vwlite.solvers.aso.config import ApplyConfig
-from vwlite.solvers.aso.feature_map import FeatureMap, check_plan
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.split import read_holdout

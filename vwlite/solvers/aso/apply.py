@@ -8,10 +8,10 @@ from vwlite.data.batch import BLANK
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
-from vwlite.solvers.aso.config import ApplyConfig
+from vwlite.features.theta import Theta
+from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.theta_map import NOTHING_KNOWN, PATIENCE
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.feature_map import NOTHING_KNOWN, PATIENCE
-from vwlite.solvers.aso.theta import Theta
 
 
 def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:

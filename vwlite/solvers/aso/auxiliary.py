@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.errors import DataError, UsageError
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.numerals import is_count
-from vwlite.solvers.aso.corpus import Vocabulary
-from vwlite.solvers.aso.rows import Rows, Targets, targets
+from vwlite.solvers.aso.rows import Targets, targets
 
 SUPERVISED = ("top-k", "multi-k", "confidence", "range")
 LABELLED = (*SUPERVISED, "pivot")  # need labelled examples

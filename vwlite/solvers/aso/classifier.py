@@ -6,13 +6,15 @@ import numpy as np
 
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
+from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.theta import Theta
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.config import SolverConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Corpus, Vocabulary
-from vwlite.solvers.aso.rows import Rows, Targets, targets
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
-from vwlite.solvers.aso.theta import Theta
+from vwlite.solvers.aso.sgd import solve, zero_weights
 from vwlite.solvers.aso.thresholds import tuned_cuts
 
 

@@ -1,43 +1,20 @@
 """A text, or batches, whole in memory: numbered features with their names and namespaces, labels as texts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.data.block_parser import read
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.csr import offsets
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.solvers.aso.rows import Rows
-
-
-@dataclass(slots=True)
-class Vocabulary:
-    """The features: full 32-bit hashes, ascending, with name and namespace of each.
-
-    With ``idf`` rows of these features have their values times these weights.
-    """
-
-    key: np.ndarray  # uint32[p]
-    space: np.ndarray  # int32[p], place in spaces
-    names: list[str]
-    spaces: list[str]
-    idf: np.ndarray | None = None  # float32[p + 1], last that of unknown features, where ``find`` gives -1
-
-    def __len__(self) -> int:
-        return len(self.key)
-
-    def find(self, keys: np.ndarray) -> np.ndarray:
-        """int64: the features' numbers, -1 where unknown."""
-        if not len(self.key):
-            return np.full(len(keys), -1)
-        place = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
-        return np.where(self.key[place] == keys, place, -1)
+from vwlite.features.batch_rows import features_of, merged, rows_over
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.vocabulary import Vocabulary, inverse_frequencies
 
 
 def text_format(skip_malformed: bool = True) -> TextFormat:
@@ -82,24 +59,13 @@ class Corpus:
     def add(self, batch: Batch) -> None:
         taken = batch.flags & BLANK == 0
         rows = np.flatnonzero(taken if self.keep_tags else taken & (batch.importance > 0))
-        first, last = batch.row_namespace[rows].astype(np.int64), batch.row_namespace[rows + 1].astype(np.int64)
-        begin, end = batch.namespace_start[first].astype(np.int64), batch.namespace_start[last].astype(np.int64)
-        owner = np.repeat(np.arange(len(rows)), end - begin)
-        ends = np.cumsum(end - begin)
-        places = np.arange(len(owner)) + np.repeat(end - ends, end - begin)
-        keys, values = batch.feature_hash[places], batch.value[places]
+        owner, keys, values, places = features_of(batch, rows)
         if self.names:
             self.learn_names(batch, keys, places)
         else:
             self.unnamed.append((batch, keys, places))
-        order = np.lexsort((keys, owner))
-        owner, keys, values = owner[order], keys[order], values[order]
-        if len(owner):  # a word said twice counts twice
-            change = (owner[1:] != owner[:-1]) | (keys[1:] != keys[:-1])
-            new = np.flatnonzero(np.concatenate(([True], change)))
-            owner, keys, values = owner[new], keys[new], np.add.reduceat(values, new).astype(np.float32)
         label = self.book.numbers(batch)[rows].astype(np.int64)
-        self.parts.append((np.bincount(owner, minlength=len(rows)), keys.copy(), values.copy()))
+        self.parts.append(merged(owner, keys, values, len(rows)))
         self.columns.append((label, batch.importance[rows].copy()))
         self.empty.append(np.searchsorted(rows, np.flatnonzero(~taken)))
         if self.keep_tags:
@@ -157,17 +123,9 @@ class Corpus:
         """
         sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
         importance = np.concatenate([importance for _, importance in self.columns])
-        index = words.find(keys)
         if words.idf is not None:
             self.check_sign(sizes, keys, values)
-            values = values * words.idf[index]
-        whole = Rows(
-            Csr(offsets(sizes), index.astype(np.uint32), values), importance, np.zeros((len(sizes), 0), np.float32)
-        )
-        if unit:
-            whole = whole.unit()
-        return replace(whole, terms=whole.terms.keep(index >= 0))
-
+        return rows_over(words, sizes, keys, values, importance, unit)
 
     def check_sign(self, sizes: np.ndarray, keys: np.ndarray, values: np.ndarray) -> None:
         negative = np.flatnonzero(values < 0)
@@ -178,14 +136,6 @@ class Corpus:
                 self.learn_names(*batch)
             name = escaped(self.known[int(keys[first])][1])
             raise DataError(f"--idf needs values of 0 or more, and {name} has {values[first]:g} in example {row + 1}")
-
-
-def inverse_frequencies(held: np.ndarray, rows: int) -> np.ndarray:
-    """float32[p + 1]: ln((rows + 1) / (held + 1)), of features that ``held`` of the rows have, and one that none has.
-
-    Sparck Jones, Journal of Documentation 28 (1972), smoothed.
-    """
-    return np.log((rows + 1) / (np.append(held, 0) + 1.0)).astype(np.float32)
 
 
 def name_of(text: bytes, names: Names, place: int, segment: int) -> tuple[str, str]:

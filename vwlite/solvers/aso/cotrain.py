@@ -16,14 +16,16 @@ from vwlite._native import shuffle as gather
 from vwlite.data.csr import joined as behind
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
+from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.theta import Theta
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
 from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
-from vwlite.solvers.aso.corpus import Corpus, Vocabulary
-from vwlite.solvers.aso.rows import Rows, targets
-from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
-from vwlite.solvers.aso.theta import Theta
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.rows import targets
+from vwlite.solvers.aso.sgd import solve, zero_weights
 from vwlite.training.display import Steps, no_steps
 
 SHARE = 4  # of the first round's passes that each later one makes: it goes on from the weights of the round before

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vwlite.solvers.aso.theta import Theta
+from vwlite.features.theta import Theta
 from vwlite.storage.atomic_file import atomic_output
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.solvers.aso.auxiliary import in_spaces
-from vwlite.solvers.aso.corpus import Vocabulary
-from vwlite.solvers.aso.rows import Rows
 
 VALUE = 0.05  # of each, beside a row of length 1: what guesses were made of is to count less than the words
 

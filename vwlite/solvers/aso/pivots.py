@@ -3,9 +3,10 @@
 import numpy as np
 
 from vwlite.errors import UsageError
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.solvers.aso.auxiliary import Aux, View, in_spaces
-from vwlite.solvers.aso.corpus import Vocabulary
-from vwlite.solvers.aso.rows import Rows, Targets
+from vwlite.solvers.aso.rows import Targets
 
 
 def mutual_information(rows: Rows, made: Targets, features: int) -> np.ndarray:

@@ -14,14 +14,15 @@ import numpy as np
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.tuning import Dimension
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.theta import Theta
 from vwlite.interrupts import obey
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.classifier import check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.rows import Rows, Targets, targets
+from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sgd import solve, zero_weights
-from vwlite.solvers.aso.theta import Theta
 from vwlite.training.display import Steps, no_steps
 
 OF_THETA = {"theta_scale": float, "theta_dim": int}  # options by field, and what they are read as

@@ -3,38 +3,17 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
 from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite._native import shuffle as gather
 from vwlite.errors import Diverged
-from vwlite.interrupts import STOP, obey
+from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.interrupts import obey
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
-from vwlite.solvers.aso.rows import Rows, Targets
+from vwlite.solvers.aso.rows import Targets
 from vwlite.training.display import Steps, no_steps
-
-CHUNK = 4096  # rows scored at once
-
-
-@dataclass(slots=True)
-class Weights:
-    """Problem l scores ``x . w[:, l] + extra . v[:, l] + bias[l]``. Features own contiguous rows."""
-
-    w: np.ndarray  # float32[p, m]
-    v: np.ndarray  # float32[h, m]
-    bias: np.ndarray  # float32[m]
-    stop: ClassVar[Any] = STOP
-
-    def scores(self, rows: Rows) -> np.ndarray:
-        """float32[n, m]."""
-        out = np.empty((len(rows), self.w.shape[1]), np.float32)
-        for begin in range(0, len(rows), CHUNK):
-            order = np.arange(begin, min(begin + CHUNK, len(rows)))
-            kernel.score(rows, self, order, out[begin : begin + CHUNK])
-            obey()
-        return out
 
 
 def zero_weights(features: int, shared: int, problems: int) -> Weights:

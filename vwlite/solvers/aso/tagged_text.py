@@ -11,10 +11,10 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.csr import joined
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
+from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.classifier import labels_of
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.metrics import agreement
-from vwlite.solvers.aso.rows import Rows
 from vwlite.solvers.aso.tagger import Tagger
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, sequences_of

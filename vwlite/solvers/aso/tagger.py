@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.errors import DataError, UsageError
+from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.theta import Theta
 from vwlite.memory_limit import GIB, USUAL, check_memory
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.classifier import Target, labels_of, train
@@ -13,10 +15,9 @@ from vwlite.solvers.aso.config import TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.decoding import Decoder, allowed_by, are_phrases, broken, labels_before
 from vwlite.solvers.aso.label_features import LabelFeatures, label_features, read_kinds
-from vwlite.solvers.aso.rows import Rows, targets
+from vwlite.solvers.aso.rows import targets
 from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.solvers.aso.sgd import Weights, solve, zero_weights
-from vwlite.solvers.aso.theta import Theta
+from vwlite.solvers.aso.sgd import solve, zero_weights
 
 PIECE = 1 << 22  # scores by the label before at a time
 KINDS = "y1"  # of label features, by default

@@ -6,8 +6,9 @@ import numpy as np
 
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
-from vwlite.solvers.aso.corpus import Corpus, Vocabulary
-from vwlite.solvers.aso.rows import Rows
+from vwlite.features.sparse_rows import Rows
+from vwlite.features.vocabulary import Vocabulary
+from vwlite.solvers.aso.corpus import Corpus
 
 TAG = "tag"
 

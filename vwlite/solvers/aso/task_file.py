@@ -6,8 +6,9 @@ import numpy as np
 
 from vwlite.config_check import built, require
 from vwlite.errors import ModelError
+from vwlite.features.theta_file import opened
+from vwlite.features.vocabulary import word_arrays, words_from
 from vwlite.solvers.aso.config import TasksConfig
-from vwlite.solvers.aso.model_file import opened, word_arrays, words_from
 from vwlite.solvers.aso.tasks import TaskModel
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.errors import DataError, UsageError
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.aso.config import TasksConfig
-from vwlite.solvers.aso.corpus import Corpus, Vocabulary
+from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.singular_vectors import leading
 from vwlite.solvers.aso.task_data import TaskRows, features, numbers_of, task_names, task_rows
-from vwlite.solvers.aso.theta import leading
 
 
 @dataclass(slots=True)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.config import SolverConfig
-from vwlite.solvers.aso.rows import Rows, Targets, targets
+from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sgd import solve, zero_weights
 
 FOLDS = 5

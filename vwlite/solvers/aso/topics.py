@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.escapes import escaped
-from vwlite.solvers.aso.theta import Theta
+from vwlite.features.theta import Theta
 
 AMONG = 100  # a row shows features from its so many largest positive and negative entries
 

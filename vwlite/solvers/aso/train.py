@@ -9,6 +9,9 @@ import numpy as np
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
+from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.theta import Theta, shared_features
+from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     LABELLED,
@@ -28,12 +31,12 @@ from vwlite.solvers.aso.auxiliary import (
 from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
 from vwlite.solvers.aso.conditions import holding
 from vwlite.solvers.aso.config import LearnConfig
-from vwlite.solvers.aso.corpus import Corpus, Vocabulary
+from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.pivots import pivots
 from vwlite.solvers.aso.problem_list import Listed, kept
-from vwlite.solvers.aso.rows import Rows, Targets, side_by_side
-from vwlite.solvers.aso.sgd import Weights, objective, solve, zero_weights
-from vwlite.solvers.aso.theta import Theta, leading, shared_features
+from vwlite.solvers.aso.rows import Targets, side_by_side
+from vwlite.solvers.aso.sgd import objective, solve, zero_weights
+from vwlite.solvers.aso.singular_vectors import leading
 from vwlite.training.display import Steps, no_steps
 
 

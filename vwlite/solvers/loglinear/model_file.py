@@ -10,10 +10,10 @@ from vwlite.data.config import InputConfig
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
+from vwlite.features.theta_map import FeatureMap
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
-from vwlite.solvers.aso.feature_map import FeatureMap
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
 from vwlite.solvers.loglinear.solver_loop import Trained

@@ -14,10 +14,10 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex
+from vwlite.features.theta_map import FeatureMap
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import USUAL, check_memory
-from vwlite.solvers.aso.feature_map import FeatureMap
 from vwlite.solvers.loglinear import model_file, owlqn
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of

@@ -1,0 +1,65 @@
+"""Examples in memory, features numbered from 0, and sums of weights over them."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite._native import one_vs_rest_sgd as kernel
+from vwlite.data.csr import Csr
+from vwlite.interrupts import STOP, obey
+
+CHUNK = 4096  # rows scored at once
+
+
+@dataclass(slots=True)
+class Rows:
+    """``n`` examples. In a row of ``terms`` the features ascend."""
+
+    terms: Csr
+    importance: np.ndarray  # float32[n]
+    extra: np.ndarray  # float32[n, h], dense features behind the sparse ones
+
+    def __len__(self) -> int:
+        return len(self.importance)
+
+    def select(self, keep: np.ndarray) -> "Rows":
+        """The features of ``keep`` (bool[p]), numbered anew."""
+        terms, number = self.terms.keep(keep[self.terms.indices]), (np.cumsum(keep) - 1).astype(np.uint32)
+        return replace(self, terms=replace(terms, indices=number[terms.indices]))
+
+    def take(self, rows: np.ndarray) -> "Rows":
+        return Rows(self.terms.take(rows), self.importance[rows], self.extra[rows])
+
+    def lengths(self) -> np.ndarray:
+        """float64[n]: Euclidean length of each row."""
+        return np.sqrt(np.bincount(self.terms.owner, self.terms.values.astype(np.float64) ** 2, len(self)))
+
+    def unit(self) -> "Rows":
+        """Rows of length 1; empty ones stay empty."""
+        lengths = np.maximum(self.lengths(), 1e-30)
+        values = (self.terms.values / np.repeat(lengths, self.terms.sizes)).astype(np.float32)
+        return replace(self, terms=replace(self.terms, values=values))
+
+    def presence(self, features: int) -> np.ndarray:
+        """int64[p]: rows that hold each feature."""
+        return np.bincount(self.terms.indices, minlength=features)
+
+
+@dataclass(slots=True)
+class Weights:
+    """Problem l scores ``x . w[:, l] + extra . v[:, l] + bias[l]``. Features own contiguous rows."""
+
+    w: np.ndarray  # float32[p, m]
+    v: np.ndarray  # float32[h, m]
+    bias: np.ndarray  # float32[m]
+    stop: ClassVar[Any] = STOP
+
+    def scores(self, rows: Rows) -> np.ndarray:
+        """float32[n, m]."""
+        out = np.empty((len(rows), self.w.shape[1]), np.float32)
+        for begin in range(0, len(rows), CHUNK):
+            order = np.arange(begin, min(begin + CHUNK, len(rows)))
+            kernel.score(rows, self, order, out[begin : begin + CHUNK])
+            obey()
+        return out
