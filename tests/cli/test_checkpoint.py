@@ -78,8 +78,10 @@ RUNS = {
     "random features": "--random_features rbf:64 --passes 3",
     "random features, one pass": "--random_features laplace:64 --unit -p p",
     "landmarks": "--landmarks rbf:data.vw --gamma 0.5 --passes 3 --holdout_off",
+    "features of Theta": "--theta theta -q ut --passes 3 --holdout_off",
     "whitened landmarks": "--landmarks poly2:data.vw --whiten --random_only --multiclass 2 --named_labels 0,1 -p p",
 }
+GIVEN = ("before", "theta")  # a model, and a Theta
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def files(tmp_path):
 
 def left_by(folder):
     """Everything but the inputs, a cache, and in the ledger the time its data were changed, which links change."""
-    left = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("data.vw", "before", "c")}
+    left = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in (*GIVEN, "data.vw", "c")}
     if "model.ledger" in left:
         entries = ledger.read(str(folder / "model"))
         left["model.ledger"] = [{name: entry[name] for name in ("path", "size", "text", "lines")} for entry in entries]
@@ -117,8 +119,9 @@ def in_folder(run_here, files, name, *arguments, **more):
     folder = files / name
     folder.mkdir(exist_ok=True)
     (folder / "data.vw").exists() or (folder / "data.vw").hardlink_to(files / "data.vw")
-    if "before" in arguments and not (folder / "before").exists():
-        (folder / "before").hardlink_to(files / "before")
+    for name in GIVEN:
+        if name in arguments and not (folder / name).exists():
+            (folder / name).hardlink_to(files / name)
     return run_here("train", "data.vw", "-f", "model", *arguments, *SMALL, cwd=folder, **more)
 
 
@@ -128,6 +131,8 @@ def test_stopped_anywhere_and_resumed(name, run_here, files, stop, monkeypatch):
     monkeypatch.setattr("vwlite.data.shuffle.ROWS", 16)
     stop(None)
     run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
+    if "theta" in options:
+        run_here("aso", "learn", "data.vw", "-f", "theta", "--aux", "mask:user", "--dim", "2", "--quiet")
     if name.startswith("groups"):
         (files / "data.vw").write_text("".join(GROUPS))
     in_folder(run_here, files, "whole", *options)
@@ -186,6 +191,8 @@ def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch
 
     monkeypatch.setattr("vwlite.data.shuffle.ROWS", 16)
     run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)
+    if "theta" in options:
+        run_here("aso", "learn", "data.vw", "-f", "theta", "--aux", "mask:user", "--dim", "2", "--quiet")
     if name.startswith("groups"):
         (files / "data.vw").write_text("".join(GROUPS))
     in_folder(run_here, files, "whole", *options)

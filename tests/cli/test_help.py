@@ -30,7 +30,7 @@ SHARED = {
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
         *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
         *("test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py"),
-        *("test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py"),
+        *("test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py"),
     ],
     "vw": [
         *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),

@@ -106,6 +106,16 @@ def job_of(config: L1Config, path: str, names: bool) -> TrainJob:
     return TrainJob(config, FeatureConfig(), input, bad, read_holdout(None), 3, names, None, None)
 
 
+def theta_in(folder: str) -> str:
+    """The file of a Theta."""
+    text, made = Path(folder, "words.vw"), Path(folder, "theta")
+    text.write_bytes(LINES * 4)
+    config = LearnConfig((read_aux("freq-k:2"),), dim=2, least=1)
+    learned = learn_theta(config, Corpus(reading()).read([str(text)]), None)
+    theta_file.save_theta(str(made), learned.theta, {})
+    return str(made)
+
+
 def models(folder: str) -> Iterator[bytes]:
     """Of both commands."""
     text, made = Path(folder, "named.vw"), Path(folder, "named")
@@ -117,10 +127,9 @@ def models(folder: str) -> Iterator[bytes]:
         yield made.read_bytes()
     text.write_bytes(LINES * 4)
     corpus = Corpus(reading()).read([str(text)])
-    theta = learn_theta(LearnConfig((read_aux("freq-k:2"),), dim=2, least=1), corpus, None).theta
-    theta_file.save_theta(str(made), theta, {})
-    yield made.read_bytes()
-    mapped = FeatureMap.read(str(made), ApplyConfig())
+    path = theta_in(folder)
+    yield Path(path).read_bytes()
+    theta, mapped = theta_file.load_theta(path)[0], FeatureMap.read(path, ApplyConfig())
     fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped), len).save(str(made))
     yield made.read_bytes()
     model_file.save_target(str(made), train(corpus, theta, TargetConfig()), {})

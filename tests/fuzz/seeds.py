@@ -69,12 +69,13 @@ def made() -> dict[str, list[bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         data, model, cache_file = (f"{folder}/{name}" for name in ("data.vw", "model", "cache"))
         text = VW[0] + VW[5]
-        classes = text.replace(b"-1", b"3")
+        classes, theta = text.replace(b"-1", b"3"), named.theta_in(folder)
         for features, learner, lines in (
             (FeatureConfig(bits=6), GdConfig(), text),
             (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
             (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
             (FeatureConfig(bits=7, random_features="rbf:64", fold=64), GdConfig(), text),
+            (FeatureConfig(bits=7, theta=theta), GdConfig(), text),
             (FeatureConfig(bits=6), PerClassConfig(oaa=3, indexing=1), classes),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), classes),
             (FeatureConfig(bits=4, dotproduct=("ab",)), LflConfig(multiclass=3, indexing=1, rank=2), classes),

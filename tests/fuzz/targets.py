@@ -181,8 +181,9 @@ def load_model(data: bytes) -> None:
         part = Parser(format, "vw")(block)
         results = Results()
         results.reserve(len(part.batch))
-        for begin, end in row_ranges(part.batch, model.plan):
-            model.learner.run(part.batch, model.plan, results, begin, end)
+        batch = model.plan.extend(part.batch)
+        for begin, end in row_ranges(batch, model.plan):
+            model.learner.run(batch, model.plan, results, begin, end)
 
 
 def learn_sequences(data: bytes) -> None:

@@ -12,6 +12,7 @@ from vwlite.version import __version__
 
 HERE = Path(__file__).resolve().parent
 BITS = ("-b", "8")
+THETA = ("--theta", "theta", "--theta-scale", "2")  # which ``write`` learns
 LEARNERS = {  # name: the text it learns, and the command
     "gd": ("numbers", "train", *BITS, "-q", "ui", "--names"),
     "logistic": ("signs", "train", *BITS, "--loss_function", "logistic", "--passes", "2", "-q", "ui"),
@@ -53,6 +54,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "clusters-cut": ("names", "cluster", *BITS, "-k", "3", "--cut", "--weight", "idf", "--min_df", "1", "--unit"),
     "random-features": ("signs", "train", *BITS, "--random_features", "poly2:64", "--fold", "64", "--unit"),
     "landmarks": ("signs", "train", *BITS, "--landmarks", "rbf:signs.vw", "--gamma", "0.5", "--nearest", "3"),
+    "theta": ("names", "train", *BITS, "--oaa", "3", "--named_labels", "a,b,c", *THETA),
     "degree": ("signs", "train", *BITS, "--weight", "degree", "--value", "log"),
     "pca": ("names", "pca", *BITS, "--dim", "3", "--center", "--names"),
 }
@@ -89,11 +91,12 @@ def write(folder):
     folder.mkdir()
     for name, text in texts().items():
         (folder / f"{name}.vw").write_text(text)
+    vwlite(folder, "aso", "learn", "names.vw", "--aux", "mask:u", "--dim", "2", "--quiet", "-f", "theta")
     for name, (text, command, *options) in LEARNERS.items():
         vwlite(folder, *command.split(), f"{text}.vw", *options, "--quiet", "-f", f"{name}.model")
         apply = APPLIED.get(command, "predict")
         vwlite(folder, apply, f"{text}.vw", "-i", f"{name}.model", "-p", f"{name}.predictions", "--quiet")
-    for beside in (*folder.glob("*.ledger"), *folder.glob("*.lock")):
+    for beside in (folder / "theta", *folder.glob("*.ledger"), *folder.glob("*.lock")):
         beside.unlink()
     rows = [(name, f"{text}.vw", APPLIED.get(command, "predict")) for name, (text, command, *_) in LEARNERS.items()]
     (folder / "models.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))

@@ -15,7 +15,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
-from vwlite.features.config import FeatureConfig, QueryConfig
+from vwlite.features.config import FeatureConfig, QueryConfig, check_no_theta
 from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
@@ -40,6 +40,7 @@ class CRRModel(SolverModel):
         """``names``: keep those of features, which the batches must have."""
         super().__init__()
         self.config, self.features, self.names = config or CrrConfig(), features or FeatureConfig(), names
+        check_no_theta(self.features)
 
     @property
     def text_format(self) -> TextFormat:

@@ -14,7 +14,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import text_format_of
@@ -52,6 +52,7 @@ class LogLinearModel(SolverModel):
         if self.config.model not in self.models:
             raise UsageError(f"{type(self).__name__} takes model={' or '.join(self.models)}, not {self.config.model}")
         self.features = features or FeatureConfig(bits=BITS[self.config.model])
+        check_no_theta(self.features)
         self.held_out, self.names = held_out or HeldOutConfig(), names
         self.history: list[dict[str, Any]] = []
         self._model: model_file.LoadedModel | None = None

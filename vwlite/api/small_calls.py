@@ -122,6 +122,7 @@ class SmallTests:
 
 
 def run_rows(trainer: Trainer, batch: Batch) -> None:
+    batch = trainer.extended(batch)
     if len(batch) > len(trainer.results):
         trainer.results.reserve(len(batch))
     if trainer.plan.wild:

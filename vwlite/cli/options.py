@@ -9,7 +9,7 @@ from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Pr
 from vwlite.cli.parser import Choice, ClassWeights, DataOption, Decays, Duration, Finite, Levels, Names, Whole
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
-from vwlite.features.config import LEARNED, RANDOM, TABLE, WEIGHTING, FeatureConfig
+from vwlite.features.config import LEARNED, OF_THETA, RANDOM, TABLE, WEIGHTING, FeatureConfig
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
@@ -161,6 +161,7 @@ feature_options = options_in(FeatureConfig, "Features")
 weighting_options = options_in(FeatureConfig, WEIGHTING)
 random_options = options_in(FeatureConfig, RANDOM)
 learned_options = options_in(FeatureConfig, LEARNED)
+theta_options = options_in(FeatureConfig, OF_THETA)
 class_weights = options_in(InputConfig, "Classes")
 restart_options = options_in(CheckpointConfig, "Stopping and going on")
 shard_options = options_in(ShardConfig, "Shards")

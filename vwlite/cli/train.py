@@ -25,6 +25,7 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.weighting_options
 @options.random_options
 @options.learned_options
+@options.theta_options
 @options.bad_line_options
 @options.options_in(
     OutputConfig, "Output",

@@ -83,6 +83,7 @@ class Optimiser:
         changes = {**UNCHANGED, "learner_changes": {"l2": then.l2, "termination": 0.0}}
         found = restore(path, learning=True, vw_compat=False, learner_name=Bfgs.name, **changes)
         self.learner: Bfgs = found.learner
+        self.plan = found.plan
         self.learner.apply_shrinkage()
         self.learner.watch(then.passes, say, lambda: None)
         self.header = {**found.header, **self.learner.header()}
@@ -104,7 +105,7 @@ class Optimiser:
         return Model(self.header, self.tables(), __version__)
 
     def tables(self) -> dict[str, Any]:
-        return dict(self.learner.tables(False))
+        return {**self.learner.tables(False), **self.plan.arrays()}
 
     def base(self) -> Model:
         """What workers take the sums of this pass at."""

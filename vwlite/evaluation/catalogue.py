@@ -50,6 +50,8 @@ class Catalogue:
             raise UsageError("recommend needs latent vectors: a model of --rank 0 has numbers in their place")
         if any({*alike, WILDCARD} & set(letters) for letters in self.plan.typed):
             raise UsageError(f"recommend does not go with interactions (-q) of the namespace {namespace!r}")
+        if self.plan.theta:
+            raise UsageError("recommend does not go with --theta, whose features are made of all of a line")
         random = self.plan.random
         if random and (not random.chosen or random.of[letter]):
             raise UsageError(f"recommend does not go with --random_features of the namespace {namespace!r}")

@@ -7,7 +7,8 @@ from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.features.side_names import check_crossed, read_numbers
-from vwlite.options import Config, config, not_one_of, option
+from vwlite.features.theta_config import ApplyConfig
+from vwlite.options import Config, again, config, not_one_of, option
 
 TABLE = "Table of weights"
 WEIGHTING = "Values of terms"
@@ -20,11 +21,18 @@ STEP, MOST = 64, 2**20  # of the number of random features
 MOST_DIRECTIONS = 2**26  # numbers that laplace keeps in memory
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
 LEARNED = "What is learned of namespaces"
+OF_THETA = "Features of Theta"
+LATER = (WEIGHTING, RANDOM, LEARNED, OF_THETA)  # sections of options that models do not tell of where they are usual
 
 
 def feature(default: Any, help: str, **declared: Any) -> Any:
     """An option that is settled when a model is begun."""
     return option(default, help, **{"section": "Features", "settled": True, **declared})
+
+
+def of_theta(name: str, default: Any, **declared: Any) -> Any:
+    """An option of ``vwlite aso apply``, settled when a model is begun."""
+    return again(ApplyConfig, name, default, section=OF_THETA, settled=True, needs=("theta",), **declared)
 
 
 @config
@@ -134,7 +142,18 @@ class FeatureConfig(Config):
         needs=("landmarks",), shown="the kernels themselves",
     )
 
+    theta: str = feature(
+        "", "Add the features that this Theta of 'vwlite aso learn' makes of examples.", section=OF_THETA,
+        reads="Theta",
+    )
+    theta_scale: float = of_theta("scale", 1.0)
+    theta_unit: bool = of_theta("unit", True, shown="yes")
+    theta_dim: int | None = of_theta("dim", None, shown="all")
+    theta_groups: tuple[str, ...] = of_theta("groups", (), shown="all")
+
     def __post_init__(self) -> None:
+        if self.theta:
+            self.check_theta()
         if self.random_features:
             self.check_random()
         elif self.landmarks:
@@ -188,6 +207,12 @@ class FeatureConfig(Config):
         if self.random_only and self.dotproduct:
             raise UsageError("--random_only leaves no features for --dotproduct")
 
+    def check_theta(self) -> None:
+        """Raises UsageError for what leaves nothing of Theta's features."""
+        check_plan(self, self.theta_unit)
+        if self.value != "raw" or self.weight != "none":
+            raise UsageError("--value and --weight are for counts, not for --theta: learn Theta with --idf instead")
+
     def check_learned(self) -> None:
         """Raises UsageError for ``--mask-ids`` and ``--freeze`` where they cannot be."""
         crossed = [value for name in CROSSINGS for value in getattr(self, name)]
@@ -206,6 +231,11 @@ class FeatureConfig(Config):
             raise UsageError("--freeze holds parts of a dyadic model: it needs --dotproduct")
         if {"latent", "linear"} <= {*self.freeze}:
             raise UsageError("--freeze latent,linear leaves nothing to learn")
+
+    @property
+    def of_theta(self) -> ApplyConfig:
+        """How Theta's features are made."""
+        return ApplyConfig(self.theta_scale, self.theta_unit, self.theta_dim, self.theta_groups)
 
     @property
     def random_kernel(self) -> str:
@@ -232,8 +262,22 @@ class FeatureConfig(Config):
 
     def header(self) -> dict[str, Any]:
         """What models and checkpoints say of the options, as JSON data; of later ones only what is not usual."""
-        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in (WEIGHTING, RANDOM, LEARNED)}
+        usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in LATER}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
+
+
+def check_plan(features: FeatureConfig, unit: bool) -> None:
+    """Raises UsageError for features of which Theta knows nothing."""
+    if features.hash != "strings" or features.hash_seed:
+        raise UsageError("--theta tells features apart by their usual hash: drop --hash and --hash_seed")
+    if not unit and (features.affix or features.spelling):
+        raise UsageError("--no-theta-unit goes by the lengths of examples, which --affix and --spelling change")
+
+
+def check_no_theta(features: FeatureConfig) -> None:
+    """Raises UsageError for a model that has no use for Theta, or takes it otherwise."""
+    if features.theta:
+        raise UsageError("theta is among the features of Model only")
 
 
 @config

@@ -26,6 +26,7 @@ from vwlite.features.interactions import (
 )
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.random_features import RandomMap
+from vwlite.features.theta_map import FeatureMap
 from vwlite.interrupts import STOP
 
 ANONYMOUS = 32
@@ -127,6 +128,7 @@ class Plan:
     """
 
     weights: Any = None  # ``vwlite.features.term_weights.TermWeights``, where terms have values of their own
+    theta: FeatureMap | None = None  # what makes features of batches before they are expanded
     stop = STOP  # kernels read it between two examples
 
     def __init__(self, config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> None:
@@ -180,13 +182,36 @@ class Plan:
         self.flat = self.flat and not (self.random and self.random.chosen)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps of weights of terms and of random features."""
-        return {name: array for part in (self.weights, self.random) if part for name, array in part.arrays().items()}
+        """What a model keeps of weights of terms, of random features and of Theta."""
+        made = [part.arrays() for part in (self.weights, self.random) if part]
+        return {name: array for part in (*made, self.kept_theta[1]) for name, array in part.items()}
 
-    def load(self, arrays: Mapping[str, Any]) -> None:
-        """Take over a model's. Raises ValueError, KeyError for arrays that are none of these."""
+    @property
+    def header(self) -> dict[str, Any]:
+        """What a model says of Theta, as JSON data."""
+        return self.kept_theta[0]
+
+    @property
+    def kept_theta(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return self.theta.content() if self.theta else ({}, {})
+
+    def load(self, arrays: Mapping[str, Any], header: Mapping[str, Any] | None = None) -> None:
+        """Take over a model's. Raises ModelError, ValueError, KeyError for arrays that are none of these."""
         for part in filter(None, (self.weights, self.random)):
             part.load(arrays)
+        if self.config.theta:
+            self.theta = FeatureMap.of(header or {}, arrays)
+
+    def read_theta(self) -> None:
+        """Read the Theta of the options, where they name one. Raises as ``FeatureMap.read``."""
+        if self.config.theta:
+            self.theta = FeatureMap.read(self.config.theta, self.config.of_theta)
+
+    def extend(self, batch: Batch, learning: bool = False) -> Batch:
+        """The batch with Theta's features. Raises DataError for text of which Theta knows nothing, to learn from."""
+        if self.theta is None:
+            return batch
+        return self.theta.extend(batch, learning and not self.theta.loaded)
 
     def matching(self) -> list[tuple[int, ...]]:
         """The interactions all of whose namespaces some row had."""

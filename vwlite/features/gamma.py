@@ -57,7 +57,7 @@ def rows_of(plan: Plan, path: str) -> Csr:
     form = text_format(plan.config, skip_malformed=True).of_words(lists=True)
     policy, sample = BadLines(None, None, fail_fast=True), Sample(plan, most=None)
     for part in read([path], form):
-        sample.add(policy.examine(part))
+        sample.add(plan.extend(policy.examine(part)))
         if part.batch.release:
             part.batch.release()
     return sample.terms()

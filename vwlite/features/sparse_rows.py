@@ -25,7 +25,11 @@ class Rows:
 
     def select(self, keep: np.ndarray) -> "Rows":
         """The features of ``keep`` (bool[p]), numbered anew."""
-        terms, number = self.terms.keep(keep[self.terms.indices]), (np.cumsum(keep) - 1).astype(np.uint32)
+        return self.numbered(keep, (np.cumsum(keep) - 1).astype(np.uint32))
+
+    def numbered(self, keep: np.ndarray, number: np.ndarray) -> "Rows":
+        """The features of ``keep`` (bool[p]) as ``number`` (uint32[p]) has them."""
+        terms = self.terms.keep(keep[self.terms.indices])
         return replace(self, terms=replace(terms, indices=number[terms.indices]))
 
     def take(self, rows: np.ndarray) -> "Rows":

@@ -1,6 +1,7 @@
 """Theta: the structure that problems share, and the features it makes of rows."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,23 +47,38 @@ class Theta:
         return Theta(self.words, place[self.group], matrix, [self.names[number] for number in kept], values)
 
     def project(self, rows: Rows, words: Vocabulary, scale: float, unit: bool = True) -> np.ndarray:
-        """float32[n, sum of h]: ``Theta x`` of each group, scaled to length ``scale`` (or by it, without ``unit``)."""
+        """As ``Projection.features``, of rows over ``words``."""
+        return self.projection(words).features(rows, scale, unit)
+
+    def projection(self, words: Vocabulary) -> "Projection":
+        """What makes features of rows over ``words``, any number of times."""
         place = self.words.find(words.key)
         group = np.where(place >= 0, self.group[place], -1)
-        parts = []
-        for number, values in enumerate(self.values):
-            own = group == number
-            matrix = np.ascontiguousarray(self.matrix[place[own], : len(values)])
-            parts.append(shared_features(rows.select(own), matrix))
-        out = np.hstack(parts) if parts else np.zeros((len(rows), 0), np.float32)
-        at = 0
-        for values in self.values:
-            part = out[:, at : at + len(values)]
+        kept = [group == number for number in range(len(self.values))]
+        matrices = [
+            np.ascontiguousarray(self.matrix[place[own], : len(values)])
+            for own, values in zip(kept, self.values, strict=True)
+        ]
+        return Projection(kept, [(np.cumsum(own) - 1).astype(np.uint32) for own in kept], matrices)
+
+
+class Projection(NamedTuple):
+    """Of each group which of p features it has, their numbers in it and its columns of Theta."""
+
+    kept: list[np.ndarray]  # bool[p]
+    number: list[np.ndarray]  # uint32[p]
+    matrix: list[np.ndarray]  # float32[features of the group, h]
+
+    def features(self, rows: Rows, scale: float, unit: bool = True) -> np.ndarray:
+        """float32[n, sum of h]: ``Theta x`` of each group, scaled to length ``scale`` (or by it, without ``unit``)."""
+        parts = [np.zeros((len(rows), 0), np.float32)]
+        for kept, number, matrix in zip(*self, strict=True):
+            part = shared_features(rows.numbered(kept, number), matrix)
             if unit:
                 part /= np.maximum(np.sqrt((part**2).sum(1, keepdims=True)), 1e-12)
             part *= scale
-            at += len(values)
-        return out
+            parts.append(part)
+        return np.hstack(parts)
 
 
 def shared_features(rows: Rows, matrix: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Theta as a model file, and as a part of other models."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from vwlite.storage.array_check import numbers
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 
 THETA = "aso-theta"
+IDF = "theta_idf"
+THETA_ARRAYS = ("theta", "theta_group", "theta_values", "theta_key", "theta_space", "theta_end", "theta_text", IDF)
 
 
 class ThetaHeader(TypedDict):
@@ -28,6 +30,7 @@ class FeatureMapHeader(ThetaHeader):
 
     config: dict
     digest: str
+    idf: NotRequired[bool]  # has it weights of features?
 
 
 def theta_parts(theta: Theta) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,6 +1,7 @@
 """Theta as a map of batches: examples with the features it makes of them, for learners of other commands."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,11 +13,10 @@ from vwlite.data.batch import BLANK, Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.added_features import extended
 from vwlite.features.batch_rows import features_of, merged, rows_over
-from vwlite.features.config import FeatureConfig
 from vwlite.features.sparse_rows import Rows
-from vwlite.features.theta import Theta
+from vwlite.features.theta import Projection, Theta
 from vwlite.features.theta_config import ApplyConfig
-from vwlite.features.theta_file import FeatureMapHeader, load_theta, theta_from, theta_parts
+from vwlite.features.theta_file import IDF, THETA_ARRAYS, FeatureMapHeader, load_theta, theta_from, theta_parts
 
 PATIENCE = 10_000  # lines without a feature of Theta before it is taken for that of other text
 NOTHING_KNOWN = "no feature of the text is in Theta"
@@ -31,6 +31,8 @@ class FeatureMap:
     digest: str
     known: int = 0  # features of Theta among those of all batches so far
     lines: int = 0
+    projection: Projection | None = None
+    loaded: bool = False  # from a model, which has learned with it
 
     @classmethod
     def read(cls, path: str, config: ApplyConfig) -> "FeatureMap":
@@ -41,14 +43,19 @@ class FeatureMap:
     def content(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What a model keeps: of its header, and arrays."""
         header, arrays = theta_parts(self.theta)
-        return {"theta": {**header, "config": asdict(self.config), "digest": self.digest}}, arrays
+        told = {**header, "config": asdict(self.config), "digest": self.digest}
+        return {"theta": {**told, **({"idf": True} if IDF in arrays else {})}}, arrays
 
     @classmethod
     def of(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "FeatureMap":
         """From what a model keeps. Raises ModelError, ValueError, KeyError."""
         told = header["theta"]
         require(told, FeatureMapHeader, "theta")
-        return cls(theta_from(told, arrays), built(ApplyConfig, told["config"]), told["digest"])
+        try:
+            config = built(ApplyConfig, told["config"])
+        except UsageError as error:  # nobody typed it
+            raise ValueError(str(error)) from error
+        return cls(theta_from(told, arrays), config, told["digest"], loaded=True)
 
     def extend(self, batch: Batch, learning: bool = False) -> Batch:
         """The batch with a namespace of features for each group behind those of every example.
@@ -59,8 +66,8 @@ class FeatureMap:
         self.known, self.lines = self.known + len(rows.terms.indices), self.lines + len(batch)
         if learning and self.lines >= PATIENCE:
             self.check()
-        made = self.theta.project(rows, self.theta.words, self.config.scale, self.config.unit)
-        return extended(batch, self.theta, made)
+        self.projection = self.projection or self.theta.projection(self.theta.words)
+        return extended(batch, self.theta, self.projection.features(rows, self.config.scale, self.config.unit))
 
     def rows(self, batch: Batch) -> Rows:
         """Those that are not blank. Raises DataError for a negative value where features have weights."""
@@ -89,11 +96,15 @@ def digest_of(theta: Theta) -> str:
     return digest.digest().hex()
 
 
-def check_plan(features: FeatureConfig, config: ApplyConfig) -> None:
-    """Raises UsageError for features of which Theta knows nothing."""
-    if features.hash != "strings" or features.hash_seed:
-        raise UsageError("--theta tells features apart by their usual hash: drop --hash and --hash_seed")
-    if not config.unit and (features.affix or features.spelling):
-        raise UsageError("--no-theta-unit goes by the lengths of examples, which --affix and --spelling change")
+def check_same(model: str, digest: str | None, path: str) -> None:
+    """Raises UsageError unless the Theta of ``path`` is that of ``model``, whose digest this is; ModelError."""
+    if digest_of(load_theta(path)[0]) != digest:
+        raise UsageError(f"{model} was trained with another Theta than {path}: drop --theta")
+
+
+def kept_arrays(header: Mapping[str, Any]) -> list[str]:
+    """The names of the arrays of the Theta that a model with this header keeps."""
+    told = header.get("theta")
+    return [name for name in THETA_ARRAYS if name != IDF or told.get("idf")] if isinstance(told, dict) else []
 
 

@@ -177,7 +177,7 @@ def predicted(
     results, found = Results(), []
     for batch in batches:
         results.reserve(len(batch))
-        model.learner.run(batch, model.plan, results, 0, len(batch))
+        model.learner.run(model.plan.extend(batch), model.plan, results, 0, len(batch))
         obey()
         found.append(difficulty(model.learner, batch, results))
     return found

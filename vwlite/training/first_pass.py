@@ -2,6 +2,7 @@
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
+from vwlite.features.theta_map import FeatureMap
 from vwlite.training.counters import Counters
 from vwlite.training.listener import Listener
 
@@ -15,6 +16,17 @@ class MalformedLineCheck(Listener):
     def pass_read(self, number: int) -> None:
         if number == 1:
             self.policy.finish()
+
+
+class ThetaCheck(Listener):
+    """Raises DataError where a Theta that is learned with for the first time knows nothing of the text."""
+
+    def __init__(self, theta: FeatureMap | None) -> None:
+        self.theta = theta
+
+    def pass_read(self, number: int) -> None:
+        if number == 1 and self.theta and not self.theta.loaded:
+            self.theta.check()
 
 
 class LabelledExampleCheck(Listener):

@@ -103,6 +103,7 @@ class Header(Node):
     l1: NotRequired[dict]
     dual: NotRequired[dict]
     ksvm: NotRequired[dict]
+    theta: NotRequired[dict]
 
 
 class LogLinear(TypedDict):

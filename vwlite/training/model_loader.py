@@ -8,6 +8,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.landmarks import arrays_of
 from vwlite.features.term_weights import ARRAYS, plan_of
+from vwlite.features.theta_map import check_same, kept_arrays
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.prediction_limits import with_free_bound
@@ -70,11 +71,14 @@ def restore(
         kind.check_memory(config, features.bits, learning or rates, max_memory)
         wanted = kind.wanted(header, learning or rates)
         counted = ARRAYS if features.weight != "none" else ()
-        found = arrays_of(features)
+        found = [*arrays_of(features), *(kept_arrays(header) if features.theta else ())]
         loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted, *found], grows=learning)
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
+        if typed := feature_changes.get("theta"):
+            check_same(path, header.get("theta", {}).get("digest"), typed)
+            feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
         check_shape(path, config, learner_changes)
         if not vw_compat and learning:
             features, feature_changes = refrozen(features, feature_changes)
@@ -96,7 +100,7 @@ def restore(
         if feature_changes:
             plan = plan_of(features, header["seen"], learner.drops_pairs)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
-        plan.load(loaded.arrays)
+        plan.load(loaded.arrays, header)
         learner.take_header(header, whole=bool(header["resumable"]))
         if rates:
             learner.stop_learning()

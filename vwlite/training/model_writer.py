@@ -183,6 +183,7 @@ class ModelWriter(Listener):
             "passes": self.passes,
             "resumable": resumable,
             **self.input.kept,
+            **self.plan.header,
             "names": names,
         }
 

@@ -18,4 +18,4 @@ class NameCollector(Listener):
 
     def ahead(self, batch: Batch) -> None:
         """Of a batch that is learned from later, without its names."""
-        self.book.add_ahead(batch, self.plan)
+        self.book.add_ahead(self.plan.extend(batch), self.plan)

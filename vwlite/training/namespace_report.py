@@ -11,6 +11,7 @@ from vwlite.features.config import STEP, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan
 from vwlite.features.freezing import PARTS
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
+from vwlite.features.theta_map import NOTHING_KNOWN
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.display import Display
@@ -41,7 +42,7 @@ class Sightings:
 
     def notes(self, pairs: Iterable[tuple[str, str]] = ()) -> list[str]:
         """What is to be said at the end; ``pairs`` are options that did nothing, with their values."""
-        return [*self.of_random_features(), *self.warnings(pairs)]
+        return [*self.of_random_features(), *self.of_theta(), *self.warnings(pairs)]
 
     def of_random_features(self) -> list[str]:
         """What they are made with where that was not typed."""
@@ -51,6 +52,12 @@ class Sightings:
         if self.features.finds_gamma and random and random.gamma is not None:
             told.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
         return told
+
+    def of_theta(self) -> list[str]:
+        """That it does nothing, where a run of a few lines has ended all the same."""
+        theta = self.plan.theta
+        idle = theta and theta.lines and not (theta.known or theta.loaded)
+        return [f"--theta adds nothing: {NOTHING_KNOWN}"] if idle else []
 
     def warnings(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
         """A sentence for every option that did nothing, or dropped everything."""

@@ -66,10 +66,15 @@ def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
 
 
 def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, Plan]:
-    """The learner of a run, and the plan of its features. Raises UsageError for one of more memory than allowed."""
+    """The learner of a run, and the plan of its features.
+
+    Raises UsageError for one of more memory than allowed, and as ``Plan.read_theta``.
+    """
     if model:
         return model.learner, model.plan
     kind = learner_class(config.learner.learner)
     kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
     learner = kind(config.learner, config.features.bits, learning=config.learning, vw_compat=config.vw_compat)
-    return learner, plan_of(config.features, drop_pairs=learner.drops_pairs)
+    plan = plan_of(config.features, drop_pairs=learner.drops_pairs)
+    plan.read_theta()
+    return learner, plan

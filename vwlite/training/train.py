@@ -13,7 +13,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import LabelledExampleCheck, MalformedLineCheck
+from vwlite.training.first_pass import LabelledExampleCheck, MalformedLineCheck, ThetaCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
@@ -144,6 +144,7 @@ class Training:
             SortedLabels(config, display) if SortedLabels.concerns(config) else None,
             MalformedLineCheck(self.policy),
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
+            ThetaCheck(self.plan.theta),
             self.writer,
             support_of(config.output.support, learner) if config.output.support else None,
             self.stopping,

@@ -97,7 +97,7 @@ class Trainer:
             listener.begin_pass(number)
         between = self.handlers("between")
         with closing(self.source.batches(number)) as batches:
-            for batch in settle_gamma(self.plan, batches):
+            for batch in settle_gamma(self.plan, map(self.extended, batches)):
                 with self.guard.undisturbed():
                     self.learn(batch)
                 if batch.release:
@@ -105,6 +105,10 @@ class Trainer:
                 self.guard.check()
                 for handler in between:
                     handler()
+
+    def extended(self, batch: Batch) -> Batch:
+        """With Theta's features. Raises as ``Plan.extend``."""
+        return self.plan.extend(batch, self.learner.learning)
 
     def learn(self, batch: Batch) -> None:
         if len(batch) > len(self.results):

@@ -12,9 +12,9 @@ from tests.solvers.aso.test_theta import corpus
 from vwlite.data import block_parser
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, check_plan
 from vwlite.features.theta_config import ApplyConfig
-from vwlite.features.theta_map import FeatureMap, check_plan, digest_of
+from vwlite.features.theta_map import FeatureMap, digest_of
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig
@@ -81,7 +81,7 @@ def test_the_digest_is_of_all_that_features_are_made_of(theta):
 )
 def test_features_that_theta_does_not_go_with(features, config, said):
     with pytest.raises(UsageError, match=said):
-        check_plan(FeatureConfig(**features), ApplyConfig(**config))
+        check_plan(FeatureConfig(**features), ApplyConfig(**config).unit)
 
 
 def test_what_a_model_keeps_is_checked(theta):

@@ -12,9 +12,9 @@ from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.run_record import effective
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, check_plan
 from vwlite.features.theta_config import ApplyConfig
-from vwlite.features.theta_map import FeatureMap, check_plan
+from vwlite.features.theta_map import FeatureMap, check_same
 from vwlite.memory_limit import GIB
 from vwlite.options import check_needs
 from vwlite.solvers.loglinear import model_file
@@ -84,7 +84,8 @@ def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) ->
 
 
 def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.LoadedModel | None) -> FeatureConfig:
-    changes = configs.feature_changes(typed)
+    of_theta = [one.key for one in ApplyConfig.OPTIONS.values()]  # which ``theta_of`` reads
+    changes = configs.feature_changes({name: typed[name] for name in typed if name not in ("theta", *of_theta)})
     if not initial:
         return FeatureConfig(**{"bits": BITS[config.model], **changes})
     check_features(initial.path, initial.features, changes)
@@ -103,12 +104,10 @@ def theta_of(
         return initial.theta if initial else None
     if config.model == "binary":
         raise UsageError("--theta is for --model multinomial and crf; 'vwlite aso apply' adds the features to any text")
-    check_plan(features, apply)
-    made = FeatureMap.read(arguments["theta"], apply)
+    check_plan(features, apply.unit)
     if initial is None:
-        return made
-    if initial.theta is None or initial.theta.digest != made.digest:
-        raise UsageError(f"{initial.path} was trained with another Theta than {arguments['theta']}: drop --theta")
+        return FeatureMap.read(arguments["theta"], apply)
+    check_same(initial.path, initial.theta and initial.theta.digest, arguments["theta"])
     for one in typed:
         if getattr(initial.theta.config, one.name) != getattr(apply, one.name):
             raise UsageError(f"{initial.path} was trained with another {one.display_name}: drop it")

@@ -260,7 +260,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     if "initial" not in typed:
         model = replace(model, features=replace(config.features, bits=model.features.bits))
     plan = plan_of(model.features)
-    plan.load(model.plan.arrays())
+    plan.load(model.plan.arrays(), model.header)
     return replace(model, plan=plan)
 
 
