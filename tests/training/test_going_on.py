@@ -71,7 +71,7 @@ def test_a_rate_that_decays_with_every_run_is_said(run_here, files):
     assert "the learning rate has decayed to 0.03 over 1 passes, each run being one; -l sets another\n" in done.stderr
     assert "0.0225 over 2 passes" in run_here("train", "second.vw", "-i", "part", "-f", "other").stderr
     assert "to 0.04 over" in run_here("train", "second.vw", "-i", "part", "-f", "other", "-l", 0.04).stderr
-    assert run_here("train", "second.vw", "-i", "part", "-f", "other", "--quiet").stderr == ""
+    assert "decayed" not in run_here("train", "second.vw", "-i", "part", "-f", "other", "--quiet").stderr
     run_here("train", "first.vw", "-f", "part")
     assert "decayed" not in run_here("train", "second.vw", "-i", "part", "-f", "part").stderr
 
