@@ -69,3 +69,14 @@ def test_reuters_table(example, tmp_path):
 
 def test_reuters_without_files_is_one_sentence(example, tmp_path):
     assert example("reuters.sh", tmp_path, status=1).stderr.startswith("reuters: there is no .sgm file")
+
+
+def test_reuters_sets(example, tmp_path):
+    rng = random.Random(4)
+    for number, split in enumerate(("TRAIN", "TEST")):
+        (tmp_path / f"reut2-00{number}.sgm").write_text(reuters_text(rng, split, 60))
+    done = example("reuters_sets.sh", ".", "--json", "out.json", "--passes", "2")
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    losses = ["hamming", *(loss for loss in ("zero_one", "f1", "jaccard") for _ in range(2))]
+    assert [row["loss"] for row in rows] == losses and [row["order"] for row in rows] == ["-", *["given", "rare"] * 3]
+    assert all(row["subset_accuracy"] == row["jaccard"] == 1 for row in rows) and "samples_f1" in done.stdout

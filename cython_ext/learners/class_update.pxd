@@ -2,7 +2,7 @@
 """
 
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from base.byte_scan cimport unlikely
 from learners.class_blocks cimport (
@@ -35,12 +35,13 @@ cdef struct PerClass:
     int shift              # the slots of a feature begin at its hash * 2^shift
     uint32_t mask
     bint absolute          # the loss is the cost of the predicted class, not its difference to the lowest cost
-    bint sequential        # labels of a set are learned only up to the first that is predicted wrong
+    int set_loss           # what sets of labels cost, see set_losses.pxd
+    uint8_t *is_meant      # (classes,) which labels the row at work has; 0 between rows
     bint writes_scores     # scores or probabilities are written, not classes
     bint probabilities
     double *log_loss       # (2, 2) sums of log loss over rows not held out and held out; their weights
     uint32_t sample        # number of other classes that learn an example beside the label's; 0: all
-    const uint32_t *order  # (classes,) the order in which classes are sampled
+    const uint32_t *order  # (classes,) the order in which classes are sampled, or labels of a set are decided
     float bound            # a set's prediction is the labels with a score above it
     # CSR lists of each row's labels: classes and their costs; NULL where no row has any
     const int64_t *start   # (rows + 1,)

@@ -1,8 +1,8 @@
 """Multiclass reductions with one set of weights per class: one against all, cost-sensitive one against all, label sets."""
 
 from libc.math cimport INFINITY, isfinite, isnan, log
-from libc.stdint cimport int64_t, uint32_t
-from libc.stdlib cimport free
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
 
 from base.byte_scan cimport prefetch
 from learners.class_blocks cimport (
@@ -13,9 +13,10 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, ZERO_PROBABILITY_LOSS, PerClass, first_class, infer_first_class,
+    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, SETS, ZERO_PROBABILITY_LOSS, PerClass, first_class, infer_first_class,
     keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class, update_all_classes, update_class, weight_set_of
 )
+from learners.set_losses cimport set_cost, set_decision_weight
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
@@ -102,33 +103,48 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
     return status
 
 
+cdef inline uint32_t mark_labels(PerClass *q, size_t begin, size_t end, bint on) noexcept nogil:
+    """Mark the labels of a row as meant, or take the marks away; how many there are."""
+    cdef size_t i
+    cdef uint32_t marked = 0
+    for i in range(begin, end):
+        if q.named[i] < q.classes:
+            q.is_meant[q.named[i]] = on
+            marked += 1
+    return marked
+
+
 cdef inline int process_label_set(PerClass *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
                                   float *score) noexcept nogil:
     """Every label, numbered from 0, learns whether the row has it; the prediction is the labels with a score above ``bound``.
 
-    ``named`` ascends within a row. The result holds only the number of labels predicted; ``score``, linked, holds the rest.
+    Labels are decided one after the other; each is learned with what depends on it, given the answers before it and if those
+    behind it will be right. The result holds only the number of labels predicted; ``score``, linked, holds the rest.
     """
-    cdef float weight = rows.importance[row], sign
-    cdef size_t at = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
-    cdef uint32_t c, wrong = 0, size = 0
+    cdef float weight = rows.importance[row], decision
+    cdef size_t begin = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
+    cdef uint32_t n, c, size = 0, shared = 0, meant = end - begin, later = mark_labels(q, begin, end, True)
     cdef int status = OK
-    for c in range(q.classes):
-        if q.sequential and wrong:
-            learn = False
-        sign = 1 if at < end and q.named[at] == c else -1
-        at += sign > 0
-        if learn and not q.m.frozen:
-            widen_range(&q.m, sign)
+    cdef bint true, learns
+    for n in range(q.classes):
+        c = q.order[n]
+        true = q.is_meant[c]
+        later -= true
+        decision = set_decision_weight(q.set_loss, size + later, meant, shared + later, true)
+        learns = learn and decision > 0
+        if learns and not q.m.frozen:
+            widen_range(&q.m, 1 if true else -1)
         status |= predict_class(q, s, c, rows.initial_prediction[row], raw, score)
-        if learn and weight > 0 and (q.m.vw_compat or status == OK):
-            status |= update_class(q, s, c, score[c], sign, weight)
+        if learns and weight > 0 and (q.m.vw_compat or status == OK):
+            status |= update_class(q, s, c, score[c], 1 if true else -1, weight * decision)
             keep_learned_score(q, c, raw, score)
         score[c] = apply_link(q.m.link, score[c])
         size += score[c] > q.bound
-        wrong += (score[c] > q.bound) != (sign > 0)
+        shared += true and score[c] > q.bound
+    mark_labels(q, begin, end, False)
     out.prediction[row] = size
     out.raw[row] = 0
-    out.loss[row] = wrong + (end - at) if not isnan(rows.label[row]) else 0
+    out.loss[row] = set_cost(q.set_loss, size, meant, shared) if not isnan(rows.label[row]) else 0
     return status
 
 
@@ -174,13 +190,13 @@ cdef PerClass open_per_class(state, config, lists, Py_ssize_t rows):
     cdef const float[::1] cost
     cdef PerClass q
     open_weight_sets(&q, state, config)
-    q.reduction, q.sequential = config.kind, config.sequential
+    q.reduction, q.set_loss = config.kind, config.set_loss
     q.absolute, q.bound = config.absolute, config.bound
     q.writes_scores, q.probabilities = config.shows, config.probabilities
     q.log_loss = &log_loss[0, 0]
     if log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.models != q.classes:
         raise ValueError("two sums of log losses and two of weights; a set of weights for each class")
-    q.sample, q.order = config.sample, &order[0]
+    q.sample, q.order, q.is_meant = config.sample, &order[0], NULL
     if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[NEXT_SAMPLE] < q.classes:
         raise ValueError("the order of classes does not fit them")
     q.start, q.named, q.cost = NULL, NULL, NULL
@@ -218,6 +234,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     native_plan.flat = plan.flat and (q.m.stride > 1 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
+    if q.reduction == SETS:
+        q.is_meant = <uint8_t *>calloc(q.classes, 1)
+        if q.is_meant == NULL:
+            raise MemoryError("no memory for the labels of a row")
     if learning and learns_transposed(&q, config):
         open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.classes, config.simd_width)
     with nogil:
@@ -226,4 +246,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
     close_rates(&q.rates)
     free(q.transposed.page_has_transposed)
+    free(q.is_meant)
     return status, begin

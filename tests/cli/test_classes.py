@@ -141,6 +141,38 @@ def test_labels_in_turn_learn_something_else(vwlite, write, tmp_path):
         assert slots("plain", tmp_path, vwlite) != slots("turns", tmp_path, vwlite) != []
 
 
+def test_sets_are_learned_by_the_loss_asked_for(vwlite, write, tmp_path):
+    write("s", SETS), write("two", SETS * 2)
+    options = ("--quiet", "--multilabel_oaa", "3", "--set-loss", "f1", "--label-order", "rare")
+    for base in ((), ("--lrq", "ww2", "--holdout_off"), ("--ftrl",)):
+        vwlite("train", "two", "-f", "once", *options, *base)
+        vwlite("train", "s", "-f", "half", *options, *base)
+        vwlite("train", "s", "-i", "half", "-f", "twice", "--quiet")
+        raw = [vwlite("predict", "-i", model, "s", "--raw").stdout for model in ("once", "twice")]
+        assert raw[0] == raw[1] != ""
+        vwlite("train", "s", "-i", "half", "-f", "same", "--set-loss", "f1", "--label-order", "rare", "--quiet")
+    for other in (("--set-loss", "jaccard"), ("--label-order", "given")):
+        refused = vwlite("train", "s", "-i", "half", "-f", "other", *other, status=2).stderr
+        assert f"{' '.join(other)} contradicts half, which was made with {other[0]}" in refused
+    assert "contradicts" not in vwlite("evaluate", "-i", "half", "s").stderr
+
+
+def test_losses_of_sets_are_measured(vwlite, write):
+    write("s", SETS)
+    options = ("--multilabel_oaa", "3", "--set-loss", "f1")
+    vwlite("train", "s", "-f", "m", "--quiet", *options, "--passes", "4", "--holdout_off")
+    write("t", "0,1 |w a b\n1 |w a\n0,2 |w a\n")  # answered 0,1 and 0 and 0
+    names = "hamming,hamming_loss,subset_accuracy,samples_f1,jaccard,loss"
+    report = json.loads(vwlite("evaluate", "-i", "m", "t", "--metric", names, "--json", "-").stdout)["result"]
+    assert report["hamming"] == report["hamming_loss"] == pytest.approx(3 / 9)
+    assert report["subset_accuracy"] == pytest.approx(1 / 3)
+    assert report["samples_f1"] == pytest.approx((1 + 0 + 2 / 3) / 3)
+    assert report["jaccard"] == pytest.approx((1 + 0 + 1 / 2) / 3)
+    assert report["loss"] == pytest.approx(1 - report["samples_f1"])
+    shown = vwlite("evaluate", "-i", "m", "t").stdout
+    assert "jaccard" in shown and "subset_accuracy" not in shown
+
+
 def test_binary_predictions_are_signs(vwlite, write):
     write("d", "1 |w a\n-1 |w b\n" * 9)
     for loss in ("squared", "logistic"):
@@ -184,7 +216,9 @@ def test_a_sample_of_classes_learns_each_example(vwlite, write, tmp_path):
     [
         ("--oaa 3 --csoaa 3", "do not go together"),
         ("--oaa 3 --dotproduct ab --oaa_subsample 1", "--oaa_subsample does not go with --dotproduct"),
-        ("--multilabel_oaa 3 --sequential --lrq ab2", "--sequential does not go with --lrq"),
+        ("--oaa 3 --lrq ab2 --oaa_subsample 1", "--oaa_subsample does not go with --lrq"),
+        ("--multilabel_oaa 3 --set-loss f1 --dual --l2 1", "--set-loss f1 does not go with --dual: a label is learned"),
+        ("--set-loss f1", "--set_loss needs --oaa or --csoaa or --multilabel_oaa"),
         ("--named_labels a,b", "--named_labels needs --oaa or --csoaa or --multilabel_oaa"),
         ("--oaa 2 --named_labels a,,b", "has an empty name"),
         ("--oaa 3 --oaa_subsample 3", "takes 1 to one less than the classes"),

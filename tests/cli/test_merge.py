@@ -54,6 +54,17 @@ def test_one_shard_is_what_train_learns(shards, run_here, tmp_path, options):
     assert shards(["t.vw"], 1, "m", base="whole") == (tmp_path / "twice").read_bytes()
 
 
+def test_the_order_of_labels_is_kept_by_a_shard_and_counted_over_shards(shards, run_here, tmp_path):
+    lines = [f"{','.join(sorted({str(n % 3), str(n * n % 4)}))} |w a{n % 5} b{n % 7}" for n in range(50)]
+    (tmp_path / "sets").write_text("\n".join(lines) + "\n")
+    options = ["--multilabel_oaa", "4", "--set-loss", "jaccard", "--label-order", "rare"]
+    run_here("train", "sets", "-f", "whole", "--quiet", *options)
+    assert shards(["sets"], 1, "one", *options) == (tmp_path / "whole").read_bytes()
+    shards(["sets"], 2, "two", *options)
+    whole, two = (load(str(tmp_path / name)).header["label_order"] for name in ("whole", "two"))
+    assert (two["rows"], two["counts"]) == (whole["rows"], whole["counts"]) == (50, two["counts"])
+
+
 def test_the_order_of_the_deltas_is_of_no_effect(shards):
     options = ["--loss_function", "logistic", "-q", "ab"]
     assert shards(["t.vw"], 3, "m", *options) == shards(["t.vw"], 3, "n", *options, numbers=[3, 1, 2])

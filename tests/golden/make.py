@@ -35,6 +35,9 @@ LEARNERS = {  # name: the text it learns, and the command
     "oaa-names": ("names", "train", *BITS, "--oaa", "3", "--named_labels", "a,b,c"),
     "csoaa": ("costs", "train", *BITS, "--csoaa", "3"),
     "multilabel": ("lists", "train", *BITS, "--multilabel_oaa", "3"),
+    "multilabel-f1": (
+        "lists", "train", *BITS, "--multilabel_oaa", "3", "--set-loss", "f1", "--label-order", "rare", "--passes", "2"
+    ),
     "multiclass": ("classes", "train", *BITS, "--multiclass", "3"),
     "lfl": ("classes", "train", *BITS, "--multiclass", "3", "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),

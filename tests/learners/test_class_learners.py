@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle.per_class import cost_of_set
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
@@ -14,6 +15,7 @@ from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.lrq import LrqConfig
+from vwlite.learners.configs.per_class import LABEL_ORDERS, SET_LOSSES
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.lrq import Lrq
@@ -121,6 +123,48 @@ def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
             assert results.loss[row] == (np.float32(told[best]) - min(costs) if costs else 0)
         else:
             assert results.loss[row] == sum((scores[row] > 0) != (np.array(told) == "1"))
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("loss", SET_LOSSES)
+@given(
+    text=lines_of("multilabel_oaa"), held=st.none() | HELD, order=st.sampled_from(LABEL_ORDERS),
+    chunk=st.sampled_from([None, 1, 3]),
+)
+def test_labels_of_a_set_are_decided_one_after_the_other(base, loss, text, held, order, chunk):
+    """Against learners of which each reads lines of its own, whose weights say what depends on the decision."""
+    order = "given" if loss == "hamming" else order
+    learner, results, _ = learn(text, "multilabel_oaa", base, held, chunk, set_loss=loss, label_order=order)
+    learner_type, config, features = BASES[base]
+    form, plan, inner = text_format(features, skip_malformed=True), Plan(features), Results()
+    nodes, labels, having, learned = [learner_type(config, 8) for _ in range(COUNT)], [*range(COUNT)], [0] * COUNT, 0
+    low, high = config.prediction_bounds or config.loss.start_range(False)
+    inner.reserve(1)
+    for row, line in enumerate(text):
+        head, _, rest = line.partition(b"|")
+        meant, answered, later = {int(label) for label in head.decode().strip().split(",") if label}, set(), [*labels]
+        inner.holdout_mask = None if held is None else np.array([held[row]], np.uint8)
+        for number in labels:
+            later.remove(number)
+            rest_of = meant & {*later}
+            with_it, without = (cost_of_set(loss, answered | rest_of | own, meant) for own in ({number}, set()))
+            weight = abs(with_it - without)
+            if row == 0:
+                nodes[number].set(min_label=low, max_label=high)
+            batch = parse_text((f"{1 if number in meant else -1} " if weight else "").encode() + b"|" + rest, form)
+            batch.importance[:] = weight
+            nodes[number].run(batch, plan, inner, 0, 1)
+            assert learner.score[row, number] == inner.prediction[0]
+            if inner.prediction[0] > 0:
+                answered.add(number)
+        assert results.loss[row] == np.float32(cost_of_set(loss, answered, meant))
+        if not (held and held[row]):
+            learned += 1
+            for label in meant:
+                having[label] += 1
+        if order != "given" and learned and learned & (learned - 1) == 0:
+            sign = 1 if order == "rare" else -1
+            labels = sorted(range(COUNT), key=lambda label: (sign * having[label], label))
 
 
 def test_probabilities_add_up_and_their_log_loss_is_counted():

@@ -9,17 +9,19 @@ from hypothesis import strategies as st
 from oracle.options import Options
 from oracle.parse import parse_line
 from oracle.per_class import PerClass as Twin
+from oracle.per_class import cost_of_set
 from oracle.pipeline import expand
 from vwtext import feature_config, gd_config, joined, sequences
 
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.per_class import KINDS, LABEL_ORDERS, SET_LOSSES, PerClassConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
+from vwlite.learners.set_losses import Decisions
 
 from .test_gd import FEATURES, data, problems
 
@@ -109,10 +111,15 @@ def learn_like_twin(case, **more):
     return np.array(rows, np.float32), scores, twin
 
 
-@given(cases(), st.booleans())
-def test_rows_weights_and_norms_are_the_twins(case, sequential):
+SET_OPTIONS = st.sampled_from(
+    [{}, *({"set_loss": loss, "label_order": order} for loss in SET_LOSSES[1:] for order in LABEL_ORDERS)]
+)
+
+
+@given(cases(), SET_OPTIONS)
+def test_rows_weights_and_norms_are_the_twins(case, set_options):
     kind, _, options, _ = case
-    more = {"sequential": True} if sequential and kind == "multilabel_oaa" else {}
+    more = set_options if kind == "multilabel_oaa" else {}
     rows, scores, twin = learn_like_twin(case, **more)
     tables = [np.column_stack([t.w, t.g, t.n] if t.adaptive or t.normalized else [t.w]) for t in twin.twins]
     assume(all(np.isfinite(table).all() for table in tables))
@@ -134,13 +141,57 @@ def test_rows_weights_and_norms_are_the_twins(case, sequential):
     assert learner.get("first") == (-1 if twin.first is None else twin.first)
 
 
-@given(cases(), st.sampled_from([1, 2, 5]))
-def test_any_chunks_give_the_same_bytes(case, chunk):
-    one, other = learn(case), learn(case, chunk=chunk)
+@given(cases(), st.sampled_from([1, 2, 5]), SET_OPTIONS)
+def test_any_chunks_give_the_same_bytes(case, chunk, set_options):
+    more = set_options if case[0] == "multilabel_oaa" else {}
+    one, other = learn(case, **more), learn(case, chunk=chunk, **more)
     np.testing.assert_array_equal(one[0].view(np.uint32), other[0].view(np.uint32))
     np.testing.assert_array_equal(one[2].weights.view(np.uint32), other[2].weights.view(np.uint32))
     np.testing.assert_array_equal(one[2].norms, other[2].norms)
     np.testing.assert_array_equal(one[2].scalars, other[2].scalars)
+
+
+def test_sequential_is_the_loss_of_whole_sets():
+    options = Options(bits=8, constant=0.0)
+    case = "multilabel_oaa", [b"0,2 |x a b", b"1 |x a c", b"0,1,2 |x b c", b"1,2 |x a"] * 4, options, None
+    one, other = learn(case, sequential=True), learn(case, set_loss="zero_one")
+    np.testing.assert_array_equal(one[0], other[0])
+    np.testing.assert_array_equal(one[2].weights, other[2].weights)
+    assert {*one[0][:, 1]} == {0, 1}
+
+
+ROWS = st.lists(st.tuples(st.sets(st.integers(0, 2), min_size=1), sequences(FEATURES, most=5)), min_size=1, max_size=8)
+
+
+@given(ROWS)
+def test_labels_of_the_plain_loss_are_learned_each_by_itself(rows):
+    options = Options(bits=10, constant=0.0, loss="logistic")
+    text = [(",".join(map(str, sorted(labels))).encode(), b" |x" + features) for labels, features in rows]
+    scores = learn(("multilabel_oaa", [b"".join(line) for line in text], options, None))[1]
+    for number in range(COUNT):
+        signs = [(b"0" if number in labels else b"1") + b" |x" + features for labels, features in rows]
+        alone = learn(("multilabel_oaa", signs, options, None))[1]
+        np.testing.assert_array_equal(alone[:, 0], scores[:, number])
+
+
+@given(
+    st.lists(st.tuples(st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))), min_size=1, max_size=6),
+    st.permutations(range(6)), st.sampled_from(SET_LOSSES),
+)
+def test_mistakes_cost_together_what_the_set_costs(rows, order, loss):
+    """What a filter tree's importances are for: those of the wrong decisions add up to the cost of the answer."""
+    meant, answered = (
+        np.array([[label in of for label in range(6)] for of in sets]) for sets in zip(*rows, strict=True)
+    )
+    decisions, spent = Decisions(loss, meant), np.zeros(len(rows))
+    for label in order:
+        weights = decisions.weights(label)
+        assert (weights >= 0).all() and (loss != "hamming" or (weights == 1).all())
+        spent += np.where(meant[:, label] != answered[:, label], weights, 0)
+        decisions.decide(label, answered[:, label])
+    costs = [cost_of_set(loss, *sets) for sets in zip(*reversed([*zip(*rows, strict=True)]), strict=True)]
+    np.testing.assert_allclose(spent, costs, atol=1e-12)
+    np.testing.assert_array_equal(decisions.costs(), costs)
 
 
 @given(
@@ -264,6 +315,11 @@ def test_a_single_class_of_many_is_plain_gradient_descent():
         ({"csoaa": 2, "probabilities": True, "loss": LossConfig("logistic")}, "--probabilities does not go with"),
         ({"oaa": 2, "cs_absolute_loss": True}, "needs --csoaa"),
         ({"oaa": 2, "sequential": True}, "needs --multilabel_oaa"),
+        ({"csoaa": 2, "set_loss": "f1"}, "--set-loss needs --multilabel_oaa"),
+        ({"oaa": 2, "label_order": "rare"}, "--label-order needs --multilabel_oaa"),
+        ({"multilabel_oaa": 2, "label_order": "rare"}, "--label-order does nothing with --set-loss hamming"),
+        ({"multilabel_oaa": 2, "set_loss": "f1", "sequential": True}, "--sequential is --set-loss zero_one, not f1"),
+        ({"multilabel_oaa": 2, "set_loss": "f2"}, "'f2' is not one of hamming, zero_one, f1, jaccard"),
     ],
 )
 def test_bad_options_are_usage_errors(options, message):

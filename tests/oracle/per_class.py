@@ -1,5 +1,6 @@
 """Classes: a twin of ``Gd`` for each, which share label range, time, rate and outstanding shrinkage."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +33,11 @@ class OfMany(Gd):
 class PerClass:
     """``kind`` is oaa, csoaa or multilabel_oaa; ``options.bits`` are those of one class's slots."""
 
-    def __init__(self, kind: str, count: int, options: Options, sequential: bool = False):
-        self.kind, self.options, self.sequential = kind, options, sequential
+    def __init__(
+        self, kind: str, count: int, options: Options, set_loss: str = "hamming", label_order: str = "given"
+    ) -> None:
+        self.kind, self.options, self.set_loss, self.label_order = kind, options, set_loss, label_order
+        self.decided, self.having, self.examples = range(count), Counter(), 0
         self.twins = [OfMany(options) for _ in range(count)]
         for twin in self.twins:
             twin.others = self.twins
@@ -119,20 +123,49 @@ class PerClass:
         return Answer(best + first, loss, raws)
 
     def multilabel_oaa(self, label, weight, learn: bool) -> Answer:
-        scores, link, bound = [], LINKS[self.options.link], 0 if self.options.link == "identity" else 0.5
-        for number in range(len(self.twins)):
-            before = [(score > bound) == (label is not None and i in label) for i, score in enumerate(scores)]
-            learn = learn and (all(before) or not self.sequential)
-            sign = 1 if label is not None and number in label else -1
-            if learn:
+        """A contest is between the set answered so far, with and without a label, and the true rest."""
+        scores, link, bound = {}, LINKS[self.options.link], 0 if self.options.link == "identity" else 0.5
+        meant, answered, later = set(label or ()), set(), [*self.decided]
+        while later:
+            number, rest = later[0], meant & {*later[1:]}
+            later = later[1:]
+            without, with_it = (cost_of_set(self.set_loss, answered | own | rest, meant) for own in (set(), {number}))
+            sign, learns = 1 if number in meant else -1, learn and with_it != without
+            assert with_it == without or (with_it < without) == (sign > 0)
+            if learns:
                 self.widen(sign)
             score = self.predict(number)[1]
-            if learn and weight > 0:
-                self.teach(number, score, sign, weight)
-            scores.append(F32(link(score)))
-        chosen = {i for i, score in enumerate(scores) if score > bound}
-        loss = F32(len(chosen ^ set(label))) if label is not None else F32(0)
-        return Answer(len(chosen), loss, scores)
+            if learns and weight > 0:
+                self.teach(number, score, sign, F32(weight * F32(abs(with_it - without))))
+            scores[number] = F32(link(score))
+            if scores[number] > bound:
+                answered.add(number)
+        if learn and weight > 0:
+            self.count(meant)
+        loss = F32(cost_of_set(self.set_loss, answered, meant)) if label is not None else F32(0)
+        return Answer(len(answered), loss, [scores[number] for number in range(len(self.twins))])
+
+    def count(self, meant) -> None:
+        """After 1, 2, 4, 8 ... examples labels are ordered by how many have had them."""
+        self.examples += 1
+        self.having.update(meant)
+        if self.label_order != "given" and self.examples & (self.examples - 1) == 0:
+            sign = -1 if self.label_order == "frequent" else 1
+            self.decided = sorted(range(len(self.twins)), key=lambda number: (sign * self.having[number], number))
+
+
+def cost_of_set(loss: str, answered: set, meant: set) -> float:
+    if answered == meant:
+        return 0.0
+    both, either = len(answered & meant), len(answered | meant)
+    match loss:
+        case "hamming":
+            return float(len(answered ^ meant))
+        case "zero_one":
+            return 1.0
+        case "f1":
+            return 1 - 2 * both / (len(answered) + len(meant))
+    return 1 - both / either
 
 
 class OneAgainstAllOver(PerClass):

@@ -163,6 +163,13 @@ def merged_header(base: dict[str, Any], ends: list[dict[str, Any]], config: Any)
     if "norms" in base:
         norms = summed(np.array(base["norms"]), [np.array(end["norms"]) for end in ends])
         merged["norms"] = [[*row[:2], factor(row[0], row[1], config)] for row in norms.tolist()]
+    if "label_order" in base:
+        of = base["label_order"]
+        merged["label_order"] = {
+            **ends[-1]["label_order"],
+            "rows": summed(of["rows"], [end["label_order"]["rows"] for end in ends]),
+            "counts": summed(np.array(of["counts"]), [np.array(end["label_order"]["counts"]) for end in ends]).tolist(),
+        }
     return merged
 
 

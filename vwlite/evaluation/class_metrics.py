@@ -14,12 +14,16 @@ from vwlite.evaluation.confusion_table import Contingency, means
 from vwlite.evaluation.distribution_metrics import distributions_of
 from vwlite.evaluation.metric_table import CLASSES, COSTS, DISTRIBUTIONS, LINES, SETS, names_of
 from vwlite.learners.base import Learner
+from vwlite.learners.configs.per_class import SET_LOSSES
 from vwlite.learners.row_results import Results
+from vwlite.learners.set_losses import set_costs
 from vwlite.training.listener import Listener
 
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
 ALWAYS = ("examples", "weight")
 OF_COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
+
+SYNONYMS = {"hamming": "hamming_loss", "subset_accuracy": "accuracy"}  # of sets of labels
 
 
 class ClassOutcomes(Listener):
@@ -34,6 +38,7 @@ class ClassOutcomes(Listener):
         self.distributions = distributions_of(learner, asked)
         # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
         self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
+        self.costs = np.zeros(len(SET_LOSSES))  # sums over the rows, by the loss of sets
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         counts = (batch.importance[begin:end] > 0) & (batch.flags[begin:end] & INNER == 0)
@@ -57,6 +62,8 @@ class ClassOutcomes(Listener):
         meant, said = meant[rows], self.learner.chosen(rows)
         weight = batch.importance[rows].astype(np.float64)
         self.sets += [weight @ (meant & said), weight @ said, weight @ meant]
+        sizes = [of.sum(axis=1) for of in (said, meant, said & meant)]
+        self.costs += [weight @ set_costs(loss, *sizes) for loss in SET_LOSSES]
 
     def report(self, names: list[str] | None) -> dict[str, Any]:
         """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
@@ -67,14 +74,15 @@ class ClassOutcomes(Listener):
         if total:
             report["loss"] = float(loss.sum() if kind in OF_COSTS else loss.sum() / total)
             report["accuracy"] = float(weight[loss == 0].sum() / total)
-            report["hamming_loss"] = report["loss"] / count
         if kind in OF_COSTS and len(label):
             report["loss"] /= len(label)
         if kind == "oaa" and total:
             found = Contingency(label, answer, weight, self.config.classes.display_name)
             report |= found.report(names, count)
         if self.sets is not None and total:
-            report |= of_sets(*self.sets)
+            report |= of_sets(*self.sets) | of_costs(self.costs / total, count)
+            if names is not None:
+                report |= {name: report[other] for name, other in SYNONYMS.items()}
         for _, log_loss in self.learner.summary_lines(held=False):
             report["log_loss"] = log_loss
         kinds = [KINDS[kind]]
@@ -114,6 +122,17 @@ def no_probabilities(config: Any) -> str:
     except UsageError as error:
         return f"log_loss is of probabilities, and {str(error).partition(': --')[0]}"
     return ""
+
+
+def of_costs(means: np.ndarray, count: int) -> dict[str, float]:
+    """Of the mean costs of sets of ``count`` labels by every loss, in the order of SET_LOSSES."""
+    hamming, zero_one, f1, jaccard = means.tolist()
+    return {
+        "accuracy": 1 - zero_one,
+        "hamming_loss": hamming / count,
+        "jaccard": 1 - jaccard,
+        "samples_f1": 1 - f1,
+    }
 
 
 def of_sets(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:

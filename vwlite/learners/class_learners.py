@@ -19,6 +19,7 @@ from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.ensemble import Ensemble
 from vwlite.learners.per_class import PerClass, PerClassKernelConfig
 from vwlite.learners.row_results import Results
+from vwlite.learners.set_losses import Decisions
 
 ZERO_PROBABILITY_LOSS = 999.0  # as of ``cython_ext/learners/class_update.pxd``
 
@@ -94,15 +95,26 @@ class ClassLearners(Ensemble):
         label, importance = batch.label.copy(), batch.importance.copy()
         if self.config.kind == "csoaa":
             importance[rows] = 1  # as costs have it, whatever the line says
-        for number, node in enumerate(self.nodes):
+        sets = Decisions(self.config.set_loss, wanted > 0) if self.config.kind == "multilabel_oaa" else None
+        for number in self.label_order.labels.tolist() if sets else range(self.config.count):
             label[rows] = wanted[:, number]
-            node.run(replace(batch, label=label, importance=importance), plan, self.inner, begin, end)
+            if sets:
+                weights = sets.weights(number)
+                label[rows] = np.where(weights > 0, wanted[:, number], np.nan)
+                importance[rows] = batch.importance[rows] * weights
+            self.nodes[number].run(replace(batch, label=label, importance=importance), plan, self.inner, begin, end)
             self.raw[rows, number] = self.inner.raw[rows]
             self.score[rows, number] = self.inner.prediction[rows]
+            if sets:
+                self.link_score(rows, number)
+                sets.decide(number, self.score[rows, number] > self.kernel.bound)
         results.raw[rows], results.features[rows] = first, self.inner.features[rows]
         shown = batch.flags[rows] & (BLANK | SAVE) == 0
-        answer = {"oaa": self.best_class, "csoaa": self.cheapest, "multilabel_oaa": self.label_sets}[self.config.kind]
-        prediction, loss = answer(batch, wanted, begin, end, first)
+        if sets:
+            prediction, loss = sets.answered, sets.costs()
+        else:
+            answer = self.best_class if self.config.kind == "oaa" else self.cheapest
+            prediction, loss = answer(batch, wanted, begin, end, first)
         results.prediction[rows] = np.where(shown, prediction, 0)
         results.loss[rows] = np.where(shown & ~np.isnan(batch.label[rows]), loss, 0)
         if self.kernel.probabilities:
@@ -149,15 +161,10 @@ class ClassLearners(Ensemble):
         with np.errstate(invalid="ignore"):
             return best + first, np.where(np.isfinite(chosen), chosen - least, 0)
 
-    def label_sets(
-        self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The sizes of the sets, and how many labels are wrong."""
+    def link_score(self, rows: slice, number: int) -> None:
         if self.config.link == "logistic":
             with np.errstate(over="ignore"):
-                self.score[begin:end] = 1 / (1 + np.exp(-self.score[begin:end]))
-        said = self.score[begin:end] > self.kernel.bound
-        return said.sum(axis=1), (said != (wanted > 0)).sum(axis=1)
+                self.score[rows, number] = 1 / (1 + np.exp(-self.score[rows, number]))
 
     def make_probabilities(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         with np.errstate(over="ignore"):

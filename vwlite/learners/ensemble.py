@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
 from dataclasses import asdict, fields, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.label_order import LabelOrder
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table
@@ -60,6 +62,8 @@ class Ensemble(PerClass):
         self.mask: np.ndarray | None = None
         self.hidden_labels: np.ndarray | None = None
         self.wants_scores = False
+        if config.kind == "multilabel_oaa":
+            self.label_order = LabelOrder(config.count, config.label_order)
         self.arrays: Mapping[str, Any] = {}
         self.inner = Results()
         first = config.classes.first
@@ -87,6 +91,11 @@ class Ensemble(PerClass):
             node.odd = self.odd
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        return self.label_order.run(
+            batch, results, begin, end, self.learning, partial(self.run_pieces, batch, plan, results)
+        )
+
+    def run_pieces(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         """In pieces, between which a signal may stop it: within one, some nodes are ahead of others."""
         plan = copy(plan)
         plan.stop = bytes(1)
@@ -166,7 +175,7 @@ class Ensemble(PerClass):
     def header(self) -> dict[str, Any]:
         config = {**asdict(self.config), "base_learner": self.config.base.learner}
         nodes = [{name: value for name, value in node.header().items() if name != "config"} for node in self.nodes]
-        return {**Learner.header(self), "config": config, "nodes": nodes}
+        return {**Learner.header(self), "config": config, "nodes": nodes, **self.label_order.header()}
 
     @classmethod
     def check_size(cls, header: Mapping[str, Any], config: Any) -> None:
@@ -192,6 +201,8 @@ class Ensemble(PerClass):
             node.load(own, own_header["scalars"], whole)
             node.take_header(own_header, whole)
         self.arrays, self.weights = {}, self.nodes[0].weights
+        if whole:
+            self.label_order.take_header(header)
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:

@@ -13,8 +13,9 @@ from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.per_class import KINDS, SET_LOSSES, PerClassConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
+from vwlite.learners.label_order import LabelOrder
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.learners.vw_random import permutation
 from vwlite.storage.array_check import matrix
@@ -28,7 +29,7 @@ class PerClassKernelConfig(KernelConfig):
         self.kind, self.classes = KINDS.index(config.kind), config.count
         self.models = config.models
         self.shift = (config.models - 1).bit_length()
-        self.sequential = config.sequential
+        self.set_loss = SET_LOSSES.index(config.set_loss or "hamming")
         self.absolute, self.sample = config.cs_absolute_loss, config.oaa_subsample
         self.show(config)
 
@@ -36,7 +37,8 @@ class PerClassKernelConfig(KernelConfig):
         """What the options of the predictions ask for."""
         self.probabilities = config.probabilities and config.kind == "oaa"
         self.shows = config.probabilities or config.scores
-        self.bound = float("inf") if config.probabilities else 0.0 if config.link == "identity" else 0.5
+        counts_none = config.probabilities and not self.set_loss  # as vw, which shows probabilities in place of sets
+        self.bound = float("inf") if counts_none else 0.0 if config.link == "identity" else 0.5
 
 
 class PerClass(Gd):
@@ -52,6 +54,7 @@ class PerClass(Gd):
     native = kernel
     kernel_config = PerClassKernelConfig
     simple_labels = False
+    label_order = LabelOrder(0, "given")  # of sets of labels
 
     def __init__(
         self, config: PerClassConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -68,6 +71,9 @@ class PerClass(Gd):
         self.order = np.zeros(config.count, np.uint32)
         if config.oaa_subsample:
             self.order = permutation(config.random_seed, config.count)
+        if config.kind == "multilabel_oaa":
+            self.label_order = LabelOrder(config.count, config.label_order)
+            self.order = self.label_order.labels
         self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities
 
     def set_scalars(self) -> None:
@@ -149,7 +155,11 @@ class PerClass(Gd):
         rows = len(results) if self.wants_scores else 1
         if len(self.raw) < rows:
             self.raw, self.score = np.zeros((2, rows, self.config.count), np.float32)
-        end = super().run(batch, plan, results, begin, end)
+
+        def run(first: int, last: int) -> int:
+            return super(PerClass, self).run(batch, plan, results, first, last)
+
+        end = self.label_order.run(batch, results, begin, end, self.learning, run)
         if self.config.oaa_subsample and self.vw_compat:
             self.hide_labels(batch, begin, end)
         return end
@@ -248,7 +258,7 @@ class PerClass(Gd):
         return [("average multiclass log loss", loss / weight)] if weight else []
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "norms": self.norms.tolist()}
+        return {**super().header(), "norms": self.norms.tolist(), **self.label_order.header()}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
@@ -259,6 +269,7 @@ class PerClass(Gd):
         self.set(first=first, turn=turn)
         if whole:
             self.norms = norms
+            self.label_order.take_header(header)
 
     @classmethod
     def check_size(cls, header: Mapping[str, Any], config: PerClassConfig) -> None:

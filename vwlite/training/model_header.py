@@ -24,12 +24,21 @@ Counts = dict[str, Double | Literal["inf", "-inf"] | None]  # of ``vwlite.traini
 Kind = Literal["vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"]
 
 
+class LabelOrder(TypedDict):
+    """See ``vwlite.learners.label_order``."""
+
+    rows: Natural
+    counts: list[Natural]
+    labels: list[Natural]
+
+
 class Node(TypedDict):
     """A learner within a learner."""
 
     scalars: dict[str, Number]
     start_time: NotRequired[Double]
     norms: NotRequired[list]
+    label_order: NotRequired[LabelOrder]
     chance: NotRequired[Annotated[int, Between(0, 2**64 - 1)]]
 
 

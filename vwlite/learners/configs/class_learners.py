@@ -24,13 +24,15 @@ class ClassLearnersConfig(PerClassConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.oaa_subsample or self.sequential:
-            option = "--oaa_subsample" if self.oaa_subsample else "--sequential"
-            raise UsageError(f"{option} does not go with --{self.base.option}: every class learns by itself")
+        if self.oaa_subsample:
+            raise UsageError(f"--oaa_subsample does not go with --{self.base.option}: every class learns by itself")
         if self.base.levels:
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if not (self.base.plays_in_trees or self.base.one_for_each_class):
             raise UsageError(f"--{self.kind} does not go with --{self.base.option}")
+        if self.base.one_for_each_class and self.set_loss not in ("", "hamming"):
+            why = "a label is learned from all examples at once, not after the answers of others"
+            raise UsageError(f"--set-loss {self.set_loss} does not go with --{self.base.option}: {why}")
         if self.base.one_for_each_class and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):
             option = f"--{self.kind}" if self.kind == "csoaa" else "--hard_margin"
             raise UsageError(f"{option} does not go with --{self.base.option} for classes")

@@ -13,6 +13,8 @@ from vwlite.options import config, option
 if TYPE_CHECKING:
     from vwlite.data.class_labels import Classes
 
+SET_LOSSES = ("hamming", "zero_one", "f1", "jaccard")  # these too
+LABEL_ORDERS = ("given", "frequent", "rare")
 KINDS = ("oaa", "csoaa", "multilabel_oaa")  # numbered as in the kernel
 
 
@@ -45,7 +47,16 @@ class PerClassConfig(GdConfig):
     )
     random_seed: int = random_seed()  # which others
     sequential: bool = option(
-        False, "Of --multilabel_oaa: learn a label only while all before it were right.", section="Classes"
+        False, "Of --multilabel_oaa: learn a label only while all before it were right; --set-loss zero_one.",
+        section="Classes",
+    )
+    set_loss: str = option(
+        "", "What a set of --multilabel_oaa costs, by which labels are learned with unequal weight.", section="Classes",
+        spelled=("--set-loss",), choices=SET_LOSSES, shown="hamming", settled=True, in_vw_models="forgotten",
+    )
+    label_order: str = option(
+        "given", "The order in which the labels of a set are decided; frequent or rare first, by the examples so far.",
+        section="Classes", spelled=("--label-order",), choices=LABEL_ORDERS, settled=True, in_vw_models="forgotten",
     )
     cs_absolute_loss: bool = option(
         False, "Loss of --csoaa: the answer's cost, not what it costs more than the best.", section="Classes",
@@ -81,10 +92,25 @@ class PerClassConfig(GdConfig):
             raise UsageError(f"--oaa_subsample takes 1 to one less than the classes of --oaa, not {self.oaa_subsample}")
         if self.oaa_subsample and (self.probabilities or self.scores):
             raise UsageError("--oaa_subsample does not go with --probabilities and --scores")
-        if self.kind != "multilabel_oaa" and self.sequential:
-            raise UsageError("--sequential needs --multilabel_oaa")
+        self.check_sets()
         if self.kind != "csoaa" and self.cs_absolute_loss:
             raise UsageError("--cs_absolute_loss needs --csoaa")
+
+    def check_sets(self) -> None:
+        """Fills in the loss of sets of labels."""
+        if self.kind != "multilabel_oaa":
+            ordered = self.label_order != "given"
+            typed = {"sequential": self.sequential, "set-loss": self.set_loss, "label-order": ordered}
+            for name, value in typed.items():
+                if value:
+                    raise UsageError(f"--{name} needs --multilabel_oaa")
+            return
+        if self.sequential and self.set_loss not in ("", "zero_one"):
+            raise UsageError(f"--sequential is --set-loss zero_one, not {self.set_loss}")
+        if not self.set_loss:
+            object.__setattr__(self, "set_loss", "zero_one" if self.sequential else "hamming")
+        if self.set_loss == "hamming" and self.label_order != "given":
+            raise UsageError("--label-order does nothing with --set-loss hamming: every label is learned by itself")
 
     @property
     def shows_probabilities_of_classes(self) -> dict[str, Any]:

@@ -18,9 +18,10 @@ class TreeConfig(PerClassConfig):
     def __post_init__(self) -> None:
         super(PerClassConfig, self).__post_init__()
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
-        for name in ("probabilities", "scores", "oaa_subsample", "binary", "sequential", "cs_absolute_loss"):
+        for name in ("probabilities", "scores", "oaa_subsample", "binary", "cs_absolute_loss"):
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --{self.asked_by[0]}")
+        self.check_sets()
         self.check_names()
 
     def to_show(self, what: str) -> dict[str, Any]:
