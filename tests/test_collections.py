@@ -29,12 +29,16 @@ def test_letor_table(example, tmp_path):
     (tmp_path / "mq" / "Fold1" / "test.txt.gz").write_bytes(gzip.compress(letor_text(rng, 20).encode()))
     done = example("letor.sh", "mq", "--json", "out.json", "--steps", "5000", "--lambdas", "0.01")
     rows = json.loads((tmp_path / "out.json").read_text())["rows"]
-    assert [row["method"] for row in rows] == METHODS == [line.split()[0] for line in done.stdout.splitlines()[1:]]
+    methods = [line.split()[0] for line in done.stdout.splitlines()[1:]]
+    assert [row["method"] for row in rows] == methods == [*METHODS, "lambda-ndcg", "lambda-map"]
     found = {row["method"]: row for row in rows}
     assert {"map", "ndcg", "ndcg@10", "mse"} <= set(found["crr"])
     assert min(row["map"] for row in rows) > 0.9
     assert found["regression"]["mse"] <= found["crr"]["mse"] < found["ranking"]["mse"]
-    assert "Fold1 crr: lambda 0.01" in done.stderr
+    assert max(found[method]["mse"] for method in ("lambda-ndcg", "lambda-map")) < found["ranking"]["mse"]
+    assert "Fold1 crr: 0.01 is best" in done.stderr
+    done = example("letor.sh", "mq", "--methods", "lambda-map", "--rates", "0.2")
+    assert "Fold1 lambda-map: 0.2 is best" in done.stderr and len(done.stdout.splitlines()) == 2
 
 
 def test_letor_without_folds_is_one_sentence(example, tmp_path):

@@ -4,12 +4,15 @@ The weights are ``scale`` times the table, so that the L2 shrinkage of a step is
 entry when it is next used. A step takes time proportional to the terms of the example, or of both examples of a pair, whose difference is not stored.
 """
 
-from libc.math cimport isfinite, sqrt
+from libc.math cimport INFINITY, isfinite, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.byte_scan cimport prefetch, unlikely
-from solvers.half_losses cimport HINGE, LOGISTIC, SQUARED, loss_of, neg_gradient
+from solvers.half_losses cimport SQUARED, longest_step, loss_of, neg_gradient, target_of, target_of_pair
+from solvers.crr_model cimport (
+    AVERAGED, SCALE, SCALE_SUM, SQUARE, TOTAL_PENALTY, Model, count, open_model, rate_of
+)
 from solvers.crr_penalty cimport prefetch_received, settle_entry, settle_terms
 from solvers.crr_rows cimport ADDRESSES, Data, DrawnStep, draw_step, prefetch_row_data, read_terms
 from solvers.pair_draws cimport open_pair_index
@@ -21,42 +24,8 @@ from features.kernel_views cimport open_plan
 COLUMNS = 10               # columns of the address table of vwlite.data.shuffle.Rows
 STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss", "scale_sum", "averaged", "penalty")
 
-cdef enum:                 # indices into the state, in the order of STATE
-    SCALE = 0              # factor of the weights on the table
-    SQUARE = 1             # squared norm of the table
-    EXAMPLES = 2           # number of steps on examples so far
-    EXAMPLE_LOSS = 3       # sum of their losses, each before its step
-    PAIRS = 4              # the same for steps on pairs
-    PAIR_LOSS = 5
-    SCALE_SUM = 6          # sum of the scales after the steps that are averaged
-    AVERAGED = 7           # number of these steps
-    TOTAL_PENALTY = 8      # L1 penalty that an entry of the table could have received, see ``solvers/crr_penalty.pxd``
-
-cdef enum:                 # learning rate of step i
-    INVERSE = 0            # 1 / (lambda i)
-    INVERSE_ROOT = 1       # rate / sqrt(i)
-    CONSTANT_RATE = 2
-
 cdef enum:
     AHEAD = 16             # steps are drawn so many steps ahead, to prefetch their rows; a power of 2
-
-
-cdef struct Model:
-    float *table           # (slots,)
-    size_t slots
-    double *state          # (9,)
-    double *sums           # (slots,) of each change of the table, times SCALE_SUM before it; NULL: no mean is taken
-    uint64_t after         # steps before the mean
-    double *received       # (slots,) of the L1 penalty; NULL: there is none
-    double l1              # the penalty C
-    int loss               # SQUARED, HINGE or LOGISTIC
-    double low, high       # logistic: the labels of probability 0 and 1
-    int schedule           # INVERSE, INVERSE_ROOT or CONSTANT_RATE
-    double rate            # initial learning rate
-    double penalty         # lambda
-    double alpha           # probability that a step takes an example, not a pair
-    bint project           # whether weights are projected onto the ball of radius 1 / sqrt(lambda)
-    uint64_t seed
 
 
 cdef struct Step:             # an example, or a pair (a, b) as the example a - b
@@ -66,38 +35,18 @@ cdef struct Step:             # an example, or a pair (a, b) as the example a - 
     double target             # the label in the terms of the loss, see target_of
 
 
-cdef inline double rate_of(const Model *m, uint64_t i) noexcept nogil:
-    if m.schedule == INVERSE:
-        return 1 / (m.penalty * <double>i)
-    return m.rate / sqrt(<double>i) if m.schedule == INVERSE_ROOT else m.rate
-
-
-cdef inline double target_of(const Model *m, double label) noexcept nogil:
-    """The label in the terms of the loss: a sign for hinge, a probability for logistic."""
-    if m.loss == HINGE:
-        return 1 if label > 0 else -1
-    return (label - m.low) / (m.high - m.low) if m.loss == LOGISTIC else label
-
-
-cdef inline double target_of_pair(const Model *m, double a, double b) noexcept nogil:
-    """t(y_a - y_b)."""
-    if m.loss == HINGE:
-        return 1 if a > b else -1
-    return (1 + target_of(m, a) - target_of(m, b)) / 2 if m.loss == LOGISTIC else a - b
-
-
 cdef inline int read_step(const Model *m, const Data *data, const DrawnStep *drawn, Step *step) noexcept nogil:
     """Read the terms of a step. In a pair the constant cancels, so its value is set to 0."""
     cdef double initial, label, other
     cdef int status = read_terms(data, drawn.position[0], &step.terms[0], &step.initial_prediction, &label)
     step.pair = drawn.pair
     if status != OK or not drawn.pair:
-        step.target = target_of(m, label)
+        step.target = target_of(m.loss, m.low, m.high, label)
         return status
     status = read_terms(data, drawn.position[1], &step.terms[1], &initial, &other)
     if status == OK:
         step.initial_prediction -= initial
-        step.target = target_of_pair(m, label, other)
+        step.target = target_of_pair(m.pair_loss, m.low, m.high, label, other)
         if data.plan.constant:
             step.terms[0].value[step.terms[0].linear - 1] = 0
             step.terms[1].value[step.terms[1].linear - 1] = 0
@@ -211,30 +160,30 @@ cdef inline void rescale(Model *m, double scale) noexcept nogil:
     m.state[SCALE] = 1
 
 
-cdef inline void count(Model *m, bint pair, double loss) noexcept nogil:
-    m.state[PAIRS if pair else EXAMPLES] += 1
-    m.state[PAIR_LOSS if pair else EXAMPLE_LOSS] += loss
-
-
 cdef inline int take_step(Model *m, Step *step, uint64_t i) noexcept nogil:
     """Take step i: shrink the weights and add a multiple of the step's terms."""
-    cdef double p, neg_grad, rate = rate_of(m, i), square
+    cdef double p, neg_grad, rate = rate_of(m, i), square, longest
+    cdef int loss = m.pair_loss if step.pair else m.loss
     if m.received != NULL:
         settle_terms(m.table, m.received, m.state[TOTAL_PENALTY], &step.terms[0])
         if step.pair:
             settle_terms(m.table, m.received, m.state[TOTAL_PENALTY], &step.terms[1])
     p = step.initial_prediction + m.state[SCALE] * (
         dot(m, &step.terms[0]) - (dot(m, &step.terms[1]) if step.pair else 0))
-    neg_grad = neg_gradient(m.loss, p, step.target)
-    count(m, step.pair, loss_of(m.loss, p, step.target))
+    neg_grad = neg_gradient(loss, p, step.target)
+    count(m, step.pair, loss_of(loss, p, step.target))
     if unlikely(not isfinite(p)):
         return UNSTABLE
-    if m.loss == SQUARED and rate * squared_length_bound(step) > 1:   # a step beyond the label itself could diverge
+    longest = longest_step(loss, p, step.target)
+    if longest < INFINITY and rate * squared_length_bound(step) > longest:
         square = merge_and_square(step)
         if square < 0:
             return NO_MEMORY
-        if rate * square > 1:
-            rate = 1 / square
+        if rate * square > longest:
+            if loss == SQUARED:
+                rate = longest / square
+            else:                                        # which is to shrink the weights as much as any other step
+                neg_grad *= longest / (rate * square)
     if i > 1:                                            # before the first step all weights are 0
         m.state[SCALE] *= 1 - rate * m.penalty
     if neg_grad != 0:
@@ -281,26 +230,6 @@ cdef int run_steps(Model *m, const Data *data, uint64_t *i, uint64_t last, Step 
     return status
 
 
-cdef int open_weights(model, Model *m) except -1:
-    cdef float[:, ::1] table = model.table
-    cdef double[::1] state = model.state, sums, received
-    if table.shape[1] != 1 or state.shape[0] != len(STATE):
-        raise ValueError("the table or the state does not fit")
-    m.table, m.slots, m.state, m.sums = &table[0, 0], table.shape[0], &state[0], NULL
-    if model.sums is not None:
-        sums = model.sums
-        if sums.shape[0] != table.shape[0]:
-            raise ValueError("the sums do not fit the table")
-        m.sums, m.after = &sums[0], model.average_after
-    m.received, m.l1 = NULL, model.l1
-    if model.received is not None:
-        received = model.received
-        if received.shape[0] != table.shape[0]:
-            raise ValueError("the penalties do not fit the table")
-        m.received = &received[0]
-    return 0
-
-
 def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t first, uint64_t last):
     """Take the steps ``first`` to ``last``, numbered from 1. Returns ``(status, step)``: OK and ``last + 1``, or another status
     and the step at which the run stopped.
@@ -312,16 +241,12 @@ def take_steps(model, pair_index, const uint64_t[:, ::1] address, plan, uint64_t
     cdef Model m
     cdef Step steps[2]
     cdef int status, k
-    m.alpha, m.penalty = model.alpha, model.penalty
     data.pair_index, data.plan = open_pair_index(pair_index), open_plan(plan)
-    if open_weights(model, &m) or m.slots != <size_t>data.plan.mask + 1:
+    if open_model(model, &m) or m.slots != <size_t>data.plan.mask + 1:
         raise ValueError("the table or the state does not fit")
     if address.shape[1] != ADDRESSES or first < 1 or (m.alpha < 1 and not data.pair_index.queries):
         raise ValueError("the addresses do not fit, or there is no pair to draw")
     data.address = &address[0, 0]
-    m.loss, m.low, m.high = model.loss_code, model.low, model.high
-    m.schedule, m.rate = model.schedule, model.rate
-    m.project, m.seed = model.project, model.seed
     for k in range(2):
         open_scratch(&steps[k].terms[0])
         open_scratch(&steps[k].terms[1])
@@ -337,7 +262,7 @@ def finish(model):
     """Apply the L1 penalty still due and multiply the table by the scale, so that it holds the weights, or put their mean there."""
     cdef Model m
     cdef size_t slot
-    open_weights(model, &m)
+    open_model(model, &m)
     with nogil:
         if m.received != NULL:
             for slot in range(m.slots):
@@ -346,3 +271,29 @@ def finish(model):
         if m.sums != NULL and m.state[AVERAGED] > 0:
             for slot in range(m.slots):
                 m.table[slot] = <float>(-m.sums[slot] / m.state[AVERAGED])
+
+
+def score_rows(model, pair_index, const uint64_t[:, ::1] address, plan, double[:, ::1] out):
+    """Fill ``out``, float64[rows, 3], with the dot product of weights and terms, the initial prediction and the label of the rows
+    of the index, for a model that is finished. Returns a status.
+    """
+    cdef Data data
+    cdef Model m
+    cdef Scratch s
+    cdef size_t row
+    cdef int status = OK
+    data.pair_index, data.plan = open_pair_index(pair_index), open_plan(plan)
+    if open_model(model, &m) or m.slots != <size_t>data.plan.mask + 1:
+        raise ValueError("the table or the state does not fit")
+    if address.shape[1] != ADDRESSES or <size_t>out.shape[0] != data.pair_index.rows or out.shape[1] != 3:
+        raise ValueError("the addresses or the scores do not fit")
+    data.address = &address[0, 0]
+    open_scratch(&s)
+    with nogil:
+        for row in range(data.pair_index.rows):
+            status = STOPPED if unlikely(data.plan.stop[0]) else read_terms(&data, row, &s, &out[row, 1], &out[row, 2])
+            if status != OK:
+                break
+            out[row, 0] = m.state[SCALE] * dot(&m, &s)
+        close_scratch(&s)
+    return status

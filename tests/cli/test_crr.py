@@ -79,6 +79,26 @@ def test_same_model_from_file_pipe_cache_threads_and_blocks(vwlite, tmp_path):
     assert weights[0] == weights[1]
 
 
+def test_steps_on_queries_depend_on_nothing_else(vwlite, tmp_path):
+    options = ("--pairs", "lambda-ndcg", "--quiet", "--seed", "4")
+    for name, more in (("whole", []), ("cached", ["-c"]), ("blocks", ["--block-size", "256", "--threads", "2"])):
+        vwlite("crr", "data.vw", *more, *options, "-f", name)
+    assert same(tmp_path, "whole", "cached") and same(tmp_path, "whole", "blocks")
+    told = json.loads(vwlite("crr", "data.vw", *options[:2], "--json", "-").stdout)
+    assert (told["pairing"], told["rate"], told["steps"], told["alpha"]) == ("lambda-ndcg", "adaptive", 300, 0)
+    assert told["average"] and told["query_limit"] == 1000 and "l1" not in told
+
+
+def test_calibrated_predictions_have_the_size_of_the_labels_in_the_same_order(vwlite, tmp_path):
+    found = {}
+    for name, more in (("plain", []), ("calibrated", ["--calibrate"])):
+        crr(vwlite, "--pairs", "lambda-ndcg", *more, "-f", name)
+        done = vwlite("evaluate", "-i", name, "data.vw", "--metric", "mse,ndcg,map", "--qid", "tag", "--json", "-")
+        found[name] = json.loads(done.stdout)
+    assert found["calibrated"]["mse"] < found["plain"]["mse"] and found["calibrated"]["mse"] < 0.6
+    assert found["calibrated"]["ndcg"] == found["plain"]["ndcg"]
+
+
 def test_seed_changes_the_draws(vwlite, tmp_path):
     crr(vwlite, "--seed", "5")
     crr(vwlite, "--random_seed", "5", "-f", "again")
@@ -103,6 +123,10 @@ def test_leaves_no_temporary_files(vwlite, names_in, monkeypatch, tmp_path):
         "--loss_function hinge", "--loss_function logistic --logistic_min 0 --logistic_max 2",
         "--pair-sampling query", "--rate constant", "--rate invsqrt -l 0.1", "--rate constant --learning_rate 0.01",
         "--project", "--average", "--average --average_after 10", "--l1 0.01",
+        "--calibrate", "--loss_function absolute", "--loss_function modified_huber", "--pair_loss hinge", "--pairs all",
+        "--pairs lambda-ndcg", "--pairs lambda-map", "--pairs lambda-ndcg --truncate 2", "--pairs all --query_limit 3",
+        "--pairs all --pair-sampling query", "--pairs lambda-map --no-average", "--pairs lambda-map --alpha 0.5",
+        "--pairs lambda-map --average_after 7", "--pairs lambda-map --rate constant", "--pairs all -l 0.3",
         "--qid none", "--qid item", "--pair-buffer 2", "--examples 40", "--alpha 0", "--alpha 1",
     ],
 )  # fmt: skip
@@ -145,6 +169,16 @@ def test_options_that_did_nothing_are_told(vwlite):
         ("--alpha 2", 2, "--alpha"), ("--lambda 0", 2, "--lambda"), ("--steps 0", 2, "--steps"), ("-l 1", 2, "-l goes"),
         ("--qid nothing", 65, "--qid"), ("--loss_function logistic", 65, "logistic_max"),
         ("-f data.vw", 2, "overwritten"),
+        ("--pairs lambda-map --pair-buffer 9", 2, "whole queries"), ("--pairs lambda-map --l1 1", 2, "drop --l1"),
+        ("--pairs lambda-ndcg --loss_function hinge", 2, "logistic"), ("--calibrate --noconstant", 2, "--noconstant"),
+        ("--pairs all --pair_loss squared", 2, "logistic"), ("--calibrate --loss_function hinge", 2, "--calibrate"),
+        ("--pairs lambda-ndcg --loss_function squared", 2, "--alpha"), ("--pairs all --lambda 0.1", 2, "--lambda does"),
+        ("--pairs lambda-map --pair-sampling query", 2, "--pair-sampling"),
+        ("--pairs all --truncate 3", 2, "--truncate"),
+        ("--query_limit 3", 2, "--query_limit"), ("--rate adaptive", 2, "--pairs"), ("--pairs most", 2, "lambda-ndcg"),
+        ("--pairs all --no-average --average_after 3", 2, "--average_after"), ("--pairs all --project", 2, "--project"),
+        ("--pairs lambda-map --qid nothing", 65, "--qid"), ("--alpha 1 --pair_loss hinge", 2, "--pair_loss hinge does"),
+        ("--alpha 1 --pairs all", 2, "--alpha 1"),
         ("--l1 -1", 2, "--l1"), ("--l1 1 --project", 2, "--l1 does not go with --project"),
         ("--l1 1 --average", 2, "--l1 does not go with --average"), ("--average_after 9", 2, "--average"),
         ("--average --average_after 2000", 2, "--average_after 2000 is not"),

@@ -23,7 +23,8 @@ from vwlite.features.term_weights import plan_of
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import check_table, content, train
+from vwlite.solvers.crr.train import content, train
+from vwlite.solvers.crr.weights import check_start
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import written
 from vwlite.training.model_loader import Restored
@@ -57,7 +58,7 @@ class CRRModel(SolverModel):
         ``config.max_memory``. After an error the model is as it was.
         """
         config, features = self.config, self.features
-        check_table(config, features.bits)
+        check_start(config, features)
         labels, plan = GradedLabels(config.loss), plan_of(features)
         data = TrainingSet(
             labels, Queries(config.queries, features), features, plan, InputConfig(),
@@ -123,9 +124,13 @@ class CRRModel(SolverModel):
 
 
 def config_of(model: Restored) -> CrrConfig:
-    """The options that a model records."""
+    """The options that a model records; those that have their defaults are not given."""
     told, known = model.header["crr"], {one.name for one in fields(CrrConfig)} - {"queries"}
     options = {name: value for name, value in told.items() if name in known}
+    usual = CrrConfig(pairing=options.get("pairing", "random"))
+    for name, default in (("alpha", usual.share), ("rate", usual.schedule), ("average", usual.averages)):
+        if options.get(name) == default:
+            del options[name]
     return CrrConfig(
         loss=model.learner.config.loss, penalty=told["lambda"], queries=QueryConfig(told["qid"]), **options
     )

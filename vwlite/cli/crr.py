@@ -18,7 +18,7 @@ from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
 @options.options_in(CrrConfig)
 @options.options_in(
     LossConfig, "Loss",
-    name={"help": "Of examples and pairs.", "choices": LOSS_NAMES},
+    name={"help": "Of examples, and of pairs unless --pair_loss is another.", "choices": LOSS_NAMES},
     logistic_min={"help": "Label that means 'never'.", "shown": "-1 or 0, as the labels are"},
     logistic_max={"help": "Label that means 'always'."},
     only=("name", "logistic_min", "logistic_max"),

@@ -74,7 +74,7 @@ def as_svmlight(rows):
 
 def twin_of(rows, data, **how):
     """The twin with the rows in the pair_index's order and the pairs the kernel draws."""
-    people = data.pair_index(how.pop("sampling", "pairs"), True)
+    people = data.pair_index(train.CrrConfig(sampling=how.pop("sampling", "pairs")), True)
     order = people.row.tolist()
     examples = [(rows[i][0], {**rows[i][2], CONSTANT: 1.0}) for i in order]
     seed = how.get("seed", 0) * 0x9E3779B97F4A7C15 % 2**64
@@ -279,7 +279,7 @@ def test_a_pair_buffer_stands_for_all_rows(tmp_path):
 def test_logistic_takes_classes_and_probabilities(tmp_path, labels, negative, ends):
     text = "".join(f"{label} | a\n" for label in labels.split())
     data, _, _ = read(tmp_path, text, train.CrrConfig(loss=LossConfig("logistic")))
-    data.pair_index("pairs", True)
+    data.pair_index(train.CrrConfig(), True)
     assert (data.labels.negative, data.labels.ends) == (negative, ends)
 
 
@@ -330,7 +330,8 @@ def test_namespaces_can_be_queries(tmp_path):
         {"alpha": 1.5}, {"alpha": math.nan}, {"penalty": -1}, {"penalty": 0}, {"steps": 0}, {"rate": "slow"},
         {"sampling": "all"}, {"learning_rate": 0.1}, {"rate": "constant", "learning_rate": 0.0},
         {"rate": "constant", "learning_rate": 1000.0}, {"loss": LossConfig("poisson")}, {"pair_buffer": -1},
-        {"penalty": 0, "rate": "constant", "project": True},
+        {"penalty": 0, "rate": "constant", "project": True}, {"pair_loss": "poisson"},
+        {"pair_loss": "hinge", "alpha": 1.0}, {"calibrate": True, "loss": LossConfig("absolute")},
     ],
 )  # fmt: skip
 def test_impossible_options(wrong):

@@ -17,10 +17,12 @@ from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
 from vwlite.learners.losses import LossConfig
+from vwlite.options import check_needs
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import check_table, content, train
+from vwlite.solvers.crr.train import content, train
+from vwlite.solvers.crr.weights import check_start
 from vwlite.storage import model_file
 
 
@@ -34,7 +36,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
     if arguments["names"] and input.cache:
         raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
-    check_table(config, features.bits)
+    check_start(config, features)
     plan = plan_of(features)
     labels = GradedLabels(config.loss)
     names = NameIndex() if arguments["names"] else None
@@ -65,11 +67,16 @@ def crr_config(arguments: dict[str, Any], typed: dict[str, Any]) -> CrrConfig:
     limits = {name: typed[name] for name in ("logistic_min", "logistic_max") if name in typed}
     if limits and arguments["loss_function"] != "logistic":
         raise UsageError("--logistic_min and --logistic_max need --loss_function logistic")
-    return CrrConfig(
+    config = CrrConfig(
         loss=LossConfig(arguments["loss_function"], **limits, limited=bool(limits)),
         queries=QueryConfig(arguments["qid"]),
         **configs.chosen(CrrConfig, arguments),
     )
+    check_needs(config, typed)
+    if config.takes_queries and config.share == 0 and not config.calibrate and "loss_function" in typed:
+        wrong = "--loss_function is of examples, which --alpha 0 does not learn: give --alpha or --calibrate"
+        raise UsageError(f"--pairs {config.pairing} has logistic loss of pairs; {wrong}")
+    return config
 
 
 def read(data: TrainingSet, inputs: Inputs, policy: BadLines, bad_lines: str | None, config: CrrConfig) -> None:

@@ -20,7 +20,7 @@ from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.pair_sampling import PairIndex, pair_index
+from vwlite.solvers.crr.pair_sampling import PairIndex, drawn_whole, pair_index
 from vwlite.solvers.crr.reservoir import PairBuffer
 from vwlite.training.counters import Counters
 from vwlite.training.namespace_report import Sightings
@@ -137,7 +137,7 @@ class TrainingSet:
         parts = self.columns.pop(name)
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def pair_index(self, sampling: str, wants_pairs: bool) -> PairIndex:
+    def pair_index(self, config: CrrConfig, wants_pairs: bool) -> PairIndex:
         """Call it once. Raises DataError when there is no example, or no pair although pairs are wanted."""
         self.weigh_terms()
         label, importance, query = self.column("label"), self.column("importance"), self.column("query")
@@ -148,13 +148,13 @@ class TrainingSet:
         self.queries = len(np.unique(query))
         self.counters.example_number = len(label)
         self.rows = Rows(self.batches)
-        pairs = pair_index(query, label, importance, (self.column("batch"), self.column("row")), sampling)
+        pairs = pair_index(query, label, importance, (self.column("batch"), self.column("row")), config.sampling)
         if wants_pairs and not len(pairs.query_start):
             raise DataError(
                 f"no query has two different labels ({self.queries} queries, {len(label)} examples): "
                 "--qid says what the queries are, --qid none makes all examples one query, --alpha 1 needs no pairs"
             )
-        return pairs
+        return drawn_whole(pairs, config.pairing) if config.takes_queries and wants_pairs else pairs
 
 
 def usable(batch: Batch) -> np.ndarray:

@@ -13,8 +13,8 @@ from vwlite.learners.losses import LossConfig
 
 
 class GradedLabels:
-    """Takes any number for squared and hinge loss (hinge: above 0 is the upper class, pairs go by order); for logistic
-    -1/1, or 0 to 1, or what lies between limits that were given.
+    """Takes any number, but for logistic -1/1, or 0 to 1, or what lies between limits that were given. Hinge, modified
+    Huber: labels above 0 are the upper class, pairs go by order.
     """
 
     hints: ClassVar[dict[int, str]] = {}
@@ -50,7 +50,7 @@ class GradedLabels:
     def settle(self) -> None:
         """After the last label. Raises DataError when labels -1 are mixed with labels from 0."""
         if self.loss.name != "logistic" or self.limited:
-            if self.loss.name == "hinge":
+            if self.loss.name in ("hinge", "modified_huber"):
                 self.negative = -1.0 if self.low else 0.0 if self.zero else None
             return
         if self.low and (self.zero or self.between):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vwlite._native.alias_table import alias, draw
+from vwlite.errors import DataError
+
+HIGHEST_GRADE = 60  # 2^grade is still exact beside smaller ones
 
 
 @dataclass(slots=True)
@@ -23,6 +26,7 @@ class PairIndex:
     query_end: np.ndarray  # int64[queries]
     alias_prob: np.ndarray  # float64[queries], alias table
     alias_index: np.ndarray  # int64[queries]
+    highest_label: np.ndarray  # float64[queries]
     candidates: float  # pairs in all, each counted once
 
     def draw(self, seed: int, first: int, count: int) -> np.ndarray:
@@ -61,9 +65,32 @@ def pair_index(
     alias_prob, alias_index = alias_table(totals if sampling == "pairs" else np.ones(len(totals)))
     return PairIndex(
         *(batch, row, cumulative_importance, group_start, cumulative_weight),
-        *(pairs, start, end, alias_prob, alias_index),
+        *(pairs, start, end, alias_prob, alias_index, labels[group_start[end] - 1].astype(np.float64)),
         candidates=float(totals.sum()) / 2,
     )
+
+
+def drawn_whole(pairs: PairIndex, pairing: str) -> PairIndex:
+    """The index where queries are drawn to learn from all their pairs, each as often as another: all pairs are alike
+    where each step takes their sum; a metric is a mean of queries, which weigh the mean importance of their rows.
+
+    Raises DataError for labels of which the metric makes nothing.
+    """
+    start, end, weight = pairs.query_start, pairs.query_end, np.ones(len(pairs.query_start))
+    if pairing != "all":
+        some = pairs.highest_label > 0
+        if not some.any():
+            raise DataError(f"no query has two different labels, one of them above 0, which --pairs {pairing} needs")
+        if pairing == "lambda-ndcg" and pairs.highest_label.max() > HIGHEST_GRADE:
+            raise DataError(
+                f"label {pairs.highest_label.max():g} is no grade: NDCG's gain of a label is 2^label - 1; "
+                "--pairs lambda-map and all take it"
+            )
+        start, end = start[some], end[some]
+        importance = pairs.cumulative_weight[end] - pairs.cumulative_weight[start]
+        weight = importance / (pairs.group_start[end] - pairs.group_start[start])
+    alias_prob, alias_index = alias_table(weight)
+    return replace(pairs, query_start=start, query_end=end, alias_prob=alias_prob, alias_index=alias_index)
 
 
 def led_pairs(cumulative_weight: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import crr as kernel
+from vwlite._native import query_steps
 from vwlite.errors import DataError, Diverged
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
@@ -21,38 +22,21 @@ from vwlite.features.row_terms import ADVICE, MAX_TERMS
 from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.gd import Gd
+from vwlite.learners.gd import CONSTANT, Gd
 from vwlite.learners.losses import LOSSES
-from vwlite.memory_limit import GIB, check_memory
 from vwlite.numerals import FLOAT32_MAX
-from vwlite.solvers.crr.config import RATES, CrrConfig
+from vwlite.solvers.crr.calibration import scale_and_offset
+from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.pair_sampling import PairIndex
+from vwlite.solvers.crr.weights import Weights
 from vwlite.training.display import Steps, no_steps
 
 NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all
-CHUNK = 1 << 17  # steps between looks at signals
-
-
-class Weights:
-    """What the kernel works on: ``table`` float32[2^bits, 1], ``state`` float64[9], named in ``kernel.STATE``; for
-    a mean ``sums`` float64[2^bits]; for an L1 penalty ``received`` float64[2^bits].
-    """
-
-    def __init__(self, config: CrrConfig, table: np.ndarray, low: float, high: float) -> None:
-        """``low`` and ``high``: labels that mean probability 0 and 1 (logistic)."""
-        self.table, self.low, self.high = table, low, high
-        self.state = np.zeros(len(kernel.STATE))
-        self.state[0] = 1.0
-        self.loss_code = config.loss.loss.code
-        self.alpha, self.penalty, self.project = config.alpha, config.penalty, config.project
-        self.schedule, self.rate = RATES.index(config.rate), config.initial_learning_rate
-        self.average_after = config.before_mean
-        self.sums = None if self.average_after is None else np.zeros(len(table))
-        self.l1, self.received = config.l1, np.zeros(len(table)) if config.l1 else None
-        self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
-
-    def get(self, name: str) -> float:
-        return float(self.state[kernel.STATE.index(name)])
+BELONGING = {
+    "average": ("average_after",), "l1": (), "pair_loss": (), "calibrate": (), "pairing": ("truncate", "query_limit")
+}
+CHUNK, FEW = 1 << 17, 1 << 8  # steps on pairs, on queries between looks at signals
 
 
 def train(
@@ -64,41 +48,54 @@ def train(
     ``say`` gets the progress table, ``steps`` how many were made. Raises DataError when there is nothing to learn from,
     Diverged, MemoryError.
     """
-    pairs = data.pair_index(config.sampling, wants_pairs=config.alpha < 1)
-    loss = data.labels.loss
+    pairs = data.pair_index(config, wants_pairs=config.share < 1)
+    loss, total = data.labels.loss, config.steps_for(len(pairs.query_start))
     plan = plan.weights.flat if plan.weights else plan
     learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
-    weights = Weights(config, learner.weights, *data.labels.ends)
+    weights = Weights(config, learner.weights, data.labels, total)
+    take_steps, chunk = (query_steps.take_steps, FEW) if config.takes_queries else (kernel.take_steps, CHUNK)
     progress = Progress(weights, say)
     done = 0
-    while done < config.steps:
-        last = min(done + CHUNK, progress.due, config.steps)
-        status, after = kernel.take_steps(weights, pairs, data.rows.address, plan, done + 1, last)
+    while done < total:
+        last = min(done + chunk, progress.due, total)
+        status, after = take_steps(weights, pairs, data.rows.address, plan, done + 1, last)
         obey()
         check(status, after)
         done = last
-        steps(done, config.steps)
-        if done in (progress.due, config.steps):
+        steps(done, total)
+        if done in (progress.due, total):
             progress.row(done)
     kernel.finish(weights)
     if not np.isfinite(learner.weights).all():
         raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
-    learner.set(time=float(config.steps))
+    learner.set(time=float(total))
     if loss.name != "logistic":
         learner.set(min_label=-FLOAT32_MAX, max_label=FLOAT32_MAX)  # to clip predictions would undo rankings
-    counted = {"examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
+    counted: dict[str, Any] = {"examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
+    if config.calibrate:
+        counted |= calibrate(weights, pairs, data, plan)
+        say(f"calibrated: scale {counted['scale']:g}, offset {counted['offset']:g}")
     if config.l1:
         counted["weights"] = int(np.count_nonzero(learner.weights))
         say(f"weights that are not 0: {counted['weights']}")
-    return learner, {**facts(config), **counted}
+    return learner, {**facts(config, total), **counted}
 
 
-def check_table(config: CrrConfig, bits: int) -> None:
-    """Raises UsageError where the table, with its sums, is larger than ``config.max_memory``."""
-    if config.max_memory is not None:
-        per_slot = Gd.slot_bytes(GdConfig(sgd=True), True) + 8 * config.average + 8 * (config.l1 > 0)
-        need = per_slot * 2**bits
-        check_memory(need, config.max_memory * GIB, f"weights of {2**bits:,} slots", "a smaller -b needs less")
+def calibrate(weights: Weights, pairs: PairIndex, data: TrainingSet, plan: Plan) -> dict[str, float]:
+    """Give finished weights the scale and offset of least loss, and return the two. Raises DataError."""
+    scored = np.empty((len(pairs.row), 3))
+    status = kernel.score_rows(weights, pairs, data.rows.address, plan, scored)
+    obey()
+    check(status, int(weights.get("examples") + weights.get("pairs")))
+    score, before, label = scored.T
+    before_rows = pairs.cumulative_importance
+    importance = np.ones(len(label)) if before_rows is None else np.diff(before_rows)
+    low, high = data.labels.ends if data.labels.loss.name == "logistic" else (0.0, 1.0)
+    label = (label - low) / (high - low)
+    scale, offset = scale_and_offset(score, before, label, importance, data.labels.loss)
+    weights.table *= np.float32(scale)
+    weights.table[CONSTANT % len(weights.table)] += np.float32(offset)
+    return {"scale": scale, "offset": offset}
 
 
 def check(status: int, after: int) -> None:
@@ -113,13 +110,14 @@ def check(status: int, after: int) -> None:
         raise MemoryError("an example's interactions need more memory than there is")
 
 
-def facts(config: CrrConfig) -> dict[str, Any]:
+def facts(config: CrrConfig, steps: int) -> dict[str, Any]:
     """The training options that the model records, as JSON data."""
     options = {name: value for name, value in asdict(config).items() if name not in NOT_RECORDED}
-    if not config.average:  # as models of before these options
-        del options["average"], options["average_after"]
-    if not config.l1:
-        del options["l1"]
+    options |= {"alpha": config.share, "rate": config.schedule, "steps": steps, "average": config.averages}
+    for name, belonging in BELONGING.items():  # models have the header they had before these options
+        if not options[name] or options[name] == "random":
+            for one in (name, *belonging):
+                del options[one]
     return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 

@@ -1,0 +1,60 @@
+"""The weights that steps of combined regression and ranking change, and what they keep beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vwlite._native import crr as kernel
+from vwlite.errors import UsageError
+from vwlite.features.config import FeatureConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.gd import Gd
+from vwlite.learners.losses import LOSSES
+from vwlite.memory_limit import GIB, check_memory
+from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
+from vwlite.solvers.crr.labels import GradedLabels
+
+ALL_RANKS = 2**62
+
+
+class Weights:
+    """What the kernels work on: ``table`` float32[2^bits, 1], ``state`` float64[9], named in ``kernel.STATE``; for a
+    mean ``sums`` float64[2^bits]; for an L1 penalty ``received`` float64[2^bits]; for steps on queries ``gradient``
+    float64[2 * 2^bits] and, where rates are adaptive, ``squares`` float64[2^bits].
+    """
+
+    def __init__(self, config: CrrConfig, table: np.ndarray, labels: GradedLabels, steps: int) -> None:
+        """``labels`` are settled; ``steps`` to be made."""
+        slots = len(table)
+        self.table, self.state = table, np.zeros(len(kernel.STATE))
+        self.state[0] = 1.0
+        self.low, self.high = labels.ends if config.loss.name == "logistic" else (0.0, 0.0)
+        self.loss_code = config.loss.loss.code
+        self.pair_loss_code = LOSSES[config.pair_loss].code if config.pair_loss else self.loss_code
+        self.alpha, self.penalty, self.project = config.share, config.penalty, config.project
+        self.schedule, self.rate = RATES.index(config.schedule), config.initial_learning_rate
+        self.average_after = steps // 2 if config.average_after is None else config.average_after
+        self.sums = np.zeros(slots) if config.averages else None
+        self.l1, self.received = config.l1, np.zeros(slots) if config.l1 else None
+        self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
+        if config.takes_queries:
+            self.weighting, self.mean_of_pairs = PAIRINGS.index(config.pairing) - 1, config.sampling == "query"
+            self.ranks, self.query_limit = config.truncate or ALL_RANKS, config.query_limit
+            self.gradient = np.zeros(2 * slots)
+            self.squares = np.zeros(slots) if config.schedule == "adaptive" else None
+
+    def get(self, name: str) -> float:
+        return float(self.state[kernel.STATE.index(name)])
+
+
+def check_start(config: CrrConfig, features: FeatureConfig) -> None:
+    """Raises UsageError where the table, with its sums, is larger than ``config.max_memory``, and for ``calibrate``
+    without the constant, which becomes the offset.
+    """
+    if config.calibrate and features.noconstant:
+        raise UsageError("--calibrate makes the constant the offset: drop --noconstant")
+    if config.max_memory is not None:
+        doubles = config.averages + (config.l1 > 0) + config.takes_queries * (2 + (config.schedule == "adaptive"))
+        slots = 2**features.bits
+        need = (Gd.slot_bytes(GdConfig(sgd=True), True) + 8 * doubles) * slots
+        check_memory(need, config.max_memory * GIB, f"weights of {slots:,} slots", "a smaller -b needs less")
