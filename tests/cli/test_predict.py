@@ -105,7 +105,8 @@ def test_the_format_is_the_models_unless_typed(vwlite, write):
     assert len(set(svm)) == 2 and "nan" not in svm
     assert vwlite("predict", "-i", "svm", "--format", "svmlight", "data.svm").lines == svm
     assert vwlite("predict", "-i", "svm", "--format", "vw", write("svm.vw", "| 3\n| 4\n")).lines == svm
-    vwlite("predict", "-i", "svm", "svm.vw", "--quiet", status=65)
+    assert vwlite("predict", "-i", "svm", "svm.vw").lines == svm  # as its name says
+    vwlite("predict", "-i", "svm", write("other", "| 3\n| 4\n"), "--quiet", status=65)
     measured = vwlite("evaluate", "-i", "svm", "data.svm").stdout
     assert measured == vwlite("evaluate", "-i", "svm", "data.svm", "--format", "svmlight").stdout != ""
 

@@ -316,3 +316,17 @@ def test_columns_that_are_no_namespaces_are_told(options, said, vwlite):
     for more in ((), ("-c",), ("-c",)):  # a cache knows the columns too
         assert f"note: {said}\n" in vwlite("train", "data.csv", *AS_TABLE, *options.split(), *more).stderr
     assert "never" not in vwlite("train", "data.csv", *AS_TABLE, "--interactions", "user,words").stderr
+
+
+def test_a_model_of_a_table_reads_text_as_text(vwlite, tmp_path):
+    """As the name of the file says; another name is not enough, and the error says what is."""
+    vwlite("train", "data.csv", *AS_TABLE, "-f", "model", *LEARN)
+    answers = vwlite("predict", "-i", "model", "data.csv").stdout
+    (tmp_path / "data.vw.gz").write_bytes(gzip.compress(TEXT.encode()))
+    (tmp_path / "data").write_text(TEXT)
+    for typed in (["data.vw"], ["data.vw.gz"], ["data", "--format", "vw"]):
+        assert vwlite("predict", "-i", "model", *typed).stdout == answers
+        assert "accuracy" in vwlite("evaluate", "-i", "model", *typed).stdout
+        vwlite("train", "-i", "model", "-f", "more", *typed, "--quiet")
+    said = "data:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it"
+    assert said in vwlite("predict", "-i", "model", "data", status=65).stderr

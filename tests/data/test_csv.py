@@ -250,13 +250,18 @@ def test_the_first_look_tells_numbers_from_text():
         (b"a,b,a\n", "", "t.csv has two columns 'a'"),
         (b"a,b\n", "label=c", "t.csv has no column 'c' (it has a, b)"),
         (b"click,b\n", "label=clicks", "t.csv has no column 'clicks' (it has click, b; did you mean click?)"),
-        (b'a,"b\n', "", "t.csv:1: the names of the columns cannot be read: unexpected end of data"),
+        (b'a,"b\n', "", "t.csv:1: the names of the columns cannot be read: a quote is not closed, or text follows it"),
+        (b'a,"b"c\n', "", "the names of the columns cannot be read: a quote is not closed, or text follows it"),
+        (b"a,b\rc\n", "", "t.csv:1: the names of the columns cannot be read: there is a carriage return among them"),
+        (b"a" * 140_000 + b",b\n", "", "the names of the columns cannot be read: one is longer than 131072 characters"),
+        (b"1 'tag |a b c\n", "", "t.csv:1: a line of Vowpal Wabbit text, not the names of columns: --format vw"),
+        (b"|a b c\n", "", "t.csv:1: a line of Vowpal Wabbit text, not the names of columns: --format vw"),
     ],
 )
 def test_tables_that_cannot_be_read_are_refused(head, columns, message):
     with pytest.raises(DataError) as error:
         first_look(head, ",", read_columns(columns), "t.csv")
-    assert str(error.value) == message
+    assert message in str(error.value)
 
 
 def test_features_made_of_names_and_groups_are_refused():

@@ -11,7 +11,7 @@ from typing import Any
 
 from vwlite.api.memory_run import OpenInputs
 from vwlite.data.block_parser import Parsed
-from vwlite.data.config import InputConfig, kind_by_name
+from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import is_table, of_dicts, table_batches
@@ -62,8 +62,7 @@ def paths_of(data: Any) -> tuple[str, ...]:
 
 def kind_of(data: Any, kind: str | None) -> str | None:
     """The format ``kind``, or that which the names of files end with; None where nothing says it."""
-    named = kind_by_name(paths_of(data))
-    return kind or (named if named != "vw" else None)
+    return kind or named_kind(paths_of(data)) or None
 
 
 def is_array(data: Any) -> bool:

@@ -10,6 +10,7 @@ from vwlite.options import Config, Option, config, option
 
 TEXTS = ("vw", "svmlight")  # formats of lines that have no columns
 SUFFIXES = {
+    "vw": (".vw",),
     "svmlight": (".svmlight", ".svm", ".libsvm"),
     "csv": (".csv",),
     "tsv": (".tsv",),
@@ -74,7 +75,8 @@ class InputConfig(Config):
 
     def like(self, kept: Mapping[str, Any], typed: Collection[str]) -> InputConfig:
         """Data read as those of a model, which has ``kept`` this, but for what is typed or the files' names say."""
-        kind = self.kind if "kind" in typed or self.kind != "vw" else kept["kind"]
+        said = "kind" in typed or self.kind != "vw" or named_kind(self.paths)
+        kind = self.kind if said else kept["kind"]
         of_table = kind not in TEXTS
         columns = self.columns if "columns" in typed else kept.get("columns", "") if of_table else ""
         return replace(self, kind=kind, columns=columns)
@@ -86,15 +88,20 @@ def has_words(kind: str) -> bool:
 
 
 def kind_by_name(paths: Iterable[str]) -> str:
-    """The format that the names of all these files end with, also before a compression's ending; otherwise text."""
+    """The format that the names of all these files end with; otherwise text."""
+    return named_kind(paths) or "vw"
+
+
+def named_kind(paths: Iterable[str]) -> str:
+    """The format that the names of all these files end with, also before a compression's ending; otherwise empty."""
     kinds = {_kind_of(path.lower()) for path in paths}
-    return kinds.pop() if len(kinds) == 1 else "vw"
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _kind_of(path: str) -> str:
     for ending in COMPRESSED:
         path = path.removesuffix(ending)
-    return next((kind for kind, endings in SUFFIXES.items() if path.endswith(endings)), "vw")
+    return next((kind for kind, endings in SUFFIXES.items() if path.endswith(endings)), "")
 
 
 @config

@@ -19,6 +19,7 @@ from vwlite.errors import DataError, UsageError
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 BOM = b"\xef\xbb\xbf"
+TEXT_LINE = re.compile(r"(?:^|\s)\|")  # with a bar before its features
 # A cell of a column of numbers, empty or not; as ``cython_ext/text/cell_numbers.pxd`` reads it.
 NUMBER_CELL = re.compile(
     r"[ \t]*(?:[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)|true|false|nan|na|n/a|null|none)?[ \t]*",
@@ -38,10 +39,21 @@ def header_of(text: bytes, delimiter: str, source: str) -> list[str]:
     try:
         header = cells_of(text[: text.find(b"\n") + 1].removeprefix(BOM), delimiter)
     except csv.Error as error:
-        raise DataError(f"{source}:1: the names of the columns cannot be read: {error}") from None
+        raise DataError(f"{source}:1: the names of the columns cannot be read: {unreadable(str(error))}") from None
     if not header:
         raise DataError(f"{source}: there is no first line with the names of the columns")
+    if len(header) == 1 and TEXT_LINE.search(header[0]):
+        raise DataError(f"{source}:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it")
     return header
+
+
+def unreadable(error: str) -> str:
+    """What is wrong with a line that ``csv`` has refused."""
+    if "limit" in error:
+        return f"one is longer than {csv.field_size_limit()} characters"
+    if "new-line" in error:
+        return "there is a carriage return among them; lines end with a newline"
+    return 'a quote is not closed, or text follows it: quoted names are "a, b", and quotes in them ""'
 
 
 def first_look(head: bytes, delimiter: str, columns: Columns, source: str) -> Columns:
