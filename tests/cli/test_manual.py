@@ -47,6 +47,16 @@ def test_a_page_has_the_examples_and_the_text_of_help(name, vwlite):
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_groff_has_no_warnings(name):
+    """By which man(1) shows pages in most systems."""
+    if not shutil.which("groff"):
+        pytest.skip("groff is not installed")
+    typeset = ["groff", "-ww", "-man", "-Tutf8", "-Kutf8", "-z"]
+    said = subprocess.run(typeset, input=man(PAGES[name], "2026-01-31").encode(), capture_output=True)
+    assert said.stderr == b""
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_roff_has_no_errors(name, tmp_path):
     if not shutil.which("mandoc"):
         pytest.skip("mandoc is not installed")

@@ -88,6 +88,7 @@ def man(one: Page, date: str = "") -> str:
     """The page as roff, for man(1). ``date``: of the version, never of the day, so that a wheel has the same bytes."""
     lines = [
         f'.TH {one.file.upper()} 1 "{date}" "vwlite {__version__}" "User Commands"',
+        ".ad l",  # long option values leave lines that cannot be adjusted
         *(".SH NAME", roff(f"{one.file} - {one.about.rstrip('.')}")),
         *(".SH SYNOPSIS", f".B {roff(one.usage)}"),
         *(".SH EXAMPLES", ".nf", *map(roff, one.examples), ".fi"),
