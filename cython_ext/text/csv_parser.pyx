@@ -1,7 +1,7 @@
 """Parser of comma- and tab-separated values: one pass over the bytes, a row a line."""
 
 from libc.math cimport NAN
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -9,6 +9,7 @@ from text.batch_builder cimport TAGGED, BatchBuilder
 from text.cell_numbers cimport ABSENT, read_cell_number
 from text.csv_cells cimport Cell, split_cells, unescape
 from text.line_loop cimport fill_blank, open_builder, open_reader, parse_lines
+from text.lower_words cimport lower_words
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
 from text.table_rows cimport Scratch, emit_number, emit_text, emit_word, is_word, keep, reserve, word_length
@@ -23,6 +24,7 @@ cdef enum:              # types of columns, in the order of vwlite/data/columns.
     NUMBER = 0
     TEXT = 1
     WORDS = 2
+    TOKENS = 3
 
 cdef enum:              # and roles
     LABEL = 0
@@ -42,8 +44,9 @@ cdef struct TableReader:
     bint header                # the first line names the columns
     const int32_t *role        # (4,) column of each role, -1 where there is none
     const int32_t *column      # (features,) column of each, those of a namespace together
-    const uint8_t *type        # (features,) NUMBER, TEXT or WORDS
-    const uint32_t *hash       # (features,) of the column's name in its namespace; of WORDS the namespace's
+    const uint8_t *type        # (features,) NUMBER, TEXT, WORDS or TOKENS
+    const uint32_t *hash       # (features,) of the column's name in its namespace; of WORDS and TOKENS the namespace's
+    const uint16_t *lower      # (65536,) of TOKENS, see lower_words.pxd
     const int32_t *first       # (spaces + 1,) first feature of each namespace
     const uint8_t *space_char  # (spaces,)
     const uint32_t *space_hash
@@ -152,13 +155,17 @@ cdef inline int read_cell(TableReader *table, size_t number, BatchBuilder *out, 
         if status == OK and value != 0:
             emit_number(out, table.hash[number], value, name)
         return OK if status == ABSENT else status
-    if cell.escaped:
+    if cell.escaped or table.type[number] == TOKENS:
         if reserve(&table.scratch, length) != OK:
             return NO_MEMORY
+    if cell.escaped:
         length = unescape(cell, table.scratch.plain)
         start = table.scratch.plain
     if table.type[number] == TEXT:
         return emit_text(out, &table.scratch, &table.reader, start, length, table.hash[number], name)
+    if table.type[number] == TOKENS:
+        lower_words(start, length, table.lower, table.scratch.plain)
+        start = table.scratch.plain
     return read_words(table, start, start + length, table.hash[number], out)
 
 
@@ -228,6 +235,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace, layout,
     cdef BatchBuilder out = open_builder(workspace)
     cdef const int32_t[::1] role = layout.role, column = layout.column, first = layout.first
     cdef const uint8_t[::1] type = layout.type, space_char = layout.space_char
+    cdef const uint16_t[::1] lower = layout.lower
     cdef const uint32_t[::1] hash = layout.hash, space_hash = layout.space_hash
     cdef uint32_t[:, ::1] name = layout.name + size, space_name = layout.space_name + size
     cdef uint8_t[::1] more = workspace.begin_text(layout.text, 2 * size + 64) if layout.keeps_text else workspace.more
@@ -240,6 +248,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace, layout,
     table.delimiter, table.header = <char>layout.delimiter, header
     table.role, table.column, table.type, table.hash = &role[0], &column[0], &type[0], &hash[0]
     table.first, table.space_char, table.space_hash = &first[0], &space_char[0], &space_hash[0]
+    table.lower = &lower[0]
     table.name, table.space_name = &name[0, 0], &space_name[0, 0]
     table.scratch.more, table.scratch.room, table.scratch.block_size = <char *>&more[0], more.shape[0], size
     table.scratch.used = workspace.used

@@ -1,6 +1,6 @@
 """The members of the object on a line of JSON, and where each goes."""
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcmp, memset
 
@@ -14,7 +14,8 @@ cdef enum:              # types of columns, in the order of vwlite/data/columns.
     NUMBER = 0
     TEXT = 1
     WORDS = 2
-    AS_IT_IS = 3
+    TOKENS = 3
+    AS_IT_IS = 4
 
 cdef enum:              # where a key goes: a role, nowhere, or the namespace FIRST_SPACE and so on
     LABEL = 0
@@ -46,6 +47,7 @@ cdef struct ObjectReader:
     const int32_t *start       # (names + 1,) where names begin in it
     const int32_t *place       # (names + 1,) where they go; the last is of all others
     const uint8_t *type        # (names + 1,)
+    const uint16_t *lower      # (65536,) of TOKENS, see lower_words.pxd
     const uint8_t *space_char  # (spaces,)
     const uint32_t *space_hash
     uint32_t *space_name       # (spaces, 2) where names stand in the text, if they are kept

@@ -1,17 +1,19 @@
 """Parser of lines of JSON, each an object: its numbers and texts are features, its objects and lists are namespaces."""
 
 from libc.math cimport NAN
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
 from text.batch_builder cimport ANONYMOUS_CHAR, TAGGED, BatchBuilder
 from text.cell_numbers cimport ABSENT, read_cell_number
 from text.json_members cimport (
-    AS_IT_IS, BASE, FIRST_SPACE, IGNORED, LABEL, NUMBER, TAG, WEIGHT, WORDS, Member, ObjectReader, hash_key, plain, read_members,
+    AS_IT_IS, BASE, FIRST_SPACE, IGNORED, LABEL, NUMBER, TAG, TOKENS, WEIGHT, WORDS, Member, ObjectReader,
+    hash_key, plain, read_members,
 )
 from text.json_tokens cimport ARRAY, LITERAL, NOTHING, OBJECT, STRING, Value, read_json, read_key, skip_space
 from text.line_loop cimport fill_blank, open_builder, open_reader, parse_lines
+from text.lower_words cimport lower_words
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
 from text.table_rows cimport emit_number, emit_text, emit_word, hash_written, is_word, keep, reserve, word_length
@@ -104,9 +106,15 @@ cdef inline int read_roles(ObjectReader *objects, size_t count, BatchBuilder *ou
     return read_span(objects, role[LABEL], role[TAG], out, at) if status == OK else status
 
 
-cdef inline int emit_words(ObjectReader *objects, const char *p, const char *end, uint32_t seed, BatchBuilder *out) noexcept nogil:
-    """The words of a text."""
+cdef inline int emit_words(ObjectReader *objects, const char *p, size_t size, uint8_t type, uint32_t seed,
+                           BatchBuilder *out) noexcept nogil:
+    """The words of a text, for which ``plain`` has reserved memory."""
+    cdef const char *end
     cdef size_t length
+    if type == TOKENS:
+        lower_words(p, size, objects.lower, objects.scratch.plain)
+        p = objects.scratch.plain
+    end = p + size
     while p < end:
         length = word_length(p, end)
         if length:
@@ -118,9 +126,9 @@ cdef inline int emit_words(ObjectReader *objects, const char *p, const char *end
     return OK
 
 
-cdef inline int emit_list(ObjectReader *objects, const Value *value, uint32_t seed, BatchBuilder *out,
+cdef inline int emit_list(ObjectReader *objects, const Value *value, uint8_t type, uint32_t seed, BatchBuilder *out,
                           const char **at) noexcept nogil:
-    """The texts of a list, each a feature of the namespace."""
+    """The texts of a list, each a feature of the namespace; of TOKENS their words are."""
     cdef Value item = value[0]
     cdef const char *p = skip_space(value.start + 1, value.end)
     cdef const char *text
@@ -134,9 +142,13 @@ cdef inline int emit_list(ObjectReader *objects, const Value *value, uint32_t se
         status = plain(objects, &item, &text, &length)
         if status != OK:
             return status
-        if out.features == out.max_features:
+        if type == TOKENS:
+            status = emit_words(objects, text, length, type, seed, out)
+            if status != OK:
+                return status
+        elif out.features == out.max_features:
             return FULL
-        if emit_word(out, &objects.scratch, &objects.reader, text, length, seed) != OK:
+        elif emit_word(out, &objects.scratch, &objects.reader, text, length, seed) != OK:
             return NO_MEMORY
         if p[0] == 44:
             p = skip_space(p + 1, value.end)
@@ -161,7 +173,7 @@ cdef inline int emit_scalar(ObjectReader *objects, const Value *key, const Value
         if status != OK or number == 0:
             return OK if status == ABSENT else status
     name[0] = name[1] = 0
-    if out.name != NULL and type != WORDS:
+    if out.name != NULL and type != WORDS and type != TOKENS:
         status = hash_key(objects, key, 0, name, &unused)
         if status != OK:
             return status
@@ -171,8 +183,8 @@ cdef inline int emit_scalar(ObjectReader *objects, const Value *key, const Value
     status = plain(objects, value, &text, &length)
     if status != OK:
         return status
-    if type == WORDS:
-        return emit_words(objects, text, text + length, seed, out)
+    if type == WORDS or type == TOKENS:
+        return emit_words(objects, text, length, type, seed, out)
     return emit_text(out, &objects.scratch, &objects.reader, text, length, hash, name)
 
 
@@ -190,7 +202,7 @@ cdef inline int emit_object(ObjectReader *objects, const Value *value, uint32_t 
         if item.kind == OBJECT:
             return BAD_NESTING
         if item.kind == ARRAY:
-            status = emit_list(objects, &item, seed, out, at)
+            status = emit_list(objects, &item, AS_IT_IS, seed, out, at)
         else:
             status = hash_key(objects, &key, seed, NULL, &hash)
             if status == OK:
@@ -208,7 +220,7 @@ cdef inline int emit_member(ObjectReader *objects, const Member *member, uint32_
     if member.value.kind == OBJECT:
         return emit_object(objects, &member.value, seed, out, at)
     if member.value.kind == ARRAY:
-        return emit_list(objects, &member.value, seed, out, at)
+        return emit_list(objects, &member.value, member.type, seed, out, at)
     return emit_scalar(objects, &member.key, &member.value, member.type, member.hash, seed, out)
 
 
@@ -318,6 +330,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace, layout)
     cdef ObjectReader objects
     cdef BatchBuilder out = open_builder(workspace)
     cdef const uint8_t[::1] names = layout.name_text, type = layout.type, space_char = layout.space_char
+    cdef const uint16_t[::1] lower = layout.lower
     cdef const int32_t[::1] start = layout.start, place = layout.place
     cdef const uint32_t[::1] space_hash = layout.space_hash
     cdef uint32_t[:, ::1] space_name = layout.space_name + size
@@ -327,6 +340,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace, layout)
     objects.reader = open_reader(text, size, format, POWERS_OF_TEN)
     objects.names, objects.spaces = layout.names, layout.spaces
     objects.text, objects.start, objects.place, objects.type = &names[0], &start[0], &place[0], &type[0]
+    objects.lower = &lower[0]
     objects.space_char, objects.space_hash, objects.space_name = &space_char[0], &space_hash[0], &space_name[0, 0]
     objects.scratch.more, objects.scratch.room, objects.scratch.block_size = <char *>&more[0], more.shape[0], size
     objects.scratch.used = workspace.used

@@ -330,3 +330,19 @@ def test_a_model_of_a_table_reads_text_as_text(vwlite, tmp_path):
         vwlite("train", "-i", "model", "-f", "more", *typed, "--quiet")
     said = "data:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it"
     assert said in vwlite("predict", "-i", "model", "data", status=65).stderr
+
+
+def test_words_in_lower_case_are_kept_by_the_model(vwlite, write):
+    """So that predict reads other capitals and other formats alike."""
+    write("news.csv", "y,body\n" + '1,"Big NEWS, today!"\n-1,The end\n' * 9)
+    vwlite("train", "news.csv", "--columns", "label=y w=body:tokens", "-f", "model", "--names", "--quiet")
+    names = {line.split()[-1] for line in vwlite("inspect", "model").lines if "w^" in line}
+    assert names == {"w^big", "w^news", "w^today", "w^the", "w^end"}
+    write("other.csv", 'y,body\n,"BIG news: Today"\n,"the (End) a b"\n')
+    write("other.jsonl", '{"body": "big news today"}\n{"body": ["THE", "end."]}\n')
+    first = vwlite("predict", "-i", "model", "news.csv").lines[:2]
+    assert vwlite("predict", "-i", "model", "other.csv").lines == first
+    assert vwlite("predict", "-i", "model", "other.jsonl").lines == first
+    assert vwlite("convert", "csv", "other.csv", "--columns", "w=body:tokens ignore=*").lines == [
+        "|w big news today", "|w the end"
+    ]  # fmt: skip

@@ -70,6 +70,27 @@ def test_they_are_read_as_the_same_table_in_csv(kind, names, tmp_path):
     assert found[0].location(1).endswith(f"{tmp_path / 'file'}:2")
 
 
+@pytest.mark.parametrize("type", ["words", "tokens"])
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@pytest.mark.parametrize("encoded", [False, True])
+def test_words_are_those_of_csv(type, kind, encoded, tmp_path):
+    """Blanks around them are no words, and blanks that are no bytes of ASCII part none."""
+    texts = pyarrow.array([" The END\u2019s near ", "a", "b c DEF\u00a0ghi", "", "  ", "\u00c9T\u00c9, x", "End. The"])
+    table = pyarrow.table({"y": [1, 0, 1, 0, 1, 0, 1], "b": texts})
+    (expected,) = batches(write(tmp_path / "csv", table, "csv"), "csv", f"label=y w=b:{type}")
+    if encoded:
+        table = table.set_column(1, "b", texts.dictionary_encode())
+    found = batches(write(tmp_path / "file", table, kind), kind, f"label=y w=b:{type}")
+    assert whole(found, ("feature_hash", "value")) == whole([expected], ("feature_hash", "value"))
+
+
+@pytest.mark.parametrize("type", ["words", "tokens"])
+def test_absent_texts_have_no_words(type, tmp_path):
+    path = write(tmp_path / "file", pyarrow.table({"y": [1, 0], "b": [None, "Big news"]}), "parquet")
+    (found,) = batches(path, "parquet", f"label=y w=b:{type}")
+    assert len(found.feature_hash) == 2
+
+
 def test_types_that_csv_does_not_have(tmp_path):
     table = pyarrow.table(
         {

@@ -51,7 +51,7 @@ def test_items_are_roles_and_namespaces():
         ("user=a item=a", "--columns: column 'a' stands there twice"),
         ("user=* item=*", "--columns: column '*' stands there twice"),
         ("label=a:text", "--columns: label=a:text: a type goes with columns that are features"),
-        ("user=a:txt", "--columns: 'txt' is not one of number, text, words (did you mean text?)"),
+        ("user=a:txt", "--columns: 'txt' is not one of number, text, words, tokens (did you mean text?)"),
         ('user="a', "--columns: expected items like label=click user=age,city:text, not 'user=\"a'"),
     ],
 )

@@ -12,7 +12,7 @@ from tabletext import assert_same, formats, line, names_of, parsed
 from vwlite.data.batch import BLANK, TAGGED
 from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
-from vwlite.data.columns import TEXT, WORDS, read_columns
+from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
 from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
 from vwlite.data.parse_errors import Code
 from vwlite.data.tables import table_batches
@@ -100,7 +100,8 @@ texts = st.one_of(
     st.sampled_from(
         ["", "red", "12", "-", "1e5", "nano", "inf", "a:b", "a b|c", " x", "é", "exactly15letter", "exactly16letters",
          "123456789012345", "1234567890123456", "2017-11-07 09:30:38", "x" * 300, "\x01x", "x\x01", "E", "n",
-         '"', "a\rb"]
+         '"', "a\rb", "The END\u2019s near, DON'T: A b C3 x_y", "ÉTÉ ÀÇ", "ΣΑΣ ЁЖ",
+         "İI \u212a\u1e9e", "cafe\u0301s", "\U0001f600hi"]
     ),
     st.text(),
 ).map(lambda text: text.replace("\n", ""))  # fmt: skip
@@ -134,6 +135,13 @@ word_formats = st.builds(TextFormat, words=st.booleans(), names=st.booleans(), h
 def test_agrees_with_the_twin(some, format):
     text = "\n".join([",".join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
     assert_agrees(text, format, COLUMNS.replace("base", "ignore") if format.words else COLUMNS)
+
+
+@given(st.lists(st.one_of(lines(), lines(), junk), max_size=8), st.one_of(formats, word_formats))
+def test_words_in_lower_case_agree_with_the_twin(some, format):
+    text = "\n".join([",".join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
+    columns = COLUMNS.replace("b:words", "t:tokens,b:tokens").replace("user=n:number,t:text", "user=n:number")
+    assert_agrees(text, format, columns.replace("base", "ignore") if format.words else columns)
 
 
 @given(st.lists(lines("\t"), max_size=5), formats)
@@ -273,6 +281,7 @@ def test_features_made_of_names_and_groups_are_refused():
 
 
 def test_types_are_as_the_kernel_numbers_them():
-    table = CsvTable(["a", "b", "c"], read_columns("=a:number,b:text,c:words"), ",", TextFormat(), "")
-    assert table.type.tolist()[:3] == [0, 1, 2]
-    assert (TEXT, WORDS) == ("text", "words")
+    columns = read_columns("=a:number,b:text,c:words,d:tokens")
+    table = CsvTable(["a", "b", "c", "d"], columns, ",", TextFormat(), "")
+    assert table.type.tolist()[:4] == [0, 1, 2, 3]
+    assert (TEXT, WORDS, TOKENS) == ("text", "words", "tokens")

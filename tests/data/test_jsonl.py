@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from oracle.lower_words import lower_words
 from tabletext import assert_same, column_names, formats
 
 from vwlite.data.batch import BLANK, TAGGED
@@ -61,6 +62,19 @@ def test_rows_are_those_of_dicts(rows, format, ascii):
     assert_same(found, expected)
 
 
+@given(st.lists(st.one_of(texts, words), min_size=1, max_size=5), formats, st.booleans())
+@example(["The END\u2019s a \U0001f600\u00c9T\u00c9", ["Big NEWS", "x"]], TextFormat(names=True), True)
+def test_words_in_lower_case_are_those_of_the_twin(given_texts, format, ascii):
+    """Of a text, and of each text of a list."""
+    lines = [json.dumps({"b": one}, ensure_ascii=ascii) for one in given_texts]
+    found, issues = parse("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", format, "w=b:tokens")
+    assert not issues
+    parted = [[one] if isinstance(one, str) else one for one in given_texts]
+    rows = [{"w": [word for text in some for word in lower_words(text)]} for some in parted]
+    (expected,) = table_batches(rows, text_format=format)
+    assert_same(found, expected)
+
+
 def python_reads(line):
     """The dict of a line where a row can be made of it, else None."""
     try:
@@ -99,7 +113,7 @@ def test_what_python_does_not_read_is_malformed(line):
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_row_or_malformed(data):
-    found, issues = parse(b'{"a":1}\n' + data + b"\n", TextFormat(names=True), "label=y tag=t a=b:words")
+    found, issues = parse(b'{"a":1}\n' + data + b"\n", TextFormat(names=True), "label=y tag=t a=b:tokens")
     assert len(found) + len(issues) == 2 + data.count(b"\n")
 
 

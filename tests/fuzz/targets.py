@@ -60,7 +60,7 @@ MAPPED = (
 
 COLUMNS_ASKED = (
     columns.read_columns(""),
-    columns.read_columns("label=y? weight=w? tag=t? base=o? =a:words? b=*"),
+    columns.read_columns("label=y? weight=w? tag=t? base=o? =a:words?,c:tokens? b=*"),
     columns.read_columns("label=y? tag=t? ignore=c a=a:number?,*:words"),
 )
 

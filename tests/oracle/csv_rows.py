@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from oracle.lower_words import lower_words, split_words
+
+PARTED = {"words": split_words, "tokens": lower_words}
 DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 INFINITE = re.compile(r"[+-]?(?:inf|infinity)", re.IGNORECASE | re.ASCII)
 WORDS_OF_NUMBERS = {"true": 1.0, "false": 0.0}
@@ -63,8 +66,8 @@ def features(cells: dict[str, str], columns) -> list:
     found = []
     for column in columns:
         cell = cells[column.name]
-        if column.type == "words":
-            found += [(one, None) for one in re.split(r"[ \t\r\n]", cell) if one]
+        if column.type in PARTED:
+            found += [(one, None) for one in PARTED[column.type](cell)]
         elif column.type == "text":
             found += [(column.name, cell)] if cell else []
         elif value := number(cell):

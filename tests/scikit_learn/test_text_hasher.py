@@ -146,3 +146,14 @@ def test_a_pipeline_learns_from_text():
     lines, labels = ["|w good fine", "|w bad poor", "|w fine", "|w poor"] * 5, ["yes", "no", "yes", "no"] * 5
     model = clone(make_pipeline(TextHasher(bits=12), LogisticRegression())).fit(lines, labels)
     assert model.predict(["|w good", "|w poor bad"]).tolist() == ["yes", "no"]
+
+
+def test_tokens_are_those_of_the_count_vectorizer():
+    """``--columns body:tokens``, of which docs/formats.md says so."""
+    from oracle.lower_words import lower_words
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = ["The END\u2019s near, DON'T: A b C3 x_y!", "\u00c9t\u00e9 \u00c0 la CARTE", "", "1 22"]
+    texts.append("\u0416\u0401\u0422 a1 \u201cquoted\u201d")
+    tokens = CountVectorizer().build_analyzer()
+    assert [lower_words(text) for text in texts] == [tokens(text) for text in texts]

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
+import numpy as np
+
+from vwlite._native.words_of_texts import lower_texts
 from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns
+from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns
 from vwlite.data.digests import HEAD, Digest, Mark
 from vwlite.data.frame_batches import FrameBatches
 from vwlite.data.frames import is_text, pyarrow
 from vwlite.data.input_stream import display_name, open_input
+from vwlite.data.lower_case import lower_table
 from vwlite.data.remote_input import open_url
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
@@ -151,6 +155,7 @@ class Records:
     def __init__(self, file: Any, placed: Columns, format: TextFormat) -> None:
         """``placed``: all columns that are read, with types. Raises DataError for types that they do not have."""
         self.file, self.casts = file, casts_of(file.schema, placed, format)
+        self.lower = {one.name for one in placed.named if one.type == TOKENS}
         fields = [file.schema.field(one.name) for one in placed.named]
         self.schema = pyarrow().schema([one.with_type(self.casts.get(one.name, one.type)) for one in fields])
 
@@ -170,7 +175,8 @@ class Records:
         try:
             if not is_list(field.type):
                 return column.cast(field.type)
-            return arrow.compute.utf8_split_whitespace(column.cast("string")).cast(field.type)
+            texts = column.cast("large_string")
+            return words_of(lower_cased(texts) if field.name in self.lower else texts).cast(field.type)
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
             rows = f"rows {first} to {first + record.num_rows - 1}"
             raise DataError(f"{rows}, column {field.name!r}: {str(error).partition(chr(10))[0]}") from None
@@ -181,6 +187,29 @@ class RecordBatches(FrameBatches):
 
     def stream(self) -> Any:
         return self.data
+
+
+def words_of(texts: Any) -> Any:
+    """A list of words for each, parted at what parts them in other formats; null ones in place of no word."""
+    arrow = pyarrow()
+    parted = arrow.compute.split_pattern_regex(texts, pattern="[ \\t\\r\\n]+")
+    words = arrow.compute.if_else(arrow.compute.equal(parted.values, ""), None, parted.values)
+    return arrow.ListArray.from_arrays(parted.offsets, words, mask=parted.is_null())
+
+
+def lower_cased(texts: Any) -> Any:
+    """An array of large strings that has their words in lower case, and nothing else."""
+    _, places, raw = texts.buffers()
+    if not raw:
+        return texts
+    starts = np.frombuffer(places, np.int64, len(texts) + 1, 8 * texts.offset)
+    text = np.frombuffer(raw, np.uint8)
+    out = np.zeros(len(text), np.uint8)
+    lower_texts(text, starts, lower_table(), out)
+    arrow = pyarrow()
+    arrays = [None, arrow.py_buffer(starts.tobytes()), arrow.py_buffer(out)]
+    made = arrow.Array.from_buffers(arrow.large_string(), len(texts), arrays)
+    return arrow.compute.if_else(texts.is_valid(), made, None)
 
 
 def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, Any]:
@@ -206,7 +235,9 @@ def wanted_type(column: Column, there: str) -> Any:
     if there == WORDS:
         raise DataError(f"column {column.name!r} has lists, which are read as words, not as {column.type}")
     arrow = pyarrow()
-    return {NUMBER: arrow.float64(), TEXT: arrow.string(), WORDS: arrow.list_(arrow.string())}[column.type]
+    if column.is_of_words():
+        return arrow.list_(arrow.string())
+    return {NUMBER: arrow.float64(), TEXT: arrow.string()}[column.type]
 
 
 def is_text_or_codes(kind: Any) -> bool:

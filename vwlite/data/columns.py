@@ -3,9 +3,9 @@
     label=click weight=w tag=id user=age,city:text text=body:words =price ignore=day
 
 An item is a role (``label``, ``weight``, ``base``, ``tag``, ``ignore``) or else a namespace, empty for the anonymous
-one, and its columns. ``:number``, ``:text`` and ``:words`` say how a column is read, ``?`` that it may be missing, and
-``*`` stands for the columns that are not named; without it these are anonymous features. Names with blanks and with
-``,=:?*"`` are quoted, as ``"annual income"``.
+one, and its columns. ``:number``, ``:text``, ``:words`` and ``:tokens`` say how a column is read, ``?`` that it may be
+missing, and ``*`` stands for the columns that are not named; without it these are anonymous features. Names with blanks
+and with ``,=:?*"`` are quoted, as ``"annual income"``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from vwlite.options import not_one_of
 
 ROLES = ("label", "weight", "base", "tag")
 IGNORE, REST = "ignore", "*"
-NUMBER, TEXT, WORDS = TYPES = ("number", "text", "words")
+NUMBER, TEXT, WORDS, TOKENS = TYPES = ("number", "text", "words", "tokens")
+OF_WORDS = (WORDS, TOKENS)
 NAME = r'(?:"(?:[^"]|"")*"|[^\s,=:"?]+)'
 MEMBER = re.compile(rf"({NAME})(?::([a-z]*))?(\?)?")
 ITEM = re.compile(rf"\s*({NAME}?)=({MEMBER.pattern}(?:,{MEMBER.pattern})*)(?=\s|$)")
@@ -34,6 +35,9 @@ class Column:
     name: str
     type: str = ""
     optional: bool = False
+
+    def is_of_words(self) -> bool:
+        return self.type in OF_WORDS
 
     def __str__(self) -> str:
         return quoted(self.name) + (f":{self.type}" if self.type else "") + "?" * self.optional
@@ -105,7 +109,7 @@ class Columns:
             left = []
         used = [known[name] for name in header if name in owner and name not in aside]
         spaces = {
-            space: tuple(sorted((one for one in used if owner[one.name] == space), key=lambda one: one.type == WORDS))
+            space: tuple(sorted((one for one in used if owner[one.name] == space), key=Column.is_of_words))
             for space in dict.fromkeys(("", *self.spaces, self.rest)) if space != IGNORE
         }
         ignored = (*(name for name in header if name in self.ignored), *left)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, ROLES, TEXT, TYPES, WORDS, Column, Columns
+from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Column, Columns
+from vwlite.data.lower_case import NONE, lower_table
 from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
 from vwlite.data.parse_errors import Code
 from vwlite.data.row_columns import check_columns
@@ -105,6 +106,7 @@ class CsvTable:
         self.role = np.array([-1 if one is None else place[one.name] for one in roles], np.int32)
         self.column = np.array([place[one.name] for one in found] + [0], np.int32)
         self.type = np.array([TYPES.index(one.type) for one in found] + [0], np.uint8)
+        self.lower = lower_table() if TOKENS in self.types.values() else NONE
         self.first = np.cumsum([0, *sizes, 0]).astype(np.int32)
         spaces = [encoded(space) if space else b"" for space in placed.spaces]
         seeds = [namespace_hash(space, format) for space in spaces]
@@ -122,7 +124,7 @@ class CsvTable:
 
     @staticmethod
     def hash_of(column: Column, seed: int, format: TextFormat) -> int:
-        return seed if column.type == WORDS else int(hashes_of([encoded(column.name)], seed, format)[0])
+        return seed if column.is_of_words() else int(hashes_of([encoded(column.name)], seed, format)[0])
 
     def arguments(self, block: Block) -> tuple[CsvTable, bool]:
         return self, block.offset == 0

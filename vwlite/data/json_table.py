@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import IGNORE, ROLES, TYPES, Column, Columns
+from vwlite.data.columns import IGNORE, ROLES, TOKENS, TYPES, Column, Columns
+from vwlite.data.lower_case import NONE, lower_table
 from vwlite.data.name_hashes import encoded, namespace_hash
 from vwlite.data.row_columns import check_columns
 from vwlite.data.segments import ANONYMOUS_CHAR
@@ -36,6 +37,7 @@ class JsonTable:
         self.start = np.cumsum([0, *map(len, names)]).astype(np.int32)
         self.place = np.array([place for _, place in members], np.int32)
         self.type = np.array([TYPES.index(one.type) if one.type else AS_IT_IS for one, _ in members], np.uint8)
+        self.lower = lower_table() if TYPES.index(TOKENS) in self.type else NONE
         written = [encoded(space) if space else b"" for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in written] + [0], np.uint8)
         self.space_hash = np.array([*(namespace_hash(space, format) for space in written), 0], np.uint32)
