@@ -13,7 +13,10 @@ DYADIC = "1 't |a x:2 y |b u\n-1 1 0.5 |a y z |b u v:0.5\n" * 9
 SUMS = ["--ftrl", "--coin", "--pistol", "--lrq ab2", "--bfgs --passes 3", "--dotproduct ab", "-q ab --l1 1e-3"]
 SUMS += ["--binary", "--average"]
 SUMS += [f"{LOGISTIC} --ngram 2", "--active --simulation", "--dotproduct ab --dot-offset 0.2", "--noconstant -l 2"]
+SUMS += ["--weight idf --min_df 1", "--value log -q ab", "--unit -q ::", "--weight degree", "--unit --coin"]
+SUMS += [f"--value {value} --random_features rbf:64 --gamma 1" for value in ("binary --unit", "log --random_only")]
 CLASSIFIERS = [
+    (CLASSES, "--oaa 3 --weight idf --min_df 1 --unit"), (CLASSES, "--multiclass 3 --value log"),
     (CLASSES, "--oaa 3"), (CLASSES, f"--oaa 3 {LOGISTIC} --probabilities"), (CLASSES, "--oaa 3 --coin"),
     (CLASSES, "--multiclass 3"), (CLASSES, "--multiclass 3 --average"),
     (CLASSES, "--multiclass 3 --loss_function crammer_singer"), (COSTS, "--csoaa 3"),
@@ -167,11 +170,11 @@ def test_all_good_lines_are_explained_and_the_status_tells_of_others(vwlite, wri
     ("text", "options", "reason"),
     [
         (CLASSES, "--filter_tree 3", "explain does not go with --filter_tree: its predictions are no sums"),
-        ("one |a x\ntwo |a y\n" * 5, "", "explain does not go with a model of named labels"),
+        (NUMBERS, "", "explain does not go with a model of principal components"),
     ],
 )
 def test_what_is_no_sum_is_refused(text, options, reason, vwlite, write):
-    command = ["train", *options.split()] if options else ["l1", "--model", "multinomial"]
+    command = ["train", *options.split()] if options else ["pca", "--dim", "2"]
     vwlite(*command, write("d", text), "-f", "m", "--quiet")
     assert reason in vwlite("explain", "-i", "m", "d", status=2).stderr
 
@@ -212,3 +215,34 @@ def test_a_reader_that_goes_away_ends_it(options, vwlite, write, cli_env, tmp_pa
     assert os.read(reader, 100)
     os.close(reader)
     assert (process.communicate()[1], process.returncode) == (b"", 141)
+
+
+def test_a_repeated_word_is_one_term(explained):
+    text = "1 |w a b a b b |n a:0.5 a:2\n-1 |w b\n" * 5
+    for options in ("", "--weight idf --min_df 1", "-q wn"):
+        first = explained(text, options)[0]["sums"][0]
+        check(first)
+        names = [term["name"] for term in first["terms"]]
+        assert len(set(names)) == len(names) and first["others"] == 0
+        if not options:
+            values = {term["name"]: term["value"] for term in first["terms"]}
+            assert values == {"w^a": 2, "w^b": 3, "n^a": 2.5, "Constant": 1}
+
+
+def test_weighed_terms_of_one_slot_have_all_its_names(explained):
+    terms = explained("1 |w a b c d e f\n-1 |w a b c\n" * 5, "--value log -b 2 --noconstant")[0]["sums"][0]["terms"]
+    names = [name for term in terms for name in term["name"].split("+")]
+    assert len(terms) <= 4 and sorted(names) == [f"w^{name}" for name in "abcdef"]
+
+
+@pytest.mark.parametrize("options", ["--weight idf --min_df 1 --unit", "--value log -q ab", "--weight degree"])
+def test_audits_show_the_values_that_are_weighed(options, vwlite, write, tmp_path):
+    write("d", "1 't |a x:2 y x |b u\n-1 |a y z |b u v:0.5\n" * 9)
+    vwlite("train", "d", "-f", "m", "--quiet", *options.split())
+    lines = vwlite("predict", "-i", "m", "d", "--audit", "-r", "raw").lines
+    raw = [float(line.split()[0]) for line in (tmp_path / "raw").read_text().splitlines()]
+    audits = [line.split("\t")[1:] for line in lines if line.startswith("\t")]
+    numbers = [[item.partition("@")[0].split(":")[2:] for item in one] for one in audits]
+    sums = [sum(float(value) * float(weight) for value, weight in one) for one in numbers]
+    assert sums == pytest.approx(raw, rel=1e-4, abs=1e-4)
+    assert audits[0][0].split(":")[0] in ("Constant", "a^x", "a^y", "b^u", "a^x*b^u", "a^y*b^u")

@@ -10,7 +10,6 @@ from oracle.term_weights import merged, weighted
 
 import vwlite
 from vwlite.data.text_format import parse_text
-from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.term_weights import plan_of
@@ -166,11 +165,11 @@ def test_negative_values_have_no_degree(data, run_cli):
     assert not (data / "m").exists()
 
 
-def test_explanations_are_refused(data, run_cli):
+def test_explanations_add_up_to_the_predictions(data, run_cli):
     run_cli("train", "t.vw", "-f", "m", "--unit", "--quiet")
-    assert "--unit" in run_cli("explain", "-i", "m", "t.vw", status=2).stderr
-    with pytest.raises(UsageError, match="--unit"):
-        vwlite.load(data / "m").explain(LINES)
+    model = vwlite.load(data / "m")
+    sums = [sum(term.product for term in terms) for terms in model.explain(LINES)]
+    assert sums == pytest.approx(model.predict(LINES, raw=True).tolist(), rel=1e-5)
 
 
 def test_damaged_counts_are_refused(data, run_cli):

@@ -255,7 +255,7 @@ def terms_of(
 
     Raises UsageError where predictions are no sums, and as ``TestRun.run``.
     """
-    check_terms("explain", learner, model.plan, learner.is_sum)
+    check_terms("explain", learner, learner.is_sum)
     explainer = TermLists(top)
     TestRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
     return explainer.found

@@ -11,12 +11,10 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.shared_lines import with_shared
 from vwlite.errors import Diverged
-from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import first_slots
-from vwlite.features.row_terms import terms_of_row
+from vwlite.features.name_index import shifted
+from vwlite.features.weighed_rows import once_each, row_terms
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
 from vwlite.training.assembly import check_terms, malformed_line_policy
@@ -45,9 +43,11 @@ class Term(NamedTuple):
 class Sum(NamedTuple):
     """``base`` and the products of all terms add up to ``value``, as far as the kernel's precision goes.
 
-    A kernel of one weight a feature adds in float32: with n terms, those left out included, the sum differs from
-    ``value`` by at most (n + 2) 2^-24 of ``abs(base)`` plus all ``abs(product)``. The dot products of a dyadic model
-    are added in float64, and ``value`` is rounded to float32.
+    A feature that a line repeats is one term, with the sum of its values.
+
+    A kernel of one weight a feature adds in float32: with n terms, those left out and repetitions included, the sum
+    differs from ``value`` by at most (n + 2) 2^-24 of ``abs(base)`` plus all ``abs(product)``. The dot products of a
+    dyadic model are added in float64, and ``value`` is rounded to float32.
     """
 
     name: str  # of the class, or what the sum is the score of; empty where an example has but one
@@ -102,10 +102,9 @@ def sums_of_row(
     crossed = learner.crossed_terms(batch, plan, row)
     if crossed is None:
         return [Sum(one.name, one.value, one.value, [], 0, 0.0) for one in wanted]
-    base, (batch, row) = float(batch.initial_prediction[row]), with_shared(batch, row)
-    names = term_names(batch, plan, row)
-    values = np.frombuffer(terms_of_row(batch, plan, row)[1], np.float32).astype(float)
-    slots = first_slots(batch, plan, row, learner.layout[0])
+    base = float(batch.initial_prediction[row])
+    names, slots, values = once_each(row_terms(batch, plan, row))
+    slots, values = shifted(slots, learner.layout[0], plan.bits), values.astype(float)
     made = []
     for one in wanted:
         places = slots + np.uint32(one.weight_set)
@@ -155,7 +154,7 @@ def explain(
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
-    check_terms("explain", learner, model.plan, learner.is_sum)
+    check_terms("explain", learner, learner.is_sum)
     say = None if quiet else display.message
     policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=False, to_the_end=True)
     source, unmoved = FileBatches(config, learner, policy, display), Unmoved()

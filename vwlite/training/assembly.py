@@ -80,7 +80,7 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     """What shows an audit, if one is asked for. Raises UsageError where the learner has none."""
     if not config.output.audit:
         return []
-    check_terms("--audit", learner, plan, learner.supports_audit)
+    check_terms("--audit", learner, learner.supports_audit)
     if learner.multiline:
         from vwlite.training.group_audit import GroupAudit
 
@@ -90,13 +90,11 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     return [Audit(learner, plan, display.audit)]
 
 
-def check_terms(what: str, learner: Learner, plan: Plan, has_sums: bool) -> None:
-    """Raises UsageError where ``what`` shows terms of sums, and the learner has none or not those of the text."""
+def check_terms(what: str, learner: Learner, has_sums: bool) -> None:
+    """Raises UsageError where ``what`` shows terms of sums, and the learner has none."""
     if not has_sums:
         asked = learner.config.option
         raise UsageError(f"{what} does not go with --{asked}: its predictions are no sums of features' weights")
-    if plan.weights:
-        raise UsageError(f"{what} shows the text's own values: not with --value, --weight and --unit")
 
 
 def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None = None) -> NameCollector | None:

@@ -14,8 +14,8 @@ from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.features.feature_names import term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import first_slots
-from vwlite.features.row_terms import terms_of_row
+from vwlite.features.name_index import first_slots, shifted
+from vwlite.features.weighed_rows import row_terms
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
@@ -65,10 +65,8 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     Each is a tab and ``name:slot:value:weight``, then ``@G``, the sum of squared gradients, where
     learning is adaptive. ``plan`` must have seen the row's namespaces. Raises MemoryError.
     """
-    plan = with_all_linear(plan)
-    slots = first_slots(batch, plan, row, learner.layout[0]) + np.uint32(number)
-    values = np.frombuffer(terms_of_row(batch, plan, row)[1], np.float32)
-    return items_line(learner, term_names(batch, plan, row), slots, values)
+    names, slots, values = row_terms(batch, with_all_linear(plan), row)
+    return items_line(learner, names, shifted(slots, learner.layout[0], plan.bits) + np.uint32(number), values)
 
 
 def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> str:

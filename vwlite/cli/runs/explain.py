@@ -25,8 +25,10 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--top takes 0 or more")
     if arguments["classes"] < 1:
         raise UsageError("--classes takes 1 or more")
-    if module_for(arguments["initial"], arguments["memory"]):
-        raise UsageError(f"explain does not go with {described(arguments['initial'])}")
+    if module := module_for(arguments["initial"], arguments["memory"]):
+        if not hasattr(module, "explain"):
+            raise UsageError(f"explain does not go with {described(arguments['initial'])}")
+        return int(module.explain(arguments, output(arguments["json_path"])))
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
     bad_lines, quiet = bad_lines_config(arguments), arguments["quiet"]

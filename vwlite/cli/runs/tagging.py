@@ -1,7 +1,8 @@
 """What ``predict`` and ``evaluate`` do with a model of named labels."""
 
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, TypeVar
 
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
@@ -10,16 +11,27 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
 from vwlite.data.malformed_lines import BadLines
+from vwlite.errors import UsageError
 from vwlite.escapes import escaped
+from vwlite.evaluation.explain import Explanation
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.solvers.loglinear import model_file
+from vwlite.solvers.loglinear.explain import Explained
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, read_batches, texts
 from vwlite.training.prediction_writer import PredictionWriter
 
+T = TypeVar("T", bound=Tagger)
 
-def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool = False) -> tuple[Tagger, BadLines]:
-    """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer."""
+
+def open_tagger(
+    arguments: dict[str, Any], closing: ExitStack, made: type[T], predicting: bool = False, names: bool = False
+) -> tuple[T, BadLines]:
+    """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer; ``names``: of
+    features.
+    """
+    if "audit" in build.typed():
+        raise UsageError("--audit does not go with a model of named labels: use 'vwlite explain'")
     refuse("raw_predictions", "scores")
     model = model_file.load(arguments["initial"])
     config = bad_lines_config(arguments)
@@ -28,12 +40,12 @@ def open_tagger(arguments: dict[str, Any], closing: ExitStack, predicting: bool 
     closing.enter_context(policy.keeping(config.keep))
     past = model.past
     input = input_config(arguments).like({"kind": past.kind, "columns": past.columns}, build.typed())
-    return Tagger(model, read_batches(model, input, policy)), policy
+    return made(model, read_batches(model, input, policy, names)), policy
 
 
 def predict(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
-        tagger, policy = open_tagger(arguments, closing, predicting=True)
+        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True)
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in texts(tagger, arguments["probabilities"]):
             writer.write_bytes(lines)
@@ -41,9 +53,19 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
+def explain(arguments: dict[str, Any], output: AbstractContextManager[Callable[[Explanation], None]]) -> int:
+    with ExitStack() as closing:
+        tagger, policy = open_tagger(arguments, closing, Explained, predicting=True, names=True)
+        show = closing.enter_context(output)
+        for one in tagger.explanations(arguments["top"], arguments["classes"]):
+            show(one)
+    policy.check_ratio(policy.lines)
+    return 0
+
+
 def evaluate(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
-        tagger, _ = open_tagger(arguments, closing)
+        tagger, _ = open_tagger(arguments, closing, Tagger)
         report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
     if arguments["json_path"] != "-":
         print(as_table(report))

@@ -1,5 +1,6 @@
 """The lines of batches as flat arrays: terms by their hash, labels by number, where sequences end."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ class Lines:
     label: np.ndarray  # int32[lines], number of the label's name, -1 without; or float32, NaN without
     weight: np.ndarray  # float64[lines], importance
     tag: np.ndarray | None = None  # object[lines], bytes
+    about: np.ndarray | None = None  # object[lines], what else is wanted of them
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -36,7 +38,7 @@ class Lines:
             self.state.take(lines),
             self.edge.take(lines) if self.edge is not None else None,
             *(column[lines] for column in (self.kind, self.label, self.weight)),
-            tag=None if self.tag is None else self.tag[lines],
+            *(None if column is None else column[lines] for column in (self.tag, self.about)),
         )
 
 
@@ -50,6 +52,7 @@ def join(parts: list[Lines]) -> Lines:
         joined(edges) if edges else None,
         *map(np.concatenate, columns),
         tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
+        about=np.concatenate([part.about for part in parts]) if parts[0].about is not None else None,
     )
 
 
@@ -61,8 +64,10 @@ class Collector:
     edge_plan: Plan | None = None
     book: LabelVocabulary | None = None
 
-    def lines(self, batch: Batch, with_gaps: bool = False) -> Lines:
-        """The batch's lines; ``with_gaps`` includes malformed lines as BAD ones, and tags."""
+    def lines(
+        self, batch: Batch, with_gaps: bool = False, about: Callable[[Batch], np.ndarray | None] | None = None
+    ) -> Lines:
+        """The batch's lines; ``with_gaps`` includes malformed lines as BAD ones, and tags; ``about`` knows more."""
         meet(batch, self.plan)
         kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
@@ -71,6 +76,7 @@ class Collector:
         if with_gaps and batch.any_flags & TAGGED:
             lines.tag = np.empty(len(batch), object)
             lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
+        lines.about = about and about(batch)
         return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
 
 
@@ -88,6 +94,7 @@ def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
         np.insert(lines.label, gaps, -1),
         np.insert(lines.weight, gaps, 1.0),
         tag=None if lines.tag is None else np.insert(lines.tag, gaps, b""),
+        about=None if lines.about is None else np.insert(lines.about, gaps, None),
     )
 
 

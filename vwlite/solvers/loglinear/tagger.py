@@ -33,9 +33,9 @@ class Tagged:
     marginals: np.ndarray | None  # float64[tokens, labels]
 
 
-def read_batches(model: LoadedModel, input: InputConfig, policy: BadLines) -> Iterator[Batch]:
+def read_batches(model: LoadedModel, input: InputConfig, policy: BadLines, names: bool = False) -> Iterator[Batch]:
     """The batches of files, for a ``Tagger``. Raises the errors of reading."""
-    inputs = Inputs(input, text_format_of(model.config, model.features))
+    inputs = Inputs(input, text_format_of(model.config, model.features, names))
     try:
         yield from map(policy.examine, inputs.texts())
         policy.finish()
@@ -54,12 +54,16 @@ class Tagger:
         made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelVocabulary(model.pairs.names))
 
+    def about(self, batch: Batch) -> np.ndarray | None:
+        """What is kept of every row beside its terms, object[rows]."""
+        return None
+
     def parts(self) -> Iterator[Lines]:
         """Lines that end where a sequence ends. Raises the errors of reading."""
         waiting: list[Lines] = []
         for one in self.batches:
             batch = self.model.theta.extend(one) if self.model.theta else one
-            lines = self.collector.lines(batch, with_gaps=True)
+            lines = self.collector.lines(batch, with_gaps=True, about=self.about)
             if batch.release:
                 batch.release()
             empty = np.flatnonzero(lines.kind == EMPTY)
