@@ -149,3 +149,54 @@ def test_the_loss_of_classes_is_that_which_was_learnt(loss, vwlite, write):
     write("classes.vw", "1 |w a\n2 |w b\n")
     vwlite("train", "classes.vw", "-f", "classes", "--multiclass", "2", "--loss_function", loss, "--quiet")
     assert json.loads(vwlite("inspect", "classes", "--json", "-").stdout)["result"]["loss_function"] == loss
+
+
+CLASSES = "cat |w purr soft\ndog |w bark wet\nbird |w sing soft\n" * 9
+NAMED = ("--named_labels", "cat,dog,bird")
+
+
+@pytest.mark.parametrize("options", [("--oaa", "3"), ("--multiclass", "3"), ("--oaa", "3", "--coin")])
+def test_every_class_has_its_strongest_features(options, vwlite, write, weights):
+    write("c", CLASSES)
+    vwlite("train", "c", "-f", "m", "--quiet", "--names", *options, *NAMED)
+    found = json.loads(vwlite("inspect", "m", "--by-class", "--top", 2, "--json", "-").stdout)["top"]
+    assert [one["class"] for one in found] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
+    everything = json.loads(vwlite("inspect", "m", "--top", 99, "--json", "-").stdout)["top"]
+    assert {one["slot"]: one["weight"] for one in everything} == weights("m")
+    assert {(one["class"], one["name"]) for one in everything} == {
+        (label, name)
+        for label in ("cat", "dog", "bird")
+        for name in ("Constant", *(f"w^{word}" for word in ("purr", "soft", "bark", "wet", "sing")))
+    }
+    for label in ("cat", "dog", "bird"):
+        of_class, of_all = ([one for one in some if one["class"] == label] for some in (found, everything))
+        assert of_class == of_all[:2]
+    table = vwlite("inspect", "m", "--by-class", "--top", 1).stdout.partition("\n\n")[2].splitlines()
+    assert table[0].split() == ["weight", "slot", "class", "name"]
+    assert [row.split()[2:] for row in table[1:]] == [[one["class"], one["name"]] for one in found[::2]]
+    vwlite("train", "c", "-f", "m", "--quiet", *options, *NAMED)  # without names
+    (one,) = json.loads(vwlite("inspect", "m", "--top", 1, "--json", "-").stdout)["top"]
+    assert one["class"] in ("cat", "dog", "bird") and one["name"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "classes"),
+    [
+        ("0 |a x\n1 |a y\n", "--oaa 2", "01"), ("1 |a x\n2 |a y\n", "--multiclass 2", "12"),
+        ("1:0 2:1 |a x\n1:1 2:0 |a y\n", "--csoaa 2", "12"), ("0 |a x\n0,1 |a y\n", "--multilabel_oaa 2", "01"),
+    ],
+)  # fmt: skip
+def test_numbers_of_classes(text, options, classes, vwlite, write):
+    vwlite("train", write("n", text * 5), "-f", "m", "--quiet", *options.split())
+    found = json.loads(vwlite("inspect", "m", "--by-class", "--top", 1, "--json", "-").stdout)["top"]
+    assert [one["class"] for one in found] == list(classes)
+
+
+def test_weights_of_no_class_are_not_shown_by_class(vwlite, write):
+    write("c", CLASSES)
+    for options in ((), ("--ect", "3", *NAMED), ("--oaa", "3", "--lrq", "ww2", *NAMED)):
+        vwlite("train", "c" if options else "data.vw", "-f", "m", "--quiet", *options)
+        said = vwlite("inspect", "m", "--by-class", status=2).stderr
+        assert "--by-class goes with classes that have weights of their own" in said
+    vwlite("l1", "c", "--model", "multinomial", "-f", "m", "--quiet")
+    assert vwlite("inspect", "m", "--by-class").stdout == vwlite("inspect", "m").stdout

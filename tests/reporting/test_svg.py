@@ -109,3 +109,27 @@ def test_a_curve_of_dots():
     slope = (4 * braille.HEIGHT - 1) / (2 * braille.WIDTH - 1)
     assert all(abs(4 * braille.HEIGHT - 1 - slope * x - y) <= 0.5 + slope for x, y in dots)
     assert [line.partition("┤")[0].strip() for line in lines[:12]] == ["1", *[""] * 5, "0.4574", *[""] * 4, "0"]
+
+
+@given(st.lists(st.tuples(st.text("ab^*_ ", min_size=1, max_size=150), st.floats(-9, 9)), min_size=1, max_size=5))
+def test_names_beside_bars_fit(values):
+    text = svg.rows("Strongest features", values)
+    height = float(re.search(r'height="(\d+)"', text)[1])
+    names = [label for label in parts(text, "text") if label.find("{*}title") is not None]
+    for label in names:
+        assert float(label.get("x")) - svg.CHARACTER * len(label.text or "") >= 0 and float(label.get("y")) < height
+    shown = "".join(label.text or "" for label in names)
+    if all(len(name) <= 3 * svg.NAME for name, _ in values):
+        assert shown == "".join(name for name, _ in values)
+    else:
+        assert "…" in shown
+    for bar in parts(text, "rect"):
+        left, width = float(bar.get("x")), float(bar.get("width"))
+        assert left >= max(float(label.get("x")) for label in names) and left + width <= WIDTH
+
+
+@given(st.text("ab*^ ", max_size=200), st.integers(8, 40))
+def test_lines_of_a_name(text, most):
+    lines = svg.lines_of(text, most, 3)
+    assert len(lines) <= 3 and all(len(line) <= most for line in lines)
+    assert "".join(lines) == svg.shortened(text, 3 * most)

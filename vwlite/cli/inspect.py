@@ -13,6 +13,7 @@ from vwlite.cli.root import SETTINGS
 @click.command("inspect", cls=Command, context_settings=SETTINGS, short_help="Show what is in a model.")
 @click.argument("model", type=Reads("model"))
 @options.count("-n", "--top", help="Show the N strongest weights (of each named label).", default=20, show_default=True)
+@click.option("--by-class", is_flag=True, help="Show the N strongest weights of each class.")
 @options.json_option("Write the same as JSON; - is standard output, without text.")
 @options.output(
     "readable_model", "invert_hash",
@@ -27,6 +28,10 @@ def command(**arguments: Any) -> int:
     \b
     vwlite train train.vw -f model --names
     vwlite inspect model --top 50
+
+    \b
+    vwlite train train.vw -f model --oaa 3 --named_labels cat,dog,bird --names
+    vwlite inspect model --by-class --top 5
 
     \b
     vwlite inspect ratings.model --factors user --out user.npz

@@ -58,17 +58,44 @@ class Inspection:
             **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
         }
 
-    def top(self, count: int) -> list[dict[str, Any]]:
-        """The ``count`` weights that are largest in size, with slot and name (None when unknown)."""
-        table = self.restored.learner.weights
-        weights, slots = table[:, 0], set_slots(table)
-        sizes = -np.abs(weights[slots])
-        if len(slots) > count:
-            slots = slots[np.argpartition(sizes, count)[: count + 1]] if count else slots[:0]
-            sizes = -np.abs(weights[slots])
-        order = np.lexsort((slots, sizes))[:count]
-        strongest = slots[order].tolist()
-        return [{"weight": float(weights[slot]), "slot": slot, "name": self.names.get(slot)} for slot in strongest]
+    def top(self, count: int, by_class: bool = False) -> list[dict[str, Any]]:
+        """The ``count`` weights that are largest in size, with slot and name (None when unknown), and with the class
+        that they are of, if they are; ``by_class``: so many of every class, one class after the other.
+
+        Raises UsageError for ``by_class`` where weights are not of classes.
+        """
+        learner = self.restored.learner
+        weights, slots = learner.weights[:, 0], set_slots(learner.weights)
+        names, sets = list(learner.class_names), slots & np.uint32((1 << learner.layout[0]) - 1)
+        if not by_class:
+            return [self.entry(slot, names) for slot in slots[largest(weights[slots], slots, count)].tolist()]
+        if not names:
+            raise UsageError(BY_CLASS)
+        parts = (slots[sets == number] for number in range(len(names)))
+        return [
+            self.entry(slot, names) for own in parts for slot in own[largest(weights[own], own, count)].tolist()
+        ]
+
+    def entry(self, slot: int, classes: list[str]) -> dict[str, Any]:
+        learner = self.restored.learner
+        found = {"weight": float(learner.weights[slot, 0]), "slot": slot, "name": self.names.get(slot)}
+        number = slot & ((1 << learner.layout[0]) - 1)
+        if number >= len(classes):  # of no class
+            return found
+        name = found["name"] and found["name"].removesuffix(f"[{number}]")
+        return {**found, "name": name, "class": classes[number]}
+
+
+BY_CLASS = "--by-class goes with classes that have weights of their own: --oaa, --csoaa, --multilabel_oaa, --multiclass"
+
+
+def largest(weights: np.ndarray, slots: np.ndarray, count: int) -> np.ndarray:
+    """int64[count]: the places of the weights, float32[n], that are largest in size, of equal ones by slot."""
+    sizes, places = -np.abs(weights), np.arange(len(weights))
+    if len(places) > count:
+        places = np.argpartition(sizes, count)[: count + 1] if count else places[:0]
+    order: np.ndarray = places[np.lexsort((slots[places], sizes[places]))][:count]
+    return order
 
 
 def loss_name(config: Any) -> str:

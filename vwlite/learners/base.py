@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
@@ -58,6 +58,7 @@ class Learner:
     drops_pairs = False  # namespaces of dot products have no linear terms
     is_plain = False  # one weight a feature, which can be masked
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
+    class_names: Sequence[str] = ()  # whose weights a feature's slots are; none where these are of something else
     simple_labels = True  # labels are numbers to be summed
     shows_raw = True  # has raw predictions
     custom_output = False  # predictions are more than a number a row: ``lines`` writes them

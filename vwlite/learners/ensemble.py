@@ -44,6 +44,7 @@ class Ensemble(PerClass):
 
     supports_audit = is_sum = False
     SCALARS = SCALARS
+    class_names = ()  # every inner learner has a table of its own
     one_less: ClassVar[int] = 0  # the number of inner learners is that of the classes, less this
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,6 +178,11 @@ class PerClass(Gd):
         best = sorted(scores, key=lambda number: (not chosen[number], sign * scores[number]))[:classes]
         name = self.config.classes.display_name
         return [WeightedSum(number, name(number + first), scores[number]) for number in best]
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        first = 0 if self.config.kind == "multilabel_oaa" else int(self.get("first") != 0)
+        return [self.config.classes.display_name(number + first) for number in range(self.config.count)]
 
     def answer_of(self, results: Results, row: int) -> float | str:
         if self.config.kind == "multilabel_oaa":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,10 @@ class Tree(PerClass):
         """Of the contests on the way to the answer, in their order; each is won by the sign of its sum."""
         calls = self.trace_calls[: self.trace_size].tolist()
         return [WeightedSum(call // 2, f"contest {call // 2}", float(self.raw[0, call // 2])) for call in calls]
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        return ()  # weights are of contests
 
     def audited(self, batch: Batch, row: int) -> Iterable[int]:
         self.want_sums()

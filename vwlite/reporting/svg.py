@@ -14,6 +14,8 @@ WIDTH, HEIGHT = 560, 330
 LEFT, RIGHT, TOP, BOTTOM = 62, 16, 30, 46
 CHARACTER = 6.3  # width of one, more or less
 LEGEND = 18  # height of a line
+NAME, LINE = 42, 12  # of names beside bars: characters on a line, height of one more
+BREAKS = "*^= "  # behind which a name may be broken
 NUMBERS = count(1)  # of clips, whose names must differ within a page
 
 Point = tuple[float, float]
@@ -100,25 +102,43 @@ class Chart:
 
 
 def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> str:
-    """Bars to the right of 0, or to the left, one below the other with their names."""
-    names, largest = 180, max((abs(value) for _, value in values), default=0.0) or 1.0
-    middle, half = (names + WIDTH - 10) / 2, (WIDTH - 10 - names) / 2 - 58
-    total = TOP + height * len(values) + 10
+    """Bars to the right of 0, or to the left, one below the other with their names, which may take several lines."""
+    texts = [lines_of(name, NAME, 3) for name, _ in values]
+    names = max(80.0, 14 + 1.08 * CHARACTER * max((len(line) for lines in texts for line in lines), default=0))
+    sides = len({value < 0 for _, value in values}) or 1
+    largest = max((abs(value) for _, value in values), default=0.0) or 1.0
+    room = (WIDTH - 10 - names) / sides
+    middle = names + room * (sides == 2 or any(value < 0 for _, value in values))
+    total = TOP + sum(height + LINE * (len(lines) - 1) for lines in texts) + 10
     shape = {"viewBox": f"0 0 {WIDTH} {total}", "width": WIDTH, "height": total}
     root = element(None, "svg", xmlns="http://www.w3.org/2000/svg", role="img", **shape)
     element(root, "title", text=title)
     label(root, WIDTH / 2, 18, title, "middle", **{"class": "title"})
     element(root, "line", x1=middle, y1=TOP, x2=middle, y2=total - 6, **{"class": "axis"})
-    for place, (name, value) in enumerate(values):
-        top, width = TOP + height * place, half * abs(value) / largest
-        left = middle if value >= 0 else middle - width
-        colour = COLOURS[0] if value >= 0 else COLOURS[1]
+    top = TOP
+    for (name, value), lines in zip(values, texts, strict=True):
+        width = (room - 58) * abs(value) / largest
+        left, colour = (middle, COLOURS[0]) if value >= 0 else (middle - width, COLOURS[1])
         element(root, "rect", x=left, y=top + 3, width=width, height=height - 6, fill=colour)
-        whole = label(root, names - 6, top + height - 6, shortened(name, 27), "end")
-        element(whole, "title", text=name)
+        for number, line in enumerate(lines):
+            element(label(root, names - 6, top + height - 6 + LINE * number, line, "end"), "title", text=name)
         outside = middle + width + 5 if value >= 0 else middle - width - 5
         label(root, outside, top + height - 6, f"{value:.4g}", "start" if value >= 0 else "end")
+        top += height + LINE * (len(lines) - 1)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def lines_of(text: str, most: int, count: int) -> list[str]:
+    """A text on lines of ``most`` characters, ``count`` at most; its middle is left out where they do not hold it."""
+    whole = shortened(printable(text), most * count)
+    lines = []
+    while len(whole) > most:
+        cut = max((whole.rfind(mark, most // 2, most) + 1 for mark in BREAKS), default=0) or most
+        if len(lines) == count - 2:  # the last line takes the rest
+            cut = max(cut, len(whole) - most)
+        lines.append(whole[:cut])
+        whole = whole[cut:]
+    return [*lines, whole]
 
 
 def element(parent: ElementTree.Element | None, tag: str, text: str = "", **attributes: object) -> ElementTree.Element:

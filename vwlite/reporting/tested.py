@@ -49,5 +49,10 @@ def tested(config: RunConfig, model: Restored, path: str, bad_lines: BadLinesCon
 
 
 def strongest_of(path: str) -> list[tuple[str, float]]:
-    """The largest weights, by name, or by slot where the model holds no names."""
-    return [(one["name"] or f"slot {one['slot']}", one["weight"]) for one in inspect(path).top(STRONGEST)]
+    """The largest weights, by name, or by slot where the model holds no names; of classes with these behind it."""
+    return [(display_name(one), one["weight"]) for one in inspect(path).top(STRONGEST)]
+
+
+def display_name(weight: dict[str, Any]) -> str:
+    name = weight["name"] or f"slot {weight['slot']}"
+    return f"{name} ({weight['class']})" if "class" in weight else name

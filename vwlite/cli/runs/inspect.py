@@ -27,7 +27,7 @@ def run(arguments: dict[str, Any]) -> int:
         parts = factors_of(inspection, arguments["factors"])
         write_factors(parts, arguments["out"]) if arguments["out"] else write_tsv(parts, sys.stdout)
         return 0
-    header, top = inspection.header(), inspection.top(arguments["top"])
+    header, top = inspection.header(), inspection.top(arguments["top"], arguments["by_class"])
     for name in ("readable_model", "invert_hash"):
         if arguments[name]:
             write_model_text(arguments[name], inspection, name == "invert_hash")
@@ -63,9 +63,13 @@ def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
     width = max(map(len, facts))
     lines = [f"{name:<{width}}  {shown(value)}" for name, value in facts.items()]
     if top:
-        lines += ["", f"{'weight':>12} {'slot':>10}  name"]
-        rows = ((entry["weight"], entry["slot"], escaped(entry["name"] or "")) for entry in top)
-        lines += [f"{weight:12.6g} {slot:10d}  {name}".rstrip() for weight, slot, name in rows]
+        of_classes = any("class" in entry for entry in top)
+        classes = [f"  {escaped(entry.get('class', ''))}" if of_classes else "" for entry in top]
+        width = max(map(len, [*classes, "  class" if of_classes else ""]))
+        lines += ["", f"{'weight':>12} {'slot':>10}{'  class' if of_classes else '':<{width}}  name"]
+        for entry, one in zip(top, classes, strict=True):
+            name = escaped(entry["name"] or "")
+            lines.append(f"{entry['weight']:12.6g} {entry['slot']:10d}{one:<{width}}  {name}".rstrip())
     return "\n".join(lines)
 
 

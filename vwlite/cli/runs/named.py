@@ -14,7 +14,7 @@ UNNAMED = {"aso-tasks": "a model of tasks", "pca": "a model of principal compone
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
     *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit"),
-    *("readable_model", "invert_hash", "factors", "out", "most"),
+    *("readable_model", "invert_hash", "factors", "out", "most", "by_class"),
     *("dot_unseen", "min_updates"),
 )
 

@@ -75,7 +75,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse()
+    refuse(taken=("by_class",))  # so it always is
     model = model_file.load(arguments["model"])
     header, strongest = facts(model), top(model, arguments["top"])
     if arguments["json_path"] != "-":
