@@ -279,7 +279,8 @@ def test_groups_of_lines_are_text(serve, model):
     train(model, b"1:1 |w x\n2:0 |w y\n\n", loss_function="squared", csoaa_ldf="multiline")
     server = serve()
     assert ask(server, body=b"1 |w x\n2 |w y\n\n")[1].count(b"\n") == 3
-    assert asked(server, {"lines": ["1 |w x"]}) == (400, "a model of groups of lines answers to text only\n")
+    status, said = asked(server, {"lines": ["1 |w x"]})
+    assert (status, json.loads(said)) == (400, {"error": "a model of groups of lines answers to text only"})
 
 
 def test_requests_that_have_begun_are_answered_at_the_end(serve):
@@ -315,3 +316,69 @@ def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):
 def test_a_model_of_text_has_no_columns(serve):
     status, said = ask(serve(), body=b"a,b\n1,2\n", kind="text/csv")
     assert status == 400 and b"not from a table" in said
+
+
+@pytest.fixture
+def of_table(tmp_path, serve, model):
+    """A server of a model of a CSV with city, age and a column that may be missing."""
+    table = tmp_path / "table.csv"
+    table.write_text("click,city,age,zip\n1,oslo,.5,7\n-1,rome,2,8\n1,oslo,1,9\n")
+    vwlite.train(table, columns="label=click user=city,age,zip:text?", kind="csv").save(model)
+    return serve()
+
+
+def test_rows_that_lack_columns_are_told(of_table):
+    whole = {"city": "oslo", "age": 0.5, "zip": "7"}
+    first = asked(of_table, {"rows": [whole, {**whole, "more": 1}]})[1]
+    assert set(first) == {"predictions"}
+    for lacking in ({"city": "oslo", "zip": "7"}, {"city": "oslo", "age": None}):
+        status, found = asked(of_table, {"rows": [whole, lacking]})
+        assert status == 200 and len(found["predictions"]) == 2
+        assert found.get("warnings", []) == (
+            [] if "age" in lacking else ["no column 'age' in rows[1]: predicted without it"]
+        )
+    rows = [{"city": "oslo", "aeg": 1}] * 5
+    assert asked(of_table, {"rows": rows})[1]["warnings"] == [
+        "no column 'age' in rows[0], rows[1], rows[2] and 2 more: predicted without it (is it 'aeg'?)"
+    ]
+
+
+def test_rows_without_any_known_column_are_refused(of_table):
+    why = "rows[1] has no column that the model knows: it has town, zap; the model has learned city, age, zip"
+    status, said = asked(of_table, {"rows": [{"city": "oslo", "age": 1}, {"town": "oslo", "zap": 1}]})
+    assert status == 400 and json.loads(said) == {"error": why}
+    assert asked(of_table, {"rows": [{}]})[0] == 400
+    lines = b'{"city": "oslo", "age": 1}\n{"town": "oslo", "zap": 1}\n'
+    status, said = ask(of_table, body=lines, kind="application/x-ndjson")
+    assert (status, said.decode()) == (400, why.replace("rows[1]", "line 2") + "\n")
+    assert ask(of_table, body=lines[:27] + b"{odd\n", kind="application/x-ndjson")[1].split()[1] == b"nan"
+
+
+def header_of(server, body, kind):
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    connection.request("POST", "/predict", body, {"Content-Type": kind})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, answer.getheader("X-Warning")
+
+
+def test_warnings_of_text_stand_in_a_header(of_table):
+    assert header_of(of_table, b'{"city": "oslo", "age": 1}\n', "application/x-ndjson") == (200, None)
+    assert header_of(of_table, '{"city": "oslo", "åge": 1}\n'.encode(), "application/x-ndjson") == (
+        200, "no column 'age' in line 1: predicted without it (is it '\\xe5ge'?)"
+    )  # fmt: skip
+    assert header_of(of_table, b"city,age\noslo,1\n", "text/csv") == (200, None)
+    assert header_of(of_table, b"city,aeg\noslo,1\n", "text/csv")[0] == 400
+
+
+def test_features_that_the_model_does_not_know_are_told(serve):
+    server = serve()
+    warned = "changed a prediction: it is that of a row without features"
+    (said,) = asked(server, {"lines": ["|v q", "|v z"]})[1]["warnings"]
+    assert said.startswith(f"no feature of the data {warned}")
+    assert "warnings" not in asked(server, {"lines": ["|w x", "|v z"]})[1]  # as one may not know all users
+    (said,) = asked(server, {"rows": [{"w": {"x": 1}}, {"v": {"x": 1}}]})[1]["warnings"]
+    assert said.startswith(f"no feature of rows[1] {warned}")
+    assert header_of(server, b"|v q\n", "text/plain")[1].startswith("no feature of the data")
+    assert header_of(server, LINES, "text/plain")[1] is None

@@ -11,11 +11,13 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from vwlite.errors import VwliteError
+from vwlite.escapes import escaped
 from vwlite.version import __version__
 
 IDLE = 5.0  # seconds that a connection without a request is kept
 LINGER = 1.0
 MIB = 1 << 20
+JSON = "application/json"
 PATHS = {"/predict": "POST", "/health": "GET"}
 KINDS = {  # of tables, by media type; all other text is in the format of the model's data
     "text/csv": "csv",
@@ -85,7 +87,10 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as error:
             status, why = error.args
             self.close_connection = True  # what the client still sends is not read
-            self.answer(status, f"{why}\n".encode(), "text/plain; charset=utf-8")
+            if self.headers.get_content_type() == JSON:
+                self.answer(status, json.dumps({"error": why}).encode() + b"\n", JSON)
+            else:
+                self.answer(status, f"{why}\n".encode(), "text/plain; charset=utf-8")
             self.linger()
 
     def linger(self) -> None:
@@ -106,11 +111,13 @@ class Handler(BaseHTTPRequestHandler):
         served = self.server.source.current
         try:
             media_type = self.headers.get_content_type()
-            if media_type != "application/json":
-                self.answer(200, served.text(body, KINDS.get(media_type)), "text/plain; charset=utf-8")
+            if media_type != JSON:
+                content, warnings = served.text(body, KINDS.get(media_type))
+                self.answer(200, content, "text/plain; charset=utf-8", warnings)
             else:
-                objects = served.json(data_of(body)).splitlines()
-                self.answer(200, b'{"predictions": [%s]}\n' % b", ".join(objects), "application/json")
+                content, warnings = served.json(data_of(body))
+                told = b', "warnings": %s' % json.dumps(warnings).encode() if warnings else b""
+                self.answer(200, b'{"predictions": [%s]%s}\n' % (b", ".join(content.splitlines()), told), JSON)
         except VwliteError as error:
             raise Refused(400, str(error)) from error
 
@@ -141,13 +148,15 @@ class Handler(BaseHTTPRequestHandler):
             "refused": server.refused,
             "seconds": round(time.monotonic() - server.began, 3),
         }
-        self.answer(200, json.dumps(facts).encode() + b"\n", "application/json")
+        self.answer(200, json.dumps(facts).encode() + b"\n", JSON)
 
-    def answer(self, status: int, content: bytes, kind: str) -> None:
+    def answer(self, status: int, content: bytes, kind: str, warnings: list[str] | None = None) -> None:
         self.server.count()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
+        for warning in warnings or ():
+            self.send_header("X-Warning", escaped(warning).encode("ascii", "backslashreplace").decode())
         if self.close_connection or self.server.crowded:
             self.send_header("Connection", "close")
             self.close_connection = True

@@ -9,19 +9,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from vwlite.api.data_source import inputs_of
 from vwlite.api.json_predictions import JsonPredictions
 from vwlite.api.memory_run import TestRun
+from vwlite.data.columns import read_columns
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.table_formats import COLUMNAR, TABLES
 from vwlite.errors import Diverged, UsageError, VwliteError
+from vwlite.features.feature_plan import text_format
 from vwlite.learners.base import Learner
+from vwlite.serving.row_check import RowCheck, Unchanged
 from vwlite.training.config import RunConfig
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.predictions import Predictions
 from vwlite.training.start import start
+from vwlite.training.unmoved_predictions import without_features
 
 Version = tuple[int, int, int]
 ALL = BadLinesConfig(max_ratio=1.0)  # a malformed line has an answer as well
@@ -38,6 +42,13 @@ class Kept(PredictionWriter):
         return self.data
 
 
+class Answer(NamedTuple):
+    """``content``, and what is to be told of the request."""
+
+    content: bytes
+    warnings: list[str]
+
+
 class Served:
     """A model in memory that predicts; one thread at a time, others wait."""
 
@@ -49,45 +60,79 @@ class Served:
         input = config.input.like(self.model.header, ())
         self.config = replace(config, input=replace(input, kind="jsonl") if input.kind in COLUMNAR else input)
         self.lock = threading.Lock()
+        self.check = RowCheck(read_columns(self.config.input.columns if self.of_table else "ignore=*"))
+        self.learned = bool(self.model.counters.get("example_number")) and self.model.learner.simple_labels
+        self.without: float | None = None  # features, the prediction
 
     @property
     def of_table(self) -> bool:
         """Whether the model's data had columns."""
         return self.config.input.kind in TABLES
 
-    def text(self, lines: bytes, kind: str | None = None) -> bytes:
+    def text(self, lines: bytes, kind: str | None = None) -> Answer:
         """What ``vwlite predict`` writes for these lines, in the format ``kind`` or that of the model's data.
 
-        Raises UsageError for a table where the model's data had no columns.
+        Raises UsageError for a table where the model's data had no columns, and for a row that has none of these.
         """
         if kind and not self.of_table:
             raise UsageError("the model learned from lines, not from a table: send lines as text/plain")
-        return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind)
+        warnings = []
+        if self.of_table and (kind or self.config.input.kind) == "jsonl":
+            warnings = self.check.warnings(map(object_of, lines.splitlines()), "line {}", 1)
+        return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind, warnings)
 
-    def json(self, data: Any) -> bytes:
-        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts. Raises as ``inputs_of``.
+    def json(self, data: Any) -> Answer:
+        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts. Raises as ``inputs_of``, and
+        UsageError for a row that has none of the columns of the model's table.
 
         Rows are read as lines of JSON where the model's data were a table.
         """
         if self.model.learner.multiline:
             raise UsageError("a model of groups of lines answers to text only")
-        kind = None
-        if self.of_table and not isinstance(data, bytes):
+        kind, warnings, each = None, list[str](), not isinstance(data, bytes)
+        if self.of_table and each:
+            warnings = self.check.warnings(data)
             data, kind = b"".join(json.dumps(row).encode() + b"\n" for row in data), "jsonl"
-        return self.run(data, lambda writer, learner: JsonPredictions(writer, learner, "prediction", raw=False), kind)
+
+        def listener(writer: PredictionWriter, learner: Learner) -> Predictions:
+            return JsonPredictions(writer, learner, "prediction", raw=False)
+
+        return self.run(data, listener, kind, warnings, each)
 
     def run(
-        self, data: Any, listener: Callable[[PredictionWriter, Learner], Predictions], kind: str | None = None
-    ) -> bytes:
+        self,
+        data: Any,
+        listener: Callable[[PredictionWriter, Learner], Predictions],
+        kind: str | None,
+        warnings: list[str],
+        each: bool = False,
+    ) -> Answer:
         writer, config = Kept(), self.config
         if kind:
             config = replace(config, input=replace(config.input, kind=kind))
         with self.lock:
             learner = self.model.learner.tester()
             with suppress(Diverged):  # the answers show which ones are no numbers
-                inputs, listeners = inputs_of(data, {}), [listener(writer, learner)]
-                TestRun(config, learner, self.model, inputs, ALL, listeners).run()
-        return writer.data.getvalue()
+                watching = self.watching(each=each)
+                listeners = [listener(writer, learner), *watching]
+                TestRun(config, learner, self.model, inputs_of(data, {}), ALL, listeners).run()
+        more = [warning for one in watching for warning in one.warnings()]
+        return Answer(writer.data.getvalue(), [*warnings, *more])
+
+    def watching(self, each: bool) -> list[Unchanged]:
+        """What tells of rows that the model knows nothing of; ``each`` as it takes it."""
+        if self.learned and self.without is None:
+            learner, format = self.model.learner.tester(), text_format(self.model.features, skip_malformed=True)
+            self.without = without_features(learner, self.model.plan, format)
+        return [] if self.without is None else [Unchanged(self.without, each)]
+
+
+def object_of(line: bytes) -> dict[str, Any] | None:
+    """A line of JSON; None where it is empty or no object: it is predicted as a malformed line."""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(line)
+        return found if isinstance(found, dict) else None
+    return None
 
 
 class ModelSource:
