@@ -336,3 +336,23 @@ def test_a_signal_ends_all_trials(number, write, tmp_path, cli_env):
     assert (process.returncode, out) == (128 + number, b"")
     assert said.strip() == (b"vwlite: interrupted" if number == signal.SIGINT else b"vwlite: terminated")
     assert list(tmp_path.glob("tmp/vwlite-tune-*")) == []
+
+
+def test_tables_are_read_as_by_train(vwlite, write):
+    rows = [f"{1 if n % 3 else -1},x{n % 3},{n}\n" for n in range(60)]
+    write("d.csv", "y,a,n\n" + "".join(rows))
+    write("held.jsonl", "".join(f'{{"y": {1 if n % 3 else -1}, "a": "x{n % 3}", "n": {n}}}\n' for n in range(9)))
+    search = ["--test", "held.jsonl", "--vary", "l 0.1|1", "--trials", "2", "--passes", "1", "--quiet", "--jobs", "1"]
+    columns = "label=y s=a,n:number"
+    found = vwlite("tune", "d.csv", *search, "--columns", columns, "--metric", "accuracy", "-f", "best").stdout
+    words = shlex.split(found)
+    assert words[:5] == ["vwlite", "train", "d.csv", "--columns", columns]
+    handed = vwlite("tune", "d.csv", *search, "--with", f"--columns '{columns}'", "--metric", "accuracy").stdout
+    assert found.replace(" -f best", "") == handed.replace(" -f model", "")
+    vwlite(*words[1:], "--quiet")
+    assert "accuracy" in vwlite("evaluate", "-i", "best", "held.jsonl", "--metric", "accuracy").stdout
+    write("d", "y,a,n\n" + "".join(rows))
+    typed = ["--format", "csv", "--columns", columns]
+    assert "--format csv" in vwlite("tune", "d", *search, *typed).stdout
+    said = vwlite("tune", "d", *search, *typed, "--with", "--format csv", status=2).stderr
+    assert "--format is there twice: drop it from --with" in said

@@ -1,6 +1,8 @@
 """Which options of ``vwlite train`` ``vwlite tune`` hands on: none that names a file, and none of its own."""
 
 import shlex
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -11,12 +13,14 @@ from vwlite.cli.root import plain
 from vwlite.cli.train import command as train
 from vwlite.errors import UsageError
 
+OF_DATA = {"kind": "--format", "columns": "--columns"}
 OURS = ("passes", "cache")  # names of parameters, beside those that name files
 
 
-def read_fixed(text: str) -> list[str]:
-    """The options every trial has, read as ``vwlite train`` reads them. Raises UsageError for those that are not to be
-    handed on.
+def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({})) -> list[str]:
+    """The options every trial has, read as ``vwlite train`` reads them; ``beside``: those typed of ``OF_DATA``.
+
+    Raises UsageError for those that are not to be handed on, or are typed twice.
     """
     try:
         words = shlex.split(text)
@@ -30,7 +34,9 @@ def read_fixed(text: str) -> list[str]:
         raise UsageError(f"--with: {files[0]} is no option: name data as FILE of tune")
     for param in order:
         check(param, "--with", param.opts[0], "hand on")
-    return words
+        if param.name in beside:
+            raise UsageError(f"{param.opts[0]} is there twice: drop it from --with")
+    return [*words, *(word for name, value in beside.items() for word in (OF_DATA[name], value))]
 
 
 def context() -> click.Context:

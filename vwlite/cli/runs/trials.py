@@ -20,7 +20,7 @@ from vwlite.cli.files import guard
 from vwlite.cli.root import cli, sentence_of
 from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.train import command as train_command
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig, kind_by_name
 from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_report import finite
 from vwlite.evaluation.tuning import Outcome, Trial
@@ -93,7 +93,7 @@ class TrialRunner:
 
     def score_of(self, path: str) -> Any:
         self.halt.check()
-        input = InputConfig(tuple(self.tests), threads=available_cores())
+        input = InputConfig(tuple(self.tests), kind_by_name(self.tests), threads=available_cores())
         run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
         config, model = start(run, path, to_measure(path))
         config = build.read_alike(config, model)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from vwlite.api import configs
+from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.handed import check_varied, read_fixed
+from vwlite.cli.runs.handed import OF_DATA, check_varied, read_fixed
 from vwlite.cli.runs.trials import TrialRunner
 from vwlite.data.blocks import check_inputs
 from vwlite.errors import UsageError
@@ -30,7 +31,7 @@ def run(arguments: dict[str, Any]) -> int:
     files = list(arguments["files"])
     if not files or "-" in files or "-" in config.tests:
         raise UsageError("tune reads its data many times: name files, not standard input")
-    fixed = read_fixed(config.fixed)
+    fixed = read_fixed(config.fixed, {name: value for name, value in build.typed().items() if name in OF_DATA})
     points, count = points_of(config)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
