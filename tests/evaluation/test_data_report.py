@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.hash_set import insert
 
-from vwlite.evaluation import data_report
-from vwlite.evaluation.data_report import HashSet
+from vwlite.data.hash_set import HashSet
 
 HASHES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, 2**32 - 1)), max_size=200)
 
@@ -22,7 +21,7 @@ def test_as_a_set_does(batches):
     assert set(distinct.hashes().tolist()) == known - {0}
     slots = [hash & (2**18 - 1) for hash in known]
     shared = sum(slots.count(slot) > 1 for slot in slots)
-    assert distinct.shared()[18] == pytest.approx(shared / max(len(known), 1))
+    assert distinct.shared([18])[18] == pytest.approx(shared / max(len(known), 1))
 
 
 def test_the_table_grows():
@@ -34,9 +33,8 @@ def test_the_table_grows():
     assert (np.sort(distinct.hashes()) == hashes).all()
 
 
-def test_from_some_number_on_only_at_least_so_many_are_known(monkeypatch):
-    monkeypatch.setattr(data_report, "MAX_DISTINCT_FEATURES", 1000)
-    distinct = HashSet()
+def test_from_some_number_on_only_at_least_so_many_are_known():
+    distinct = HashSet(1000)
     distinct.add(np.arange(1, 200_000, dtype=np.uint32))
     assert distinct.full and 1000 <= len(distinct) < 200_000
 

@@ -22,7 +22,7 @@ from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.label_order import LabelOrder
+from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table
@@ -64,7 +64,7 @@ class Ensemble(PerClass):
         self.hidden_labels: np.ndarray | None = None
         self.wants_scores = False
         if config.kind == "multilabel_oaa":
-            self.label_order = LabelOrder(config.count, config.label_order)
+            self.label_order = DecisionOrder(config.count, config.label_order)
         self.arrays: Mapping[str, Any] = {}
         self.inner = Results()
         first = config.classes.first

@@ -14,8 +14,8 @@ from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFuncti
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.per_class import KINDS, SET_LOSSES, PerClassConfig
+from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
-from vwlite.learners.label_order import LabelOrder
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.learners.vw_random import permutation
 from vwlite.storage.array_check import matrix
@@ -54,7 +54,7 @@ class PerClass(Gd):
     native = kernel
     kernel_config = PerClassKernelConfig
     simple_labels = False
-    label_order = LabelOrder(0, "given")  # of sets of labels
+    label_order = DecisionOrder(0, "given")  # of sets of labels
 
     def __init__(
         self, config: PerClassConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -72,7 +72,7 @@ class PerClass(Gd):
         if config.oaa_subsample:
             self.order = permutation(config.random_seed, config.count)
         if config.kind == "multilabel_oaa":
-            self.label_order = LabelOrder(config.count, config.label_order)
+            self.label_order = DecisionOrder(config.count, config.label_order)
             self.order = self.label_order.labels
         self.log_loss = np.zeros((2, 2))  # sum and weight (rows) of rows not held out, and held out, with probabilities
 

@@ -24,8 +24,8 @@ Counts = dict[str, Double | Literal["inf", "-inf"] | None]  # of ``vwlite.traini
 Kind = Literal["vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"]
 
 
-class LabelOrder(TypedDict):
-    """See ``vwlite.learners.label_order``."""
+class DecisionOrder(TypedDict):
+    """See ``vwlite.learners.decision_order``."""
 
     rows: Natural
     counts: list[Natural]
@@ -38,7 +38,7 @@ class Node(TypedDict):
     scalars: dict[str, Number]
     start_time: NotRequired[Double]
     norms: NotRequired[list]
-    label_order: NotRequired[LabelOrder]
+    label_order: NotRequired[DecisionOrder]
     chance: NotRequired[Annotated[int, Between(0, 2**64 - 1)]]
 
 

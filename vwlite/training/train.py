@@ -20,6 +20,7 @@ from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
+from vwlite.training.shared_slots import SharedSlots
 from vwlite.training.sorted_labels import SortedLabels
 from vwlite.training.start import begin_learner
 from vwlite.training.support_vectors import support_of
@@ -135,6 +136,7 @@ class Training:
         config, learner, counters, display = self.config, self.learner, self.counters, self.display
         inputs = self.source.inputs
         wanted, columns = config.learning and self.fresh, inputs.config.columns
+        has_pairs = config.learning and config.features.dotproduct and not config.vw_compat
         listeners: list[Listener | None] = [
             Header(config, self.source, display),
             self.names,
@@ -142,6 +144,7 @@ class Training:
             self.table,
             *predictions,
             SortedLabels(config, display) if SortedLabels.concerns(config) else None,
+            SharedSlots(learner, display) if has_pairs else None,
             MalformedLineCheck(self.policy),
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             ThetaCheck(self.plan.theta),

@@ -46,7 +46,9 @@ class DyadicConfig(LearnerConfig):
         settled=True,
     )
     learning_rate: float | None = again(GdConfig, "learning_rate", None, shown=by_loss(0))
-    decay_learning_rate: float = again(GdConfig, "decay_learning_rate", 0.75)
+    decay_learning_rate: float = again(
+        GdConfig, "decay_learning_rate", 0.75, shown="0.75, at which nothing is learned after some 20 passes"
+    )
     power_t: float = again(GdConfig, "power_t", 0.0, low=0)
     initial_t: float = again(GdConfig, "initial_t", 1.0)
     first_pass_t: float = option(

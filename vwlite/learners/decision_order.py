@@ -16,7 +16,7 @@ from vwlite.learners.configs.per_class import LABEL_ORDERS
 from vwlite.learners.row_results import Results
 
 
-class LabelOrder:
+class DecisionOrder:
     """``labels`` uint32[labels] in order; ``counts`` int64[labels] of the ``rows`` learned so far."""
 
     def __init__(self, count: int, order: str) -> None:
