@@ -1,6 +1,7 @@
 """The terms of one example for Python (audits, feature names, tests), and whether the slots of a batch are in the caches."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, uint32_t
 
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows, make_groups
@@ -75,6 +76,35 @@ def group_of_row(batch, plan, size_t row, int number):
         )
     finally:
         close_scratch(&scratch)
+
+
+def group_sizes(batch, plan, const int32_t[::1] numbers, uint32_t[:, ::1] sizes):
+    """Fill ``sizes``, uint32[rows, numbers], with the numbers of features of these groups, as ``group_of_row`` has them.
+
+    Raises IndexError, MemoryError.
+    """
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Scratch scratch
+    cdef size_t row, i, count = numbers.shape[0]
+    cdef int status = OK, group
+    if <size_t>sizes.shape[0] != rows.size or <size_t>sizes.shape[1] != count:
+        raise IndexError("a size for every row and number")
+    for i in range(count):
+        if not 0 <= numbers[i] < LETTERS + MAX_NAMES:
+            raise IndexError(numbers[i])
+    open_scratch(&scratch)
+    with nogil:
+        for row in range(rows.size):
+            status = make_groups(&rows, row, &native_plan, &scratch)
+            if status != OK:
+                break
+            for i in range(count):
+                group = scratch.where[numbers[i]]
+                sizes[row, i] = scratch.group[group].size if group >= 0 else 0
+    close_scratch(&scratch)
+    if status != OK:
+        raise MemoryError("the example's n-grams need more memory than there is")
 
 
 def slots_in_cache(batch, plan, size_t begin, size_t end):

@@ -37,7 +37,7 @@ class BadLines:
     line on and at the end. With ``fail_fast`` the first malformed line ends the run. With ``to_the_end`` too large a
     share only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels
     are not checked. With ``advises`` the error of a run that met names where it learns numbers has the options for
-    them. ``watch`` is shown every part before it is examined.
+    them. ``watch`` is shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch.
     """
 
     def __init__(
@@ -51,17 +51,19 @@ class BadLines:
         advises: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
         watch: Callable[[Parsed], None] | None = None,
+        faults: Callable[[Batch], dict[int, str]] | None = None,
     ) -> None:
         self.labels, self.class_weights, self.watch = labels, class_weights, watch
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
-        self.advises = advises
+        self.advises, self.faults = advises, faults
         self.keep: BinaryIO | None = None
         self.begin()
 
     def begin(self) -> None:
         """Count from 0."""
+        self.wrong: dict[int, str] = {}  # by row of the batch at work: what is wrong with it
         self.warned = False
         self.lines = self.bad = 0
         self.first = ""  # what is wrong with the first malformed line, and where
@@ -88,30 +90,36 @@ class BadLines:
         batch.gaps = tuple(issue.row for issue in part.issues) if part.gaps is None else part.gaps
         batch.path, batch.first_line = part.block.path, part.first_line
         batch = self.relabel(batch)
-        if wrong := getattr(self.labels, "malformed", {}):
+        if wrong := self.wrong:
             self.leave_out(batch, wrong, "" if part.block.layout else ":1")
+            batch.gaps = tuple(sorted((*batch.gaps, *wrong)))
         return batch
 
     def first_cached(self, batch: Batch) -> Batch:
         """As ``relabel``, of a batch from a cache in the first pass: lines whose labels are wrong are counted there."""
         batch = self.relabel(batch)
-        for row, sentence in getattr(self.labels, "malformed", {}).items():
+        for row, sentence in self.wrong.items():
             self.report(f"{batch.location(row)}: {sentence}", b"")
         return batch
 
     def relabel(self, batch: Batch) -> Batch:
         """The batch with its labels checked and weighted. A tag is never a command, as it is in vw.
 
-        Rows whose labels are wrong become blank ones.
+        Rows whose labels are wrong, and other faulty ones, become blank and are in ``wrong``.
         """
         if batch.any_flags & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
         batch.weigh(self.class_weights)
         if self.labels:
             batch.label = self.labels.check(batch)
-            if wrong := getattr(self.labels, "malformed", {}):
-                batch.flags = np.array(batch.flags)
-                batch.flags[list(wrong)] |= BLANK
+        self.wrong = dict(getattr(self.labels, "malformed", {}))
+        if self.faults:
+            self.wrong = {**self.faults(batch), **self.wrong}
+        if self.wrong:
+            rows = list(self.wrong)
+            batch.flags, batch.label = np.array(batch.flags), np.array(batch.label)
+            batch.flags[rows] |= BLANK
+            batch.label[rows] = np.nan
         return batch
 
     def recall(self, lines: int, bad: int) -> None:

@@ -9,6 +9,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.paired_sides import PairedSides
 from vwlite.learners.base import Learner
 from vwlite.learners.label_check import LabelCheck
 from vwlite.training.config import RunConfig
@@ -41,7 +42,7 @@ class LearningParts:
         """``model``: what the run goes on from. Messages go to ``display``."""
         self.learner, self.plan = learner, plan
         say = None if config.output.quiet else display.message
-        self.policy = malformed_line_policy(config, learner, model, bad_lines, say)
+        self.policy = malformed_line_policy(config, learner, model, bad_lines, say, plan=plan)
         self.counters = Counters(config.output.progress, learner.simple_labels)
         self.names = names = names_of(config, learner, plan, model)
         kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
@@ -57,8 +58,12 @@ def malformed_line_policy(
     *,
     check_labels: bool = True,
     to_the_end: bool = False,
+    plan: Plan | None = None,
 ) -> BadLines:
-    """``check_labels`` is false where labels do not matter; ``say`` and ``to_the_end`` are those of ``BadLines``."""
+    """``check_labels`` is false where labels do not matter; ``say`` and ``to_the_end`` are those of ``BadLines``.
+
+    ``plan``: that of a run without a ``model``.
+    """
     labels: LabelCheck | ClassLabels | None = None
     if check_labels and learner.simple_labels:
         levels = getattr(config.learner, "levels", ())
@@ -73,7 +78,14 @@ def malformed_line_policy(
         to_the_end=to_the_end,
         advises=model is None,
         class_weights=config.input.class_weights,
+        faults=PairedSides(plan or model.plan).faults if pairs_by_position(config) else None,
     )
+
+
+def pairs_by_position(config: RunConfig) -> bool:
+    """Whether lines are malformed whose sides of a dot product differ in length."""
+    learner = getattr(config.learner, "base", None) or config.learner
+    return bool(config.features.dotproduct) and getattr(learner, "rank", 1) == 0 and not config.vw_compat
 
 
 def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) -> list[Listener]:
