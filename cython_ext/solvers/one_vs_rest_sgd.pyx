@@ -113,7 +113,7 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
 
     ``targets.positive``: a CSR matrix whose row i lists the problems for which row i is positive, ascending. ``rates``:
     ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the learning rates of the
-    bias and of v, which are not regularised. ``scratch`` is float32[2, m]. The rate of step t is eta_0 / (1 + 2 lambda eta_0
+    bias and of v, which are not regularised, and ``scale``, by which w must be multiplied before. ``scratch`` is float32[2, m]. The rate of step t is eta_0 / (1 + 2 lambda eta_0
     t). Returns the number of steps so far, and the factor by which the problems' w must still be multiplied. The pass ends
     early when a signal sets ``weights.stop``.
     """
@@ -130,13 +130,13 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
     cdef const uint8_t[::1] stop = weights.stop
     cdef const volatile uint8_t *stopped = &stop[0]
     cdef int loss = rates.loss
-    cdef double penalty = rates.penalty, initial_learning_rate = rates.start, scale = 1.0, rate
+    cdef double penalty = rates.penalty, initial_learning_rate = rates.start, scale = rates.scale, rate
     cdef float bias_rate = rates.bias, shared_rate = rates.shared, factor
     cdef Py_ssize_t stride = w.shape[1], m = last - first, i, j, k, row, begin, count
     cdef float *score
     cdef float *sign
     if m <= 0 or w.shape[0] == 0:
-        return step, 1.0
+        return step, scale
     if first < 0 or last > stride or scratch.shape[1] < last or v.shape[1] != stride or extra.shape[1] != v.shape[0]:
         raise ValueError("the problems do not fit the weights")
     score, sign = &scratch[0, first], &scratch[1, first]

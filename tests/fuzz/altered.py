@@ -47,7 +47,12 @@ COMMANDS = (
     "vw -d text -i model -t -p out.txt",
     "vw -d text -i model -t --invert_hash out.txt --quiet",
 )
-OF_THETA = ("aso inspect model", "aso train text --theta model -f out --quiet", "inspect model")
+OF_THETA = (
+    "aso inspect model",
+    "aso train text --theta model -f out --quiet",
+    "inspect model",
+    "aso learn text -i model -f out --keep-weights --quiet",
+)
 OF_NAMED = (*COMMANDS[0:11:2], "vw -d text -i model -t")
 OF_COMPONENTS = (
     "project -i model text --quiet",

@@ -11,11 +11,12 @@ from vwlite.features import theta_file
 from vwlite.features.config import FeatureConfig
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.features.theta_map import FeatureMap
-from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso import model_file, online_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, TargetConfig, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.online import begun
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagged_text import tagged
 from vwlite.solvers.aso.tagger import tagger_of, train_sequences
@@ -129,6 +130,11 @@ def models(folder: str) -> Iterator[bytes]:
     corpus = Corpus(reading()).read([str(text)])
     path = theta_in(folder)
     yield Path(path).read_bytes()
+    config = LearnConfig((read_aux("freq-k:2"),), dim=2, least=1)
+    stream = begun(config, 50, Corpus(reading()).read([str(text)]), lambda line: None)
+    learned, options = stream.theta(lambda line: None), {"aux": ["freq-k:2"], "dim": ["2"], "least": 1}
+    theta_file.save_theta(str(made), learned, stream.facts(learned), more=online_file.content(stream, options))
+    yield made.read_bytes()
     theta, mapped = theta_file.load_theta(path)[0], FeatureMap.read(path, ApplyConfig())
     fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped), len).save(str(made))
     yield made.read_bytes()

@@ -18,6 +18,7 @@ from vwlite.solvers.aso.config import (
     TasksConfig,
     ThresholdConfig,
 )
+from vwlite.solvers.aso.online_config import OnlineConfig
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.storage.output_checks import LOCK
 
@@ -59,6 +60,7 @@ ABOUT_PROBLEMS = options.family(
 @options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
 @options.options_in(LearnConfig)
 @options.options_in(SolverConfig)
+@options.options_in(OnlineConfig)
 @options.usual_memory_option
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
@@ -72,6 +74,8 @@ def learn(**arguments: Any) -> int:
     vwlite aso learn unlabeled.vw --aux freq -f theta
     vwlite aso learn unlabeled.vw --labeled labeled.vw --aux freq --aux top-k:2 -f theta
     vwlite aso learn words.vw --aux mask:left --aux mask:word --dim 50 -f theta
+    zcat days/*.gz | vwlite aso learn --online --keep-weights --aux freq-k:10 -f theta
+    vwlite aso learn today.vw -i theta -f theta --keep-weights
 
     freq[:NS] splits the features into two halves at random and predicts from one which of the other is the most
     frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the features of the first namespace from all
@@ -83,6 +87,10 @@ def learn(**arguments: Any) -> int:
     the range of its score, range:K[:NS] the same in K ranges of as many examples each. labels takes the problems that
     the examples' labels list: 3,17,204. Kinds may be combined. NS=REGEX is of whole names.
     """
+    if arguments["online"] or arguments["initial"]:
+        from vwlite.cli.runs.aso_online import run_online
+
+        return run_online(arguments)
     from vwlite.cli.runs.aso import run_learn
 
     return run_learn(arguments)

@@ -54,15 +54,26 @@ def theta_from(header: dict[str, Any], arrays: dict[str, Any]) -> Theta:
 
 
 def save_theta(
-    path: str, theta: Theta, facts: dict[str, Any], open_output: OpenOutput = atomic_output
+    path: str,
+    theta: Theta,
+    facts: dict[str, Any],
+    open_output: OpenOutput = atomic_output,
+    more: tuple[dict[str, Any], dict[str, np.ndarray]] = ({}, {}),
 ) -> None:
+    """``more``: what else the header holds, and other arrays."""
     header, arrays = theta_parts(theta)
-    model_file.save(path, {"learner": THETA, "aso": facts, **header}, arrays, open_output=open_output)
+    header = {"learner": THETA, "aso": facts, **header, **more[0]}
+    model_file.save(path, header, {**arrays, **more[1]}, open_output=open_output)
 
 
 def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
     """Theta and the facts of its learning. Raises ModelError."""
-    header, arrays = opened(path, THETA, "made by vwlite aso learn")
+    header = model_file.read_header(path)
+    stream = header.get("stream")
+    want = None
+    if isinstance(stream, dict):  # whose weights are not wanted
+        want = [name for name in THETA_ARRAYS if name != IDF or stream.get("idf")]
+    header, arrays = opened(path, THETA, "made by vwlite aso learn", want)
     try:
         require(header["aso"], dict, "aso")
         return theta_from(header, arrays), header["aso"]
@@ -72,9 +83,12 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
         raise ModelError(f"{path} is no Theta of this version ({error})") from error
 
 
-def opened(path: str, kind: str, needed: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def opened(
+    path: str, kind: str, needed: str, want: list[str] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and arrays, all or those of ``want``, of a model of the learner ``kind``. Raises ModelError."""
     found = model_file.learner_name_of(path)
     if found != kind:
         raise ModelError(f"{path} holds a model of learner {found}; this takes one {needed}")
-    loaded = model_file.load(path)
+    loaded = model_file.load(path, want=want)
     return loaded.header, loaded.arrays

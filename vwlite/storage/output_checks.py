@@ -12,7 +12,7 @@ from vwlite.storage.urls import local_path
 
 # Suffixes of files whose name is derived from that of another.
 LOCK, CHECKPOINT, BEST, LEDGER, CACHE = ".lock", ".ckpt", ".ckpt.best", ".ledger", ".cache"
-UPDATED = ("model", "ledger")  # roles of inputs that the output of the same role may overwrite
+UPDATED = ("model", "Theta", "ledger")  # roles of inputs that the output of the same role may overwrite
 IN_PLACE = ("lock", "cache")  # roles of files that are opened where they are; others replace a link of their name
 STDOUT = frozenset({"-", "stdout", "/dev/stdout"})  # names of standard output for predictions
 Identity = tuple[int | str, ...]

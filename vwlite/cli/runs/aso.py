@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.api import configs
+from vwlite.api.option_rules import check_effects
 from vwlite.cli import build
 from vwlite.cli.console import Bar, Reading
 from vwlite.cli.jsonfile import write_json
@@ -42,6 +43,7 @@ from vwlite.training.prediction_writer import PredictionWriter
 
 
 def run_learn(arguments: dict[str, Any]) -> int:
+    check_effects(build.typed(), build.declared())
     config = learn_config(arguments)
     bar = Bar(arguments["quiet"], to_stdout=False)
     speak = (lambda line: None) if arguments["quiet"] else bar.message

@@ -1,7 +1,7 @@
 """Auxiliary problems, made from rows without labels (Ando and Zhang 2005, section 6.2)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -126,25 +126,35 @@ def most_positive(owner: np.ndarray, problem: np.ndarray, rows: int, names: list
     number = np.full(len(names), -1)
     number[kept] = np.arange(len(kept))
     own = number[problem]
-    return targets(owner[own >= 0], own[own >= 0], rows, [names[place] for place in kept.tolist()])
+    made = targets(owner[own >= 0], own[own >= 0], rows, [names[place] for place in kept.tolist()])
+    return replace(made, feature=kept)
 
 
 def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int = 1) -> Targets:
     """Which ``k`` hidden features have the largest values; among equals those that fewer rows hold."""
+    return most_positive(*frequent(rows, view, rows.presence(len(words)), k), len(rows), words.names, most)
+
+
+def frequent(rows: Rows, view: View, presence: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and the features that they are positive for; ``presence``: how many rows hold each feature."""
     hidden = rows.terms.keep(view.hidden[rows.terms.indices])
     owner, index, value = hidden.owner, hidden.indices, hidden.values
-    rarity = rows.presence(len(words))[index]
-    order = np.lexsort((index, rarity, -value, owner))
+    order = np.lexsort((index, presence[index], -value, owner))
     begin = np.searchsorted(owner[order], np.arange(len(rows)))
     best = order[np.arange(len(order)) - begin[owner[order]] < k]
-    return most_positive(owner[best], index[best], len(rows), words.names, most)
+    return owner[best], index[best]
 
 
 def present(rows: Rows, view: View, words: Vocabulary, most: int, above: float | None = None) -> Targets:
     """Which hidden features there are, with ``above`` those of larger values."""
+    return most_positive(*held(rows, view, above), len(rows), words.names, most)
+
+
+def held(rows: Rows, view: View, above: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and their hidden features, with ``above`` those of larger values."""
     kept = view.hidden[rows.terms.indices]
     hidden = rows.terms.keep(kept if above is None else kept & (rows.terms.values > above))
-    return most_positive(hidden.owner, hidden.indices, len(rows), words.names, most)
+    return hidden.owner, hidden.indices
 
 
 def combined(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -> Targets:

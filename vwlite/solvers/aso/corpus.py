@@ -101,6 +101,18 @@ class Corpus:
         found.known = self.known
         return found
 
+    def followed_by(self, other: "Corpus") -> "Corpus":
+        """The rows of both, without tags; labels are those of neither."""
+        found = Corpus(self.policy)
+        found.parts, found.columns = [*self.parts, *other.parts], [*self.columns, *other.columns]
+        found.known = {**self.known, **other.known}
+        return found
+
+    @property
+    def keys(self) -> np.ndarray:
+        """uint32: the features of all rows, one behind the other."""
+        return np.concatenate([keys for _, keys, _ in self.parts])
+
     @property
     def label(self) -> np.ndarray:
         return np.concatenate([label for label, _ in self.columns])

@@ -13,6 +13,7 @@ class Targets:
 
     positive: Csr
     names: list[str]
+    feature: np.ndarray | None = None  # int64[problems], the features that are predicted, where they are some
 
 
 def targets(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str]) -> Targets:
@@ -25,6 +26,8 @@ def targets(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str])
 
 def side_by_side(several: list[Targets]) -> Targets:
     """One set of problems out of several over the same rows."""
+    if len(several) == 1:
+        return several[0]
     names, owners, problems = [], [], []
     for one in several:
         owners.append(one.positive.owner)

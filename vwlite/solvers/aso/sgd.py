@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,37 @@ class Rates:
     start: float
     bias: float
     shared: float
+    scale: float = 1.0
+
+
+class Passes:
+    """Threads that learn a part of ``problems`` each; what they learn does not depend on their number."""
+
+    def __init__(self, config: SolverConfig, problems: int) -> None:
+        loss = LOSSES.index(config.loss)
+        self.rates = Rates(loss, config.penalty, config.rate, config.bias_rate, config.shared_rate)
+        self.scratch = np.empty((2, problems), np.float32)
+        self.cuts = np.linspace(0, problems, min(config.threads, max(problems // 16, 1)) + 1).astype(int).tolist()
+        self.pool = ThreadPoolExecutor(len(self.cuts) - 1)
+
+    def __enter__(self) -> "Passes":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.pool.shutdown()
+
+    def make(
+        self, rows: Rows, targets: Targets, weights: Weights, order: np.ndarray, step: int, scale: float = 1.0
+    ) -> tuple[int, float]:
+        """Learn the rows of ``order``; arguments and results are those of the kernel."""
+        rates = replace(self.rates, scale=scale)
+
+        def part(first: int, last: int) -> tuple[int, float]:
+            return kernel.learn(rows, targets, weights, rates, order, step, first, last, self.scratch)
+
+        ends = list(self.pool.map(part, self.cuts[:-1], self.cuts[1:]))
+        obey()
+        return ends[0]
 
 
 def solve(
@@ -37,28 +68,18 @@ def solve(
     steps: Steps = no_steps,
 ) -> Weights:
     """Learn on from ``weights``, in place. The result does not depend on the number of threads. Raises Diverged."""
-    rates = Rates(LOSSES.index(config.loss), config.penalty, config.rate, config.bias_rate, config.shared_rate)
-    problems = weights.w.shape[1]
-    room = np.empty((2, problems), np.float32)
-    cuts = np.linspace(0, problems, min(config.threads, max(problems // 16, 1)) + 1).astype(int).tolist()
     step = 0
     steps(0, config.passes)
-    with ThreadPoolExecutor(len(cuts) - 1) as pool:
+    with Passes(config, weights.w.shape[1]) as passes:
         for number in range(config.passes):
             order = np.arange(len(rows))
             gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + number) % 2**64)
-
-            def part(first: int, last: int, order: np.ndarray = order, step: int = step) -> tuple[int, float]:
-                return kernel.learn(rows, targets, weights, rates, order, step, first, last, room)
-
-            ends = list(pool.map(part, cuts[:-1], cuts[1:]))
-            obey()
-            step, scale = ends[0]
+            step, scale = passes.make(rows, targets, weights, order, step)
             weights.w *= np.float32(scale)
             if not np.isfinite(weights.bias).all():
                 raise Diverged(f"the weights are not finite numbers after pass {number + 1}; try a smaller -l")
             if say:
-                say(f"pass {number + 1} of {config.passes} over {len(rows)} examples, {problems} problems")
+                say(f"pass {number + 1} of {config.passes} over {len(rows)} examples, {weights.w.shape[1]} problems")
             steps(number + 1, config.passes)
     return weights
 

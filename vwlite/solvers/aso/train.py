@@ -83,11 +83,13 @@ def learn(
 ) -> Learned:
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
     words, rows, problems = prepared(config, corpus, labelled)
+    if missing := left_out(corpus, words):
+        say(f"{len(words)} features; {missing} that fewer than {config.least} examples have are left out")
     for one in problems:
         positives = len(one.made.positive.indices)
         say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
     group, names = grouped(config, words)
-    state_memory(config, problems, group, say)
+    state_memory(config, problems, 2 if config.iterations == 1 else 3, say)
     theta = Theta(words, group, np.zeros((len(words), 0), np.float32), names, [np.zeros(0) for _ in names])
     kept: list[Weights | None] = [None] * len(problems)
     objectives = []
@@ -104,6 +106,11 @@ def learn(
         if config.iterations > 1:
             say(f"iteration {len(objectives)}: objective {total:.6g}")
     return Learned(theta, problems, objectives, len(rows))
+
+
+def left_out(corpus: Corpus, words: Vocabulary) -> int:
+    """How many features of the text are not among ``words``."""
+    return len(np.unique(corpus.keys)) - len(words)
 
 
 def prepared(
@@ -148,9 +155,9 @@ def solved(
 
 
 def decomposed(
-    config: LearnConfig, parts: list[tuple[np.ndarray, np.ndarray]], old: Theta, say: Callable[[str], None]
+    config: LearnConfig, parts: Sequence[tuple[np.ndarray, Any]], old: Theta, say: Callable[[str], None]
 ) -> Theta:
-    """Theta of each group from the u of all problems that see it."""
+    """Theta of each group from the u, arrays, of all problems that see it."""
     tables, values = [], []
     for number, name in enumerate(old.names):
         own = old.group == number
@@ -170,9 +177,11 @@ def positive_part(u: np.ndarray, in_place: bool) -> np.ndarray:
     return np.maximum(u, 0, out=u if in_place else None)
 
 
-def gathered(parts: list[tuple[np.ndarray, np.ndarray]], own: np.ndarray) -> np.ndarray:
+def gathered(parts: Sequence[tuple[np.ndarray, Any]], own: np.ndarray) -> np.ndarray:
     """float32[p of the group, problems]: u of the problems that see some of the group, 0 where they see nothing."""
     near = [(seen, u) for seen, u in parts if (own & seen).any()]
+    if len(near) == 1 and near[0][0][own].all():  # no second copy of what may be large
+        return near[0][1][own[near[0][0]]]
     table = np.zeros((int(own.sum()), sum(u.shape[1] for _, u in near)), np.float32)
     at = 0
     for seen, u in near:
@@ -272,10 +281,9 @@ def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[st
     return place[base], [names[number] for number in held]
 
 
-def state_memory(config: LearnConfig, problems: list[Problems], group: np.ndarray, say: Callable[[str], None]) -> None:
-    """Say what will be taken before it is. Raises UsageError when that is more than allowed."""
-    tables = [4.0 * float(one.seen.sum()) * len(one.made.names) for one in problems]
-    need = 2 * sum(tables) + (sum(tables) if config.iterations > 1 else 0)
+def state_memory(config: LearnConfig, problems: list[Problems], times: float, say: Callable[[str], None]) -> None:
+    """Say what will be taken before it is, ``times`` the weights. Raises UsageError when that is more than allowed."""
+    need = times * sum(4.0 * float(one.seen.sum()) * len(one.made.names) for one in problems)
     what = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
     say(f"{need / GIB:.2f} GiB of memory for {what}")
     check_memory(need, config.memory, what, "fewer --max-problems, a larger --min-count or fewer --aux need less")

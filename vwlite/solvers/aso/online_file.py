@@ -1,0 +1,150 @@
+"""What a file of Theta keeps of its learning, so that more text can follow."""
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import numpy as np
+
+from vwlite.config_check import Between, Double, require
+from vwlite.errors import ModelError, UsageError
+from vwlite.features.sparse_rows import Weights
+from vwlite.features.theta_file import THETA, opened, theta_from
+from vwlite.features.vocabulary import Vocabulary, word_arrays, words_from
+from vwlite.solvers.aso.config import LearnConfig
+from vwlite.solvers.aso.online import SPAN, Newcomers, Part, Stream
+from vwlite.storage.array_check import numbers
+
+Natural = Annotated[int, Between(0, 2**63 - 1)]
+
+
+class Options(TypedDict):
+    """Those of the command that are settled when learning begins, by their keys."""
+
+    aux: list[str]
+    group: NotRequired[list[str]]
+    dim: NotRequired[list[str]]
+    most: NotRequired[int]
+    least: NotRequired[int]
+    positive: NotRequired[bool]
+    unit: NotRequired[bool]
+    idf: NotRequired[bool]
+    loss_function: NotRequired[str]
+    penalty: NotRequired[Double]
+    learning_rate: NotRequired[Double]
+    seed: NotRequired[int]
+    max_features: NotRequired[Natural]
+
+
+class PartHeader(TypedDict):
+    """Of the problems of a view."""
+
+    aux: Natural  # place among the kinds
+    number: Natural
+    kind: str
+    names: list[str]
+    step: Natural
+    scale: Double
+
+
+class StreamHeader(TypedDict):
+    """See ``vwlite.solvers.aso.online.Stream``."""
+
+    options: Options
+    parts: list[PartHeader]
+    examples: Natural
+    since: Annotated[int, Between(0, SPAN - 1)]
+    waiting_spaces: list[str]
+    idf: bool
+
+
+def content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """For the header, and arrays."""
+    new = stream.newcomers
+    waiting = waiting_words(new)
+    arrays = {
+        "presence": stream.presence.astype(np.int64), "new_key": new.key, "new_count": new.count,
+        **word_arrays("waiting", waiting),
+    }
+    parts = []
+    for place, part in enumerate(stream.parts):
+        arrays |= {f"u_{place}": part.table(), f"bias_{place}": part.weights.bias, f"source_{place}": part.source}
+        told = {"kind": part.kind, "names": part.names, "step": part.step, "scale": part.scale}
+        parts.append({"aux": stream.config.aux.index(part.aux), "number": part.number, **told})
+    header = {
+        "options": options, "parts": parts, "examples": stream.examples, "since": stream.since,
+        "waiting_spaces": waiting.spaces, "idf": stream.words.idf is not None,
+    }
+    return {"stream": header}, arrays
+
+
+def waiting_words(new: Newcomers) -> Vocabulary:
+    """The features that had enough examples, but no row so far."""
+    keys = sorted(new.names)
+    spaces = sorted({space for space, _ in new.names.values()})
+    space = np.array([spaces.index(new.names[key][0]) for key in keys], np.int32)
+    return Vocabulary(np.array(keys, np.uint32), space, [new.names[key][1] for key in keys], spaces)
+
+
+def kept_options(path: str) -> dict[str, Any]:
+    """The options that a file says its learning had. Raises ModelError, UsageError where it keeps no weights."""
+    header, _ = opened(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
+    if "stream" not in header:
+        raise UsageError(f"{path} keeps no weights to go on with: aso learn --online --keep-weights writes them")
+    try:
+        require(header["stream"], StreamHeader, "stream")
+    except ValueError as error:
+        raise damaged(path, error) from error
+    found: dict[str, Any] = header["stream"]["options"]
+    return found
+
+
+def load(path: str, config: LearnConfig, most: int) -> Stream:
+    """Raises ModelError."""
+    header, arrays = opened(path, THETA, "made by vwlite aso learn")
+    try:
+        theta, told = theta_from(header, arrays), header["stream"]
+        require(told, StreamHeader, "stream")
+        words, waiting = theta.words, words_from("waiting", arrays, told["waiting_spaces"])
+        presence = numbers(arrays, "presence", np.int64, (len(words),))
+        stream = Stream(config, most, words, presence, [], told["examples"], told["since"], newcomers_from(arrays))
+        stream.listed = header["aso"]["listed"]
+        pairs = zip(waiting.key.tolist(), waiting.space.tolist(), waiting.names, strict=True)
+        stream.newcomers.names = {key: (waiting.spaces[space], name) for key, space, name in pairs}
+        if not np.isin(waiting.key, stream.newcomers.key).all():
+            raise ValueError("features that wait")
+        stream.parts = [part_from(config, words, one, place, arrays) for place, one in enumerate(told["parts"])]
+        stream.meet()
+        return stream
+    except ModelError:
+        raise
+    except (KeyError, ValueError, UsageError) as error:
+        raise damaged(path, error) from error
+
+
+def newcomers_from(arrays: dict[str, Any]) -> Newcomers:
+    key = numbers(arrays, "new_key", np.uint32, (-1,))
+    if (key[1:] <= key[:-1]).any():
+        raise ValueError("the features that are not known")
+    return Newcomers(key, numbers(arrays, "new_count", np.uint32, (len(key),)))
+
+
+def part_from(config: LearnConfig, words: Vocabulary, told: PartHeader, place: int, arrays: dict[str, Any]) -> Part:
+    if told["aux"] >= len(config.aux):
+        raise ValueError("the kinds of its problems")
+    count, aux = len(told["names"]), config.aux[told["aux"]]
+    source = numbers(arrays, f"source_{place}", np.uint32, (count,))
+    w = numbers(arrays, f"u_{place}", np.float32, (-1, count))
+    bias = numbers(arrays, f"bias_{place}", np.float32, (count,))
+    weights = Weights(np.require(w, requirements="W"), np.zeros((0, count), np.float32), np.array(bias))
+    nothing = np.zeros(0, np.uint32)
+    part = Part(
+        *(aux, told["number"], told["kind"], told["names"], source, nothing, weights, told["step"], told["scale"])
+    )
+    seen = part.seen(words, config.solver.seed)
+    if not count or len(w) != int(seen.sum()) or (words.find(source) < 0).any() or not told["scale"] > 0:
+        raise ValueError("the weights of its problems")
+    part.keys = words.key[seen]
+    return part
+
+
+def damaged(path: str, error: Exception) -> ModelError:
+    return ModelError(f"{path} is no Theta of this version ({error})")
