@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,13 +14,14 @@ from vwlite.data.config import InputConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
-from vwlite.features.config import FeatureConfig, QueryConfig, check_no_theta
+from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.features.feature_plan import text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.going_on import config_of
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.train import content, train
 from vwlite.solvers.crr.weights import check_start
@@ -65,10 +65,10 @@ class CRRModel(SolverModel):
             NameIndex() if self.names else None,
         )
         data.take(batches, BadLines(labels, log.warning), config)
-        learner, facts = train(config, features, data, plan, log.info)
+        done = train(config, features, data, plan, log.info)
         for note in data.sightings.notes():
             log.warning(note)
-        header, arrays = content(learner, features, data, facts)
+        header, arrays = content(done, features, data)
         self._take(
             written(lambda open_output: model_file.save("the model", header, arrays, open_output=open_output))
         )
@@ -121,16 +121,3 @@ class CRRModel(SolverModel):
         if "config" not in self.__dict__:
             self.config = config_of(model)
             self.features, self.names = model.features, bool(model.header["names"])
-
-
-def config_of(model: Restored) -> CrrConfig:
-    """The options that a model records; those that have their defaults are not given."""
-    told, known = model.header["crr"], {one.name for one in fields(CrrConfig)} - {"queries"}
-    options = {name: value for name, value in told.items() if name in known}
-    usual = CrrConfig(pairing=options.get("pairing", "random"))
-    for name, default in (("alpha", usual.share), ("rate", usual.schedule), ("average", usual.averages)):
-        if options.get(name) == default:
-            del options[name]
-    return CrrConfig(
-        loss=model.learner.config.loss, penalty=told["lambda"], queries=QueryConfig(told["qid"]), **options
-    )

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from vwlite.cli import options
+from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import QueryConfig
@@ -15,6 +16,7 @@ from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
 @options.data_files
 @options.output("model")
+@options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @options.options_in(CrrConfig)
 @options.options_in(
     LossConfig, "Loss",
@@ -45,7 +47,8 @@ def command(**arguments: Any) -> int:
     A candidate pair is two examples of one query with different labels. The query is the example's tag ('q17|..., or
     qid: in SVMlight files); without tags all examples are one query. Steps draw from the cache, a temporary one when
     none is named, so no order of the input matters to them. Squared loss takes any labels and predicts them; logistic
-    takes 0 to 1, or -1 and 1, and predicts probabilities; hinge takes any and learns which are above 0.
+    takes 0 to 1, or -1 and 1, and predicts probabilities; hinge takes any and learns which are above 0. -i makes
+    --steps more of a model, whose options it has: --alpha, --seed and --pair-sampling may be typed anew.
     """
     from vwlite.cli.runs.crr import run
 

@@ -107,7 +107,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
             batch.label = labels.check(batch)
             end = batch.first_line + len(batch)
             data.add(batch, numbers[batch.first_line : end], batch.importance)
-        learner, facts = train(config, features, data, plan, notes(self.verbose))
+        learner, facts, _ = train(config, features, data, plan, notes(self.verbose))
         table = learner.weights[:, 0]
         self.coef_, self.intercept_ = table[: self.n_features_in_].copy(), float(table[CONSTANT % len(table)])
         self.n_queries_, self.n_pairs_ = facts["queries"], facts["pairs"]

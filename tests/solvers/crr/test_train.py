@@ -53,7 +53,7 @@ def trained(tmp_path, text, **options):
     features = {"noconstant": options.pop("noconstant", False)}
     config = train.CrrConfig(loss=loss, **options)
     data, features, plan = read(tmp_path, text, config, kind, **features)
-    return *train.train(config, features, data, plan, quiet), data
+    return *train.train(config, features, data, plan, quiet)[:2], data
 
 
 def random_text(rng, rows, queries, labels, features=12):
@@ -340,8 +340,9 @@ def test_impossible_options(wrong):
 
 
 def test_the_model_tells_of_its_training(tmp_path):
-    learner, facts, data = trained(tmp_path, "1 'q| x\n0 'q| y\n", steps=100, alpha=0.25)
-    save(tmp_path / "m", *train.content(learner, FeatureConfig(bits=BITS), data, facts))
+    config = train.CrrConfig(steps=100, alpha=0.25)
+    data, features, plan = read(tmp_path, "1 'q| x\n0 'q| y\n", config)
+    save(tmp_path / "m", *train.content(train.train(config, features, data, plan, quiet), features, data))
     header = load(tmp_path / "m").header
     assert header["learner"] == "gd"
     assert header["crr"]["alpha"] == 0.25 and header["crr"]["pairs"] == 1

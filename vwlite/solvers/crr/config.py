@@ -24,14 +24,16 @@ class CrrConfig(Config):
 
     loss: LossConfig = field(default_factory=LossConfig)
     pair_loss: str | None = option(
-        None, "Loss of pairs, where it is another.", spelled=("--pair_loss",), choices=LOSS_NAMES, shown=""
+        None, "Loss of pairs, where it is another.", spelled=("--pair_loss",), choices=LOSS_NAMES, shown="",
+        settled=True,
     )
     pairing: str = option(
         "random", "Pairs of a step: a random one, or all of a random query, alike or weighted by the change of NDCG or"
-        " MAP when the two change places.", spelled=("--pairs",), key="pairing", choices=PAIRINGS,
+        " MAP when the two change places.", spelled=("--pairs",), key="pairing", choices=PAIRINGS, settled=True,
     )
     truncate: int | None = option(
-        None, "Aim at NDCG of the first N of a query.", low=1, needs=("pairing=lambda-ndcg",), shown="of all"
+        None, "Aim at NDCG of the first N of a query.", low=1, needs=("pairing=lambda-ndcg",), shown="of all",
+        settled=True,
     )
     query_limit: int = option(
         1000, "Examples of a query above which each has 50 random pairs, not all.", low=1,
@@ -43,10 +45,11 @@ class CrrConfig(Config):
     )
     penalty: float = option(
         0.001, "L2 penalty; sets the step sizes too.", spelled=("--lambda",), key="penalty", low=0,
-        needs=("pairing=random",),
+        needs=("pairing=random",), settled=True,
     )
     l1: float = option(
-        0.0, "L1 penalty C: C times the sum of absolute weights, by the cumulative penalty; most become 0.", low=0
+        0.0, "L1 penalty C: C times the sum of absolute weights, by the cumulative penalty; most become 0.", low=0,
+        settled=True,
     )
     steps: int | None = option(
         None, "Random examples, pairs or queries to learn from.", low=1,
@@ -54,14 +57,15 @@ class CrrConfig(Config):
     )
     rate: str | None = option(
         None, "Step sizes: 1/(lambda i), X/sqrt(i), X, or X divided by the root of a weight's squared gradients.",
-        choices=RATES, shown="inverse; adaptive where --pairs takes queries",
+        choices=RATES, shown="inverse; adaptive where --pairs takes queries", settled=True,
     )
     learning_rate: float | None = option(
-        None, "X of the other rates than inverse.", spelled=("-l", "--learning_rate"), shown="0.02; 0.1 of adaptive"
+        None, "X of the other rates than inverse.", spelled=("-l", "--learning_rate"), shown="0.02; 0.1 of adaptive",
+        settled=True,
     )
     average: bool | None = option(
         None, "Predict with the mean of the weights after every step, not with the last ones.",
-        spelled=("--average/--no-average",), shown="only where --pairs takes queries",
+        spelled=("--average/--no-average",), shown="only where --pairs takes queries", settled=True,
     )
     average_after: int | None = option(
         None, "Steps before the mean begins.", unit="steps", low=0, shown="half of them", needs=("average", "pairing")
@@ -70,7 +74,7 @@ class CrrConfig(Config):
         False, "At the end give scores the scale and offset at which they predict labels best; their order stays."
     )
     project: bool = option(
-        False, "Keep the weights in the ball of radius 1/sqrt(lambda), as Pegasos does."
+        False, "Keep the weights in the ball of radius 1/sqrt(lambda), as Pegasos does.", settled=True
     )
     sampling: str = option(
         "pairs", "All pairs are as likely; or all queries, and all pairs of a query.", spelled=("--pair-sampling",),

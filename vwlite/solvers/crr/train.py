@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.calibration import scale_and_offset
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
+from vwlite.solvers.crr.going_on import Begun
 from vwlite.solvers.crr.pair_sampling import PairIndex
 from vwlite.solvers.crr.weights import Weights
 from vwlite.training.display import Steps, no_steps
@@ -39,32 +40,44 @@ BELONGING = {
 CHUNK, FEW = 1 << 17, 1 << 8  # steps on pairs, on queries between looks at signals
 
 
+class Trained(NamedTuple):
+    """The model as a learner of plain gradient descent, the facts of its training, and what further steps need."""
+
+    learner: Gd
+    facts: dict[str, Any]
+    state: dict[str, np.ndarray]
+
+
 def train(
     config: CrrConfig, features: FeatureConfig, data: TrainingSet, plan: Plan, say: Callable[[str], None],
-    steps: Steps = no_steps,
-) -> tuple[Gd, dict[str, Any]]:
-    """The model, as a learner of plain gradient descent, and the facts of its training.
+    steps: Steps = no_steps, begun: Begun | None = None,
+) -> Trained:
+    """Make the steps of ``config``, after those of the model ``begun`` where there is one.
 
     ``say`` gets the progress table, ``steps`` how many were made. Raises DataError when there is nothing to learn from,
     Diverged, MemoryError.
     """
     pairs = data.pair_index(config, wants_pairs=config.share < 1)
-    loss, total = data.labels.loss, config.steps_for(len(pairs.query_start))
+    done = begun.steps if begun else 0
+    loss, total = data.labels.loss, done + config.steps_for(len(pairs.query_start))
     plan = plan.weights.flat if plan.weights else plan
     learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
     weights = Weights(config, learner.weights, data.labels, total)
+    if begun:
+        begun.load(weights)
+        weights.average_after = done - int(weights.get("averaged"))
     take_steps, chunk = (query_steps.take_steps, FEW) if config.takes_queries else (kernel.take_steps, CHUNK)
-    progress = Progress(weights, say)
-    done = 0
+    progress, first = Progress(weights, say, done), done
     while done < total:
         last = min(done + chunk, progress.due, total)
         status, after = take_steps(weights, pairs, data.rows.address, plan, done + 1, last)
         obey()
         check(status, after)
         done = last
-        steps(done, total)
+        steps(done - first, total - first)
         if done in (progress.due, total):
             progress.row(done)
+    state = weights.arrays()
     kernel.finish(weights)
     if not np.isfinite(learner.weights).all():
         raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
@@ -78,7 +91,10 @@ def train(
     if config.l1:
         counted["weights"] = int(np.count_nonzero(learner.weights))
         say(f"weights that are not 0: {counted['weights']}")
-    return learner, {**facts(config, total), **counted}
+    told = facts(config, total)
+    if config.averages and begun:
+        told["average_after"] = weights.average_after
+    return Trained(learner, {**told, **counted}, state)
 
 
 def calibrate(weights: Weights, pairs: PairIndex, data: TrainingSet, plan: Plan) -> dict[str, float]:
@@ -118,6 +134,8 @@ def facts(config: CrrConfig, steps: int) -> dict[str, Any]:
         if not options[name] or options[name] == "random":
             for one in (name, *belonging):
                 del options[one]
+    if config.takes_queries:
+        options["average"] = config.averages
     return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 
@@ -126,9 +144,12 @@ class Progress:
 
     HEADER = f"{'steps':>12} {'regression':>12} {'pairwise':>12} {'steps/s':>10}\n{'':>12} {'loss':>12} {'loss':>12}"
 
-    def __init__(self, weights: Weights, say: Callable[[str], None]) -> None:
+    def __init__(self, weights: Weights, say: Callable[[str], None], steps: int) -> None:
+        """``steps`` were made before."""
         self.weights, self.say = weights, say
-        self.due, self.steps, self.before = 1024, 0, np.array(weights.state)
+        self.due, self.steps, self.before = 1024, steps, np.array(weights.state)
+        while self.due <= steps:
+            self.due *= 2
         self.since = time.perf_counter()
         say(self.HEADER)
 
@@ -146,12 +167,10 @@ class Progress:
         return f"{total / count:.6f}" if count else "n.a."
 
 
-def content(
-    learner: Gd, features: FeatureConfig, data: TrainingSet, training: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def content(done: Trained, features: FeatureConfig, data: TrainingSet) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and arrays of an ordinary model, which says in addition how it was trained."""
     header = {
-        **learner.header(),
+        **done.learner.header(),
         "features": features.header(),
         "counters": data.counters.state(),
         "negative_label": data.labels.negative,
@@ -160,9 +179,9 @@ def content(
         "resumable": True,
         **data.input.kept,
         "names": data.names is not None,
-        "crr": training,
+        "crr": done.facts,
     }
-    arrays: dict[str, Any] = {**learner.tables(False), **data.plan.arrays()}
+    arrays: dict[str, Any] = {**done.learner.tables(False), **data.plan.arrays(), **done.state}
     if data.names is not None:
         arrays |= data.names.arrays()
     return header, arrays

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from vwlite._native import crr as kernel
@@ -13,6 +16,7 @@ from vwlite.learners.losses import LOSSES
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
 from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.storage.array_check import numbers
 
 ALL_RANKS = 2**62
 
@@ -23,8 +27,10 @@ class Weights:
     float64[2 * 2^bits] and, where rates are adaptive, ``squares`` float64[2^bits].
     """
 
+    squares: np.ndarray | None
+
     def __init__(self, config: CrrConfig, table: np.ndarray, labels: GradedLabels, steps: int) -> None:
-        """``labels`` are settled; ``steps`` to be made."""
+        """``labels`` are settled; ``steps`` to be made, by a model that has made none."""
         slots = len(table)
         self.table, self.state = table, np.zeros(len(kernel.STATE))
         self.state[0] = 1.0
@@ -36,12 +42,45 @@ class Weights:
         self.average_after = steps // 2 if config.average_after is None else config.average_after
         self.sums = np.zeros(slots) if config.averages else None
         self.l1, self.received = config.l1, np.zeros(slots) if config.l1 else None
-        self.seed = config.seed * 0x9E3779B97F4A7C15 % 2**64
+        self.seed, self.squares = config.seed * 0x9E3779B97F4A7C15 % 2**64, None
         if config.takes_queries:
             self.weighting, self.mean_of_pairs = PAIRINGS.index(config.pairing) - 1, config.sampling == "query"
             self.ranks, self.query_limit = config.truncate or ALL_RANKS, config.query_limit
             self.gradient = np.zeros(2 * slots)
-            self.squares = np.zeros(slots) if config.schedule == "adaptive" else None
+            if config.schedule == "adaptive":
+                self.squares = np.zeros(slots)
+
+    @staticmethod
+    def names(config: CrrConfig) -> list[str]:
+        """Of the arrays that a model keeps."""
+        beside = {"sums": config.averages, "received": config.l1 > 0, "squares": config.schedule == "adaptive"}
+        return ["crr_state", "crr_slot", "crr_table", *(f"crr_{name}" for name, there in beside.items() if there)]
+
+    def _parts(self) -> dict[str, np.ndarray]:
+        beside = {"sums": self.sums, "received": self.received, "squares": self.squares}
+        there = {f"crr_{name}": part for name, part in beside.items() if part is not None}
+        return {"crr_table": self.table[:, 0], **there}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What steps go on with, before they are finished: ``crr_state``, and the values at all slots ``crr_slot``,
+        ascending, where one is not 0.
+        """
+        parts = self._parts()
+        slots = np.flatnonzero(np.any([part != 0 for part in parts.values()], axis=0))
+        kept = {name: part[slots] for name, part in parts.items()}
+        return {"crr_state": self.state.copy(), "crr_slot": slots.astype(np.uint32), **kept}
+
+    def load(self, arrays: Mapping[str, Any]) -> None:
+        """Take what ``arrays`` gave. Raises ValueError, KeyError where it does not fit."""
+        self.state[:] = numbers(arrays, "crr_state", np.float64, self.state.shape)
+        slots = numbers(arrays, "crr_slot", np.uint32, (-1,))
+        if len(slots) and (slots[-1] >= len(self.table) or (np.diff(slots.astype(np.int64)) <= 0).any()):
+            raise ValueError("the slots of its weights")
+        if not self.state[0] > 0:
+            raise ValueError("the scale of its weights")
+        for name, part in self._parts().items():
+            part[:] = 0
+            part[slots] = numbers(arrays, name, part.dtype.type, (len(slots),))
 
     def get(self, name: str) -> float:
         return float(self.state[kernel.STATE.index(name)])
