@@ -76,4 +76,4 @@ clean:  ## remove everything that make made
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## print this list; PYTHON=python3.12 and VENV=folder choose the interpreter and where it installs
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
