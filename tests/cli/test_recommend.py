@@ -4,6 +4,7 @@ import json
 import math
 import random
 
+import numpy as np
 import pytest
 
 from vwlite.features.hashing import hash_name
@@ -39,7 +40,11 @@ def blocks(person, item=None):
 
 
 def table(done):
-    return [(who, float(score), name) for who, score, name in (line.split("\t") for line in done.lines)]
+    return table_of(done.lines)
+
+
+def table_of(lines):
+    return [(who, float(score), name) for who, score, name in (line.split("\t") for line in lines)]
 
 
 def of_model(options):
@@ -144,6 +149,33 @@ def test_metrics_are_those_of_the_lists(model, vwlite, write):
     assert "nobody has a relevant item in the held-out data: see --relevant" in said
 
 
+@pytest.mark.parametrize("options", MODELS[:4])
+def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, tmp_path):
+    vwlite("train", ratings, "-f", "m", "--names", "--quiet", *options.split())
+    vwlite("inspect", "m", "--factors", of_model(options), "--out", "f.npz")
+    with np.load(tmp_path / "f.npz") as file:
+        parts = sorted(name for name in file.files if name.startswith("vector"))
+        vectors = np.concatenate([file[name].astype(float) for name in parts], axis=1)
+        names = [name.removeprefix("item^") for name in file[parts[0].replace("vector", "feature")]]
+    lengths = np.linalg.norm(vectors, axis=1)
+    wanted = dict(zip(names, vectors @ vectors[names.index("i2")] / lengths / lengths[names.index("i2")], strict=True))
+    del wanted["i2"]
+    found = table(vwlite("recommend", "-i", "m", "--near", "item=i2", "-n", 5, "--json", "out"))
+    assert {who for who, _, _ in found} == {"item=i2"} and len(found) == 5
+    assert [score for _, score, _ in found] == pytest.approx(sorted(wanted.values())[:-6:-1], rel=1e-5)
+    assert {name: score for _, score, name in found} == pytest.approx({n: wanted[n] for _, _, n in found}, rel=1e-5)
+    (listed,) = json.loads((tmp_path / "out").read_text())["lists"]
+    assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [
+        name for _, _, name in found
+    ]
+
+
+def test_near_of_several_features_are_several_lists(model, vwlite):
+    both = vwlite("recommend", "-i", model, "--near", "item=i2", "--near", "user=u1", "-n", 2).lines
+    alone = [vwlite("recommend", "-i", model, "--near", one, "-n", 2).lines for one in ("item=i2", "user=u1")]
+    assert both == [*alone[0], *alone[1]] and "u1" not in {name for _, _, name in table_of(both[2:])}
+
+
 def test_json_holds_the_lists(model, vwlite, write, tmp_path):
     write("people", f"'a {blocks(1)}\n\n{blocks(2)}\n")
     text = table(vwlite("recommend", "-i", model, "--of", "item", "people", "-n", 2, "--json", "out"))
@@ -199,6 +231,12 @@ def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp
         ("--dotproduct user,item", "--of item --top 0", "--top takes 1 or more, not 0"),
         ("--dotproduct user,item", "", "--of"),
         ("--dotproduct user,item", "--of item --relevant 2", "--relevant does nothing without --test"),
+        ("--dotproduct user,item --rank 0", "--near item=i1", "--near needs latent vectors"),
+        ("--dotproduct user,item", "--near i=i1", "no pair has a namespace 'i'"),
+        ("--dotproduct user,item", "--near item=i99", "--near item=i99: the model has learned no vector of this"),
+        ("--dotproduct user,item", "--near item=i1 --of item", "--of does nothing with --near"),
+        ("--dotproduct user,item", "--near item=i1 --threads 2", "--threads does nothing with --near"),
+        ("--dotproduct user,item", "--near item=i1 --for user=u1", "--for and --near each say for whom"),
         ("--dotproduct user,item", "--of item --for user=u1 x", "files and --for each say for whom"),
         ("--dotproduct user,item", "--of item --for user=u1 --test x", "--for and --test each say for whom"),
     ],

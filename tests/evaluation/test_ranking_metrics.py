@@ -99,6 +99,7 @@ def test_other_metrics_are_their_definitions_with_ties_in_every_order(rows, larg
     for k in (1, 2, 3, 10):
         assert one.values(f"p@{k}")[0] == mean(rankings.precision, k)
         assert one.values(f"recall@{k}")[0] == mean(rankings.recall, k)
+        assert one.values(f"hr@{k}")[0] == mean(rankings.hit_rate, k)
         assert one.values(f"err@{k}")[0] == mean(rankings.expected_reciprocal_rank, k, max(*labels, largest))
     areas = [rankings.auc(order) for order in ordered]
     if areas[0] is None:
@@ -153,8 +154,8 @@ def test_average_precision_is_scikit_learns_without_ties():
 
 
 def test_names():
-    assert all(map(is_ranking, ("map", "ndcg", "ndcg@5", "mrr", "gauc", "p@1", "recall@2", "err@10")))
-    assert not any(map(is_ranking, ("ndcg@0", "ndcg@", "auc", "mapp", "p", "recall", "err", "mrr@3", "p@0", "p@-1")))
+    assert all(map(is_ranking, ("map", "ndcg", "ndcg@5", "mrr", "gauc", "p@1", "recall@2", "hr@3", "err@10")))
+    assert not any(map(is_ranking, ("ndcg@0", "ndcg@", "auc", "mapp", "p", "recall", "hr", "err", "mrr@3", "p@-1")))
     assert choose(["mse", "map", "ndcg@3"], "tag") == (["map", "ndcg@3"], ["mse"])
     assert choose(None, None) == ([], None)
     assert choose(None, "tag") == (["map", "ndcg", "ndcg@10"], None)

@@ -24,6 +24,10 @@ def recall(labels, k):
     return sum(label > 0 for label in labels[:k]) / relevant if relevant else 0.0
 
 
+def hit_rate(labels, k):
+    return float(any(label > 0 for label in labels[:k]))
+
+
 def expected_reciprocal_rank(labels, k, largest):
     going_on, found = 1.0, 0.0
     for place, label in enumerate(labels[:k], 1):

@@ -21,7 +21,7 @@ from vwlite.evaluation.config import RecommendConfig
     *(People(), "--for", "people"), multiple=True,
     help="For the lines of this file, the same as a bare FILE, or for one line of such features. Repeatable.",
 )
-@options.options_in(RecommendConfig, only=("top", "exclude", "test", "relevant"))
+@options.options_in(RecommendConfig, only=("near", "top", "exclude", "test", "relevant"))
 @options.json_option("Write the same as JSON; - is standard output, without text.")
 @options.data_options
 @options.memory_option
@@ -34,6 +34,7 @@ def command(**arguments: Any) -> int:
     vwlite train ratings.vw -f model --dotproduct user,item --names
     vwlite recommend -i model --of item --for users.vw --exclude ratings.vw
     vwlite recommend -i model --of item --for user=u17 --top 3
+    vwlite recommend -i model --near item=i42
     vwlite recommend -i model --of item --test held-out.vw --exclude ratings.vw --relevant 4
 
     Items are those features of the namespace that training has met with the other namespaces of its dot products; names
@@ -47,6 +48,8 @@ def command(**arguments: Any) -> int:
     stand beside the same person in its lines. --test takes labelled lines of persons and items, lists items for every
     person, and prints precision, recall, NDCG and the share of persons with a hit among the first --top: means over
     those who have a relevant item.
+
+    --near lists the features of the same namespace whose latent vectors have the largest cosine with those of one.
     """
     from vwlite.cli.runs.recommend import run
 

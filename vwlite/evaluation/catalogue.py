@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from vwlite.features.side_names import sides_of_pair
 from vwlite.learners.pair_terms import has_length
 from vwlite.training.model_loader import Restored
 
+if TYPE_CHECKING:
+    from vwlite.learners.dyadic import Dyadic
+
 
 class Catalogue:
     """The features of a namespace whose latent vectors were ever updated, in the order of their ``names``."""
@@ -29,12 +33,9 @@ class Catalogue:
         self.group = plan.pairs[sides[0][0]][sides[0][1]]
         letter = int(plan.redefine[namespace.encode("utf-8", "surrogateescape")[0]])
         self.check(model, sides, letter, namespace)
-        learned = np.unique(np.concatenate([learner.factors(*side)[0] for side in sides]))
-        shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
-        order = sorted(range(len(shown)), key=shown.__getitem__)
-        self.names, self.slots = [shown[place] for place in order], learned[order]
+        self.names, self.slots = learned_of(learner, sides, names, namespace)
         dropped = plan.nonlinear[letter] or self.group in plan.dropped
-        self.linear = np.zeros(len(learned)) if dropped else learner.weights[self.slots, 0].astype(float)
+        self.linear = np.zeros(len(self.slots)) if dropped else learner.weights[self.slots, 0].astype(float)
         self.parts = [(pair, 1 - side, self.offset + learner.vectors(pair, side, self.slots)) for pair, side in sides]
         self.partners = sorted({plan.pairs[pair][other] for pair, other, _ in self.parts})
         typed = [sides_of_pair(model.features.dotproduct[pair])[other] for pair, other, _ in self.parts]
@@ -91,17 +92,28 @@ class Catalogue:
         """The groups on the other sides, and the slots of those of their features that were learned."""
         return [(self.plan.pairs[pair][side], self.learner.factors(pair, side)[0]) for pair, side, _ in self.parts]
 
-    def best(self, scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:
-        """int64[n]: the places of the ``top`` highest of float32[items] scores, of equal ones by name."""
-        scores = scores.copy()
-        scores[left_out] = -np.inf
-        least = np.partition(scores, len(scores) - top)[len(scores) - top] if top < len(scores) else -np.inf
-        chosen = np.flatnonzero((scores >= least) & (scores > -np.inf))
-        return chosen[np.argsort(-scores[chosen], kind="stable")[:top]]
-
     def pairs(self) -> PersonItems:
         """An empty list of pairs of persons and items of this catalogue; persons are what items are paired with."""
         return PersonItems(self.plan, self.partners, self.group, self.slots)
+
+
+def learned_of(
+    learner: Dyadic, sides: list[tuple[int, int]], names: Mapping[int, str], namespace: str
+) -> tuple[list[str], np.ndarray]:
+    """Names and slots, uint32[n], of the features of a namespace that were ever updated on these sides, by name."""
+    learned = np.unique(np.concatenate([learner.factors(*side)[0] for side in sides]))
+    shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
+    order = sorted(range(len(shown)), key=shown.__getitem__)
+    return [shown[place] for place in order], learned[order]
+
+
+def best(scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:
+    """int64[n]: the places of the ``top`` highest of float32[items] scores, of equal ones the first."""
+    scores = scores.copy()
+    scores[left_out] = -np.inf
+    least = np.partition(scores, len(scores) - top)[len(scores) - top] if top < len(scores) else -np.inf
+    chosen = np.flatnonzero((scores >= least) & (scores > -np.inf))
+    return chosen[np.argsort(-scores[chosen], kind="stable")[:top]]
 
 
 def own_name(name: str, namespace: str) -> str:

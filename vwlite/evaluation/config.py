@@ -27,7 +27,11 @@ class RecommendConfig(Config):
     """``exclude``: files of examples that hold persons and items. ``relevant``: a label."""
 
     of: str = option(
-        "", "The namespace whose features are recommended.", spelled=("--of", "--among"), metavar="NS", required=True
+        "", "The namespace whose features are recommended.", spelled=("--of", "--among"), metavar="NS"
+    )
+    near: tuple[str, ...] = option(
+        (), "List the features that are most like this one of the same namespace instead, by cosine.",
+        metavar="NS=NAME",
     )
     top: int = option(10, "So many for each example.", low=1, spelled=("--top", "-n"), metavar="N")
     exclude: tuple[str, ...] = option(

@@ -124,6 +124,7 @@ TABLE = (
     Metric("mrr", (QUERIES,), "mean reciprocal rank: 1 / position of the first relevant example", larger=True),
     Metric("p@K", (QUERIES,), "precision at K: relevant examples among the first K, divided by K", larger=True),
     Metric("recall@K", (QUERIES,), "share of the relevant examples that are among the first K", larger=True),
+    Metric("hr@K", (QUERIES,), "share of queries with a relevant example among the first K", larger=True),
     Metric("err@K", (QUERIES,), "expected reciprocal rank of the first K, grades up to the largest label", larger=True),
     Metric("gauc", (QUERIES,), "auc of each query with both kinds, weighted by its examples", larger=True),
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +26,7 @@ from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 
 ALL = ("map", "ndcg", "ndcg@10")
-NAME = re.compile(r"map|mrr|gauc|ndcg|(ndcg|p|recall|err)@[1-9][0-9]{0,8}")
+NAME = re.compile(r"map|mrr|gauc|ndcg|(ndcg|p|recall|hr|err)@[1-9][0-9]{0,8}")
 
 
 def is_ranking(name: str) -> bool:
@@ -101,13 +102,13 @@ class Ranking:
 
     def values(self, name: str) -> np.ndarray:
         """Of each query, float64[queries]: ``map``, ``mrr``, ``gauc``, ``ndcg`` (mean over all positions), ``ndcg@k``,
-        ``p@k``, ``recall@k`` or ``err@k``; NaN where a query has no value."""
+        ``p@k``, ``recall@k``, ``hr@k`` or ``err@k``; NaN where a query has no value."""
         kind, _, at = name.partition("@")
         if not at:
             whole = {"map": self.average_precision, "mrr": self.reciprocal_rank, "gauc": self.auc}
             return whole.get(kind, self.mean_ndcg)()
-        cut = {"ndcg": self.ndcg, "p": self.precision, "recall": self.recall, "err": self.expected_reciprocal_rank}
-        return cut[kind](int(at))
+        cut = {"ndcg": self.ndcg, "p": self.precision, "recall": self.recall, "hr": self.hit_rate}
+        return cut.get(kind, self.expected_reciprocal_rank)(int(at))
 
     def over_ties(self, values: np.ndarray) -> np.ndarray:
         """The mean of its tie for every row."""
@@ -158,15 +159,28 @@ class Ranking:
         pairs = self.hits * others
         return np.divide(ordered, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0)
 
-    def reciprocal_rank(self) -> np.ndarray:
-        """1 / position of the first relevant row, which is in the first tie that has one."""
+    def first_hits(self) -> Iterator[tuple[int, int, int, int]]:
+        """Query, position, size and relevant rows of the first tie with a relevant row, of queries that have one."""
         hits = np.add.reduceat(self.relevant, self.tie_start)
         ties = np.flatnonzero(hits)
         query, first = np.unique(self.number[self.tie_start[ties]], return_index=True)
-        found = np.zeros(len(self.start))
         for number, tie in zip(query, ties[first], strict=True):
-            position = self.position[self.tie_start[tie]]
-            found[number] = mean_reciprocal(position, int(self.tie_size[tie]), int(hits[tie]))
+            yield number, int(self.position[self.tie_start[tie]]), int(self.tie_size[tie]), int(hits[tie])
+
+    def reciprocal_rank(self) -> np.ndarray:
+        """1 / position of the first relevant row, which is in the first tie that has one."""
+        found = np.zeros(len(self.start))
+        for query, position, size, hits in self.first_hits():
+            found[query] = mean_reciprocal(position, size, hits)
+        return found
+
+    def hit_rate(self, k: int) -> np.ndarray:
+        """The chance that a relevant row is among the first k."""
+        found = np.zeros(len(self.start))
+        for query, position, size, hits in self.first_hits():
+            if places := max(k + 1 - position, 0):
+                none = chances_of_none(size, hits)
+                found[query] = 1 - none[places] if places < len(none) else 1
         return found
 
     def expected_reciprocal_rank(self, k: int) -> np.ndarray:
@@ -200,11 +214,16 @@ class Ranking:
         return total / np.maximum(self.hits, 1)
 
 
+def chances_of_none(size: int, hits: int) -> np.ndarray:
+    """float64[size - hits + 1]: the chance that the first i of ``size`` rows in random order have none of ``hits``."""
+    before = np.arange(size - hits)
+    return np.concatenate(([1.0], np.cumprod((size - hits - before) / (size - before))))
+
+
 def mean_reciprocal(position: int, size: int, hits: int) -> float:
     """The mean of 1 / position of the first of ``hits`` relevant rows in a tie of ``size`` from ``position`` on."""
     before = np.arange(size - hits + 1)
-    none = np.concatenate(([1.0], np.cumprod((size - hits - before[:-1]) / (size - before[:-1]))))
-    return float(np.sum(none * hits / (size - before) / (position + before)))
+    return float(np.sum(chances_of_none(size, hits) * hits / (size - before) / (position + before)))
 
 
 def stop_chances(going_on: np.ndarray, wanted: int) -> np.ndarray:

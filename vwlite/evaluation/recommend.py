@@ -13,7 +13,7 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged
-from vwlite.evaluation.catalogue import Catalogue
+from vwlite.evaluation.catalogue import Catalogue, best
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.person_items import PersonItems, keys_of
 from vwlite.features.group_columns import without
@@ -109,7 +109,7 @@ class Chooser:
         """The places of the items, the highest of ``scores`` first; none where a score is not finite."""
         if not np.isfinite(scores).all():
             return np.zeros(0, np.int64)
-        return self.catalogue.best(scores, self.known(self.key(batch, row)), self.top)
+        return best(scores, self.known(self.key(batch, row)), self.top)
 
 
 class Lists(Chooser):

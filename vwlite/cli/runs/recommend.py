@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from vwlite.api import describe
 from vwlite.api.configs import chosen
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config
@@ -17,7 +18,7 @@ from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.named import described, module_for
 from vwlite.cli.runs.people import Open, eased, of_features, read_for, spaces_of
 from vwlite.data.columns import read_columns
-from vwlite.data.config import InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.table_formats import TABLES
 from vwlite.errors import UsageError
@@ -25,9 +26,16 @@ from vwlite.escapes import escaped
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import stored_names
 from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.neighbours import Neighbours
 from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
+from vwlite.options import options_of
 from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.model_loader import Restored
 
+IDLE_BESIDE_NEAR = (
+    *(one.key for config in (InputConfig, BadLinesConfig) for one in options_of(config).values()),
+    *("exclude", "relevant"),
+)
 Show = Callable[[Recommendations | None], None]
 
 
@@ -37,9 +45,14 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError(f"recommend does not go with {described(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]
     files = (*arguments["files"], *(value for value in arguments["people"] if not is_feature(value)))
-    others = [name for name, value in {"files": files, "--for": features, "--test": arguments["test"]}.items() if value]
+    asked = {"files": files, "--for": features, "--test": arguments["test"], "--near": arguments["near"]}
+    others = [name for name, value in asked.items() if value]
     if len(others) > 1:
         raise UsageError(f"{others[0]} and {others[1]} each say for whom: give one of them")
+    if arguments["near"]:
+        return tell_neighbours(arguments)
+    if not arguments["of"]:
+        raise UsageError("recommend needs --of NS: the namespace of the items")
     test = (arguments["test"],) if arguments["test"] else ()
     config, model = build.open_model({**arguments, "files": test or files})
     how, bad_lines = RecommendConfig(**chosen(RecommendConfig, arguments)), bad_lines_config(arguments)
@@ -66,6 +79,34 @@ def run(arguments: dict[str, Any]) -> int:
 
 def opening(config: InputConfig) -> Open:
     return lambda _, *others: Inputs(config, *others)
+
+
+def tell_neighbours(arguments: dict[str, Any]) -> int:
+    """Of every feature of --near the features that are nearest to it. Raises UsageError for one that has no vector."""
+    idle = {"of", *IDLE_BESIDE_NEAR} & {*build.typed()}
+    if idle:
+        raise UsageError(f"{build.spelled(min(idle))} does nothing with --near: drop it")
+    _, model = build.open_model(arguments)
+    names, known, found = stored_names(arguments["initial"], model), {}, []
+    for feature in arguments["near"]:
+        space, _, name = feature.partition("=")
+        if space not in known:
+            known[space] = Neighbours(model, names, space)
+        items = known[space].near(slot_near(name, space, known[space], model), arguments["top"])
+        if items is None:
+            raise UsageError(f"--near {feature}: the model has learned no vector of this feature")
+        found.append(Recommendations("", feature, items))
+    with output(arguments["json_path"]) as show:
+        for one in found:
+            show(one)
+    return 0
+
+
+def slot_near(name: str, space: str, features: Neighbours, model: Restored) -> int:
+    """Of a name as lists show it, or as text has it. Raises UsageError for a name that text cannot hold."""
+    if name in features.names:
+        return int(features.slots[features.names.index(name)])
+    return describe.slot_of(model.learner, model.features, name, space)
 
 
 def tell(report: dict[str, float], path: str | None) -> int:
