@@ -74,6 +74,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), GdConfig(), text),
             (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
             (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
+            (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2, negatives=2, negative_label=-9), text),
             (FeatureConfig(bits=7, random_features="rbf:64", fold=64), GdConfig(), text),
             (FeatureConfig(bits=7, theta=theta), GdConfig(), text),
             (FeatureConfig(bits=6), PerClassConfig(oaa=3, indexing=1), classes),

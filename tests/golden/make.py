@@ -29,6 +29,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "active": ("signs", "train", *BITS, "--active", "--simulation", "--loss_function", "logistic"),
     "lrq": ("numbers", "train", *BITS, "--lrq", "ui2", "--random_seed", "3"),
     "dotproduct": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
+    "negatives": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--negatives", "2"),
     "oaa": ("classes", "train", *BITS, "--oaa", "3", "--loss_function", "logistic", "--probabilities"),
     "oaa-lrq": ("classes", "train", *BITS, "--oaa", "3", "--lrq", "ui2"),
     "oaa-coin": ("classes", "train", *BITS, "--oaa", "3", "--coin"),

@@ -10,9 +10,11 @@ import numpy as np
 
 from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, Batch, Column, Names
 from vwlite.data.csr import ranges
+from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import NAMELESS
 from vwlite.features.feature_plan import Plan
-from vwlite.features.interactions import LETTERS
+from vwlite.features.hashing import hash_name
+from vwlite.features.interactions import LETTERS, decode_letters
 
 
 def segments_of(batch: Batch, plan: Plan, group: int) -> np.ndarray:
@@ -23,6 +25,22 @@ def segments_of(batch: Batch, plan: Plan, group: int) -> np.ndarray:
         return plan.redefine[characters] == group
     named = batch.namespace_hash[:size] == plan.name_hash[group - LETTERS]
     return named & ~np.isin(characters, np.array(NAMELESS, np.uint8))
+
+
+def space_of(name: str, config: FeatureConfig) -> tuple[int, int | None]:
+    """The first byte of a namespace's name, and the hash of the whole name; None for a letter, which is all of them."""
+    raw = decode_letters(name)
+    return raw[0], None if len(raw) == 1 else hash_name(raw, config.hash_seed, config.hash == "all")
+
+
+def segments_in(batch: Batch, redefine: np.ndarray, space: tuple[int, int | None]) -> np.ndarray:
+    """bool[segments], the namespaces of the batch's rows that are the one of ``space_of``."""
+    letter, wanted = space
+    size = int(batch.row_namespace[-1])
+    characters = batch.namespace_char[:size]
+    if wanted is None:
+        return redefine[characters] == letter
+    return (batch.namespace_hash[:size] == wanted) & ~np.isin(characters, np.array(NAMELESS, np.uint8))
 
 
 def features_of(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.ndarray]:

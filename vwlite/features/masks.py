@@ -7,9 +7,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import read_redefine
-from vwlite.features.group_columns import NAMELESS, without_segments
-from vwlite.features.hashing import hash_name
-from vwlite.features.interactions import decode_letters
+from vwlite.features.group_columns import segments_in, space_of, without_segments
 from vwlite.features.random_features import mix64, unit_interval
 from vwlite.features.side_names import read_numbers
 
@@ -21,21 +19,18 @@ class Masks:
         self.seed, self.redefine, self.spaces = seed, read_redefine(config.redefine), []
         for text in config.mask_ids:
             for name, share in read_numbers(text, "--mask-ids").items():
-                raw = decode_letters(name)
-                wanted = None if len(raw) == 1 else hash_name(raw, config.hash_seed, config.hash == "all")
-                self.spaces.append((raw[0], wanted, share))
+                self.spaces.append((space_of(name, config), share))
 
     def apply(self, batch: Batch, number: int, first: int) -> Batch:
         """The batch of pass ``number``, whose first example is number ``first`` of the pass, as it is to be learned."""
         rows = np.arange(first, first + len(batch)) if batch.numbers is None else batch.numbers
-        size = int(batch.row_namespace[-1])
         row = np.repeat(np.arange(len(batch)), np.diff(batch.row_namespace.astype(np.int64)))
-        left_out = np.zeros(size, bool)
-        for place, (letter, wanted, share) in enumerate(self.spaces):
+        left_out = np.zeros(len(row), bool)
+        for place, (space, share) in enumerate(self.spaces):
             masked = self.drawn(rows, number, place) < share
             if batch.holdout_mask is not None:
                 masked &= batch.holdout_mask == 0
-            left_out |= masked[row] & self.belongs(batch, size, letter, wanted)
+            left_out |= masked[row] & segments_in(batch, self.redefine, space)
         return without_segments(batch, left_out) if left_out.any() else batch
 
     def drawn(self, rows: np.ndarray, number: int, place: int) -> np.ndarray:
@@ -44,10 +39,3 @@ class Masks:
         for part in (self.seed, number, place):
             state = mix64(state ^ mix64(np.array([part + 1], np.uint64)))
         return unit_interval(mix64(state ^ mix64(rows.astype(np.uint64) + np.uint64(1))))
-
-    def belongs(self, batch: Batch, size: int, letter: int, wanted: int | None) -> np.ndarray:
-        """bool[size], the segments of the namespace."""
-        characters = batch.namespace_char[:size]
-        if wanted is None:
-            return self.redefine[characters] == letter
-        return (batch.namespace_hash[:size] == wanted) & ~np.isin(characters, np.array(NAMELESS, np.uint8))

@@ -15,8 +15,9 @@ from vwlite.features.feature_plan import Plan
 from vwlite.features.side_names import sides_of_pair
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.negatives import PREFIX, Negatives
 from vwlite.learners.pair_terms import all_pairs, alone, has_length, one_term
-from vwlite.learners.row_results import CrossedTerms
+from vwlite.learners.row_results import CrossedTerms, Results
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
 SCALARS = (
@@ -96,6 +97,7 @@ class Dyadic(Learner):
         self.weights = zeros(1 << bits, 1)
         self.latent = [[self.table() if start else None for _ in range(2)] for _ in range(config.pairs)]
         self.kernel = KernelConfig(config, vw_compat=vw_compat, frozen=not learning)
+        self.negatives = Negatives(config) if config.negatives and learning else None
         low, high = config.prediction_bounds or config.loss.start_range(not vw_compat)
         self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)
 
@@ -110,14 +112,23 @@ class Dyadic(Learner):
     def drops_pairs(self) -> bool:  # type: ignore[override]
         return self.config.no_dot_linear
 
-    def tables(self, predict_only: bool) -> dict[str, Table]:
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        if self.negatives and self.learning:
+            return self.negatives.run(super().run, batch, plan, results, begin, end)
+        return super().run(batch, plan, results, begin, end)
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), **({"drawn_for": self.negatives.drawn_for} if self.negatives else {})}
+
+    def tables(self, predict_only: bool) -> dict[str, Any]:
         columns = (*(f"v{number}" for number in range(self.rank)), "updates")
         latent = {
             f"latent{pair}{'ab'[side]}": Table(table, columns)
             for pair, sides in enumerate(self.latent)
             for side, table in enumerate(sides)
         }
-        return {"weights": Table(self.weights, ("w",)), **latent}
+        items = self.negatives.arrays() if self.negatives and not predict_only else {}
+        return {"weights": Table(self.weights, ("w",)), **latent, **items}
 
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
@@ -139,6 +150,13 @@ class Dyadic(Learner):
         for pair in range(self.config.pairs):
             for side in range(2):
                 self.latent[pair][side] = self.checked(arrays, f"latent{pair}{'ab'[side]}", self.stride)
+        if self.negatives and any(name.startswith(PREFIX) for name in arrays):
+            self.negatives.load(arrays)
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        if self.negatives and "drawn_for" in header:
+            self.negatives.drawn_for = int(count_in(header, "drawn_for"))
 
     def end_pass(self) -> None:
         super().end_pass()
@@ -150,6 +168,8 @@ class Dyadic(Learner):
         if mismatched := int(self.get("mismatched")):
             why = "a feature twice on one side of --dotproduct, or sides of different length"
             lines.append(f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them")
+        if self.negatives:
+            lines += self.negatives.warnings()
         return lines + unbounded_updates(self)
 
     def has_learned_pair(self, number: int) -> bool:

@@ -28,6 +28,8 @@ class ClassLearnersConfig(PerClassConfig):
             raise UsageError(f"--oaa_subsample does not go with --{self.base.option}: every class learns by itself")
         if self.base.levels:
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
+        if getattr(self.base, "negatives", 0):
+            raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
         if not (self.base.plays_in_trees or self.base.one_for_each_class):
             raise UsageError(f"--{self.kind} does not go with --{self.base.option}")
         if self.base.one_for_each_class and self.set_loss not in ("", "hamming"):

@@ -19,6 +19,7 @@ from vwlite.options import again, config, option
 BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
 BOUNDED_LOSSES = ("hinge", "quantile", "logistic")
 SECTION = "Dot products of latent vectors"
+NEGATIVES = "Examples that are not wanted, drawn for --dotproduct"
 
 
 def by_loss(position: int) -> str:
@@ -92,6 +93,22 @@ class DyadicConfig(LearnerConfig):
         1, "In predictions vectors of fewer updates count as 0.", section=SECTION, spelled=("--min-updates",), low=1,
         unit="updates",
     )
+    negatives: int = option(
+        0, "Behind each example learn N that are not wanted: the same with other items, drawn from those met so far.",
+        section=NEGATIVES, low=0, high=10_000, metavar="N", shown="none",
+    )
+    negatives_of: str = option(
+        "", "The namespaces that make an item.", section=NEGATIVES, spelled=("--negatives-of",), metavar="NS,...",
+        needs=("negatives",), shown="the second of --dotproduct",
+    )
+    negative_label: float | None = option(
+        None, "The label of what is not wanted; examples with it are not, either.", section=NEGATIVES,
+        spelled=("--negative-label",), needs=("negatives",), shown="-1 with hinge or logistic loss, else 0",
+    )
+    negative_weight: float = option(
+        1.0, "The importance of each is X times that of its example.", section=NEGATIVES,
+        spelled=("--negative-weight",), needs=("negatives",), above=0,
+    )
     random_seed: int = random_seed()
     levels: tuple[float, ...] = again(GdConfig, "levels", ())
     min_prediction: float | None = again(GdConfig, "min_prediction", None)
@@ -125,6 +142,11 @@ class DyadicConfig(LearnerConfig):
             raise UsageError("--dot-l2-of weights does nothing without --dot-offset")
         if self.linear_l2 and self.no_dot_linear:
             raise UsageError("--linear-l2 does nothing with --no-dot-linear")
+        if self.negatives and self.levels:
+            raise UsageError("--negatives does not go with --levels: what is drawn has no rating")
+        if self.negatives and not self.loss.accepts(self.unwanted_label):
+            rule = self.loss.label_rule
+            raise UsageError(f"--negative-label {self.unwanted_label:g}: labels of this loss must be {rule}")
         if not 0 <= self.revision <= 1:
             raise UsageError(f"a dyadic model of revision {self.revision} needs a later version")
         if any(not 0 <= decay < math.inf for decay in (*self.decays.values(), self.decay)):
@@ -140,6 +162,14 @@ class DyadicConfig(LearnerConfig):
     @property
     def initial_learning_rate(self) -> float:
         return self.defaults[0] if self.learning_rate is None else self.learning_rate
+
+    @property
+    def unwanted_label(self) -> float:
+        """The label of examples that are drawn; those with a larger one are wanted."""
+        if self.negative_label is not None:
+            return self.negative_label
+        lowest = {"hinge": -1.0, "logistic": self.loss.logistic_min}
+        return lowest.get(self.loss.name, 0.0)
 
     @property
     def decays(self) -> dict[str, float]:

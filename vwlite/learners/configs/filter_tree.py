@@ -37,6 +37,8 @@ class FilterTreeConfig(PerClassConfig):
             raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
         if self.base.levels:
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
+        if getattr(self.base, "negatives", 0):
+            raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
         if not self.base.plays_in_trees:
             raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
         if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
