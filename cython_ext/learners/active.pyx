@@ -16,16 +16,13 @@ from learners.gd_update cimport (
 from base.float32 cimport FOUR, ONE, TWO
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
+from learners.query_choice cimport HALF, TINY, clip_to_unit, query_probability
 from losses.links cimport apply_link
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from base.vw_random cimport random_next
-
-cdef extern from *:
-    const float HALF "0.5f"
-    const float TINY "0.0001f"
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/active.py
     LABELED_WEIGHT = SCALARS      # importance of the examples learned
@@ -48,24 +45,6 @@ cdef struct Active:
     float *extra_output     # (rows,) query importance or confidence, written beside the prediction
 
 
-cdef inline float clip_to_unit(float x) noexcept nogil:
-    return 0 if x < 0 else (1 if x > 1 else x)
-
-
-cdef inline float query_probability(const Active *a, float seen, float flip) noexcept nogil:
-    """The probability of a query after examples of total importance ``seen``; ``flip`` is the importance needed, divided by
-    that.
-    """
-    cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio, root
-    cdef float loss = <float>a.m.scalars[SUM_LOSS] / seen
-    loss = clip_to_unit(loss + sqrtf((ONE + HALF * logf(seen)) / (<float>a.m.scalars[LABELED_WEIGHT] + TINY)))
-    root = sqrtf(loss) + sqrtf(loss + flip)
-    if flip <= sqrtf(bound) * root + bound:
-        return 1
-    ratio = (root + sqrtf(root * root + FOUR * flip)) / (TWO * flip)
-    return bound * ratio * ratio
-
-
 cdef inline float vw_probability(const Active *a, float seen, float flip) noexcept nogil:
     """vw's formula for it, which is not a probability: it may exceed 1, and it increases again for large ``flip``."""
     cdef float bound = a.mellowness * (logf(seen + ONE) + TINY) / (seen + TINY), ratio
@@ -79,7 +58,11 @@ cdef inline float query_importance(Active *a, float flip, float seen) noexcept n
     """The importance with which to query a label after examples of importance ``seen``; -1 for no query."""
     cdef float probability = 1
     if seen > 1:
-        probability = vw_probability(a, seen, flip / seen) if a.m.vw_compat else query_probability(a, seen, flip / seen)
+        if a.m.vw_compat:
+            probability = vw_probability(a, seen, flip / seen)
+        else:
+            probability = query_probability(
+                a.mellowness, <float>a.m.scalars[SUM_LOSS], <float>a.m.scalars[LABELED_WEIGHT], seen, flip / seen)
     return ONE / probability if random_next(a.random_state) < probability else -1
 
 

@@ -1,18 +1,20 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport INFINITY, isfinite, isnan
-from libc.stdint cimport uint8_t, uint32_t
+from libc.math cimport INFINITY, NAN, fmin, isfinite, isnan
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport CONSTANT, expand
-from learners.dyadic_components cimport count_updates, dot_products, make_components, move_components
+from learners.dyadic_components cimport (
+    count_updates, dot_products, has_unknown_side, make_components, move_components)
 from learners.dyadic_decay cimport learn_in_turns, linear_sum
 from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, is_at_rest
 from features.namespace_groups cimport Rows
 from learners.dyadic_model cimport (
-    MAX_GROUPS, MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, SCALARS, TIME, UNBOUNDED, Groups, Learner, find_group, group_of,
-    step_rate)
+    COUNTS, LABELED_WEIGHT, MAX_GROUPS, MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, QUERIES, SCALARS, SUM_LOSS, TIME,
+    UNBOUNDED, Asking, Groups, Learner, find_group, group_of, step_rate)
 from learners.latent_vectors cimport Latent, merge_slots, start_value
+from learners.query_choice cimport query_probability
 from losses.links cimport apply_link
 from losses.loss_types cimport read_params
 from losses.losses cimport get_loss
@@ -21,7 +23,11 @@ from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Group, Scratch, free_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from base.vw_random cimport random_next
 from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work
+
+cdef enum:
+    NEVER = 1 << 30        # an importance to flip, in total importance so far, from which on labels are not asked for
 
 
 cdef inline double take_terms(const Learner *m, const Groups *groups, Scratch *s, uint32_t mask) noexcept nogil:
@@ -75,13 +81,12 @@ cdef inline Flow open_flow(Learner *m, DyadicScratch *work, double linear, float
 
 
 cdef inline int learn(Learner *m, DyadicScratch *work, double p, double linear, const Rows *rows, size_t row,
-                      uint32_t mask) noexcept nogil:
+                      float weight, uint32_t mask) noexcept nogil:
     cdef Flow flow
     cdef Step step
     cdef size_t i
     cdef Scratch *s = &work.row
     cdef double start = rows.initial_prediction[row]
-    cdef float weight = rows.importance[row]
     if work.repeats:
         m.scalars[MISMATCHED] += 1
         return OK
@@ -121,12 +126,43 @@ cdef inline void set_flip(Results *out, size_t row, double importance) noexcept 
         out.flip_importance[row] = <float>importance
 
 
+cdef inline double importance_told(Learner *m, DyadicScratch *work, double p, double linear, double rate) noexcept nogil:
+    """The importance to flip the sign of ``p`` at this learning rate; 0 where nothing is known of a side."""
+    cdef Flow flow
+    if has_unknown_side(work):
+        return 0
+    flow = open_flow(m, work, linear, 0)
+    flow.rate = rate
+    return importance_to_flip(&flow, p)
+
+
+cdef inline float asked_weight(Learner *m, DyadicScratch *work, double p, double linear, float weight) noexcept nogil:
+    """The importance with which the row is to be learned; 0: its label is not asked for."""
+    cdef float seen = <float>m.scalars[TIME], probability = 1, flip
+    cdef const double *counts = m.asking.counts
+    if seen > 1:
+        flip = <float>fmin(importance_told(m, work, p, linear, step_rate(m)) / seen, NEVER)
+        probability = query_probability(
+            m.asking.mellowness, <float>counts[SUM_LOSS], <float>counts[LABELED_WEIGHT], seen, flip)
+    return weight / probability if random_next(m.asking.random_state) < probability else 0
+
+
+cdef inline void record_asked(Asking *asking, size_t row, float weight, float loss) noexcept nogil:
+    """Count a row with the weight it has; 0: it counts as unlabelled."""
+    asking.weight[row] = weight
+    if weight > 0:
+        asking.counts[QUERIES] += 1
+        asking.counts[LABELED_WEIGHT] += weight
+        asking.counts[SUM_LOSS] += weight * loss
+    else:
+        asking.label[row] = NAN
+
+
 cdef inline int process_example(Learner *m, const Rows *rows, size_t row, DyadicScratch *work, Results *out, bint learning,
                                 uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
     cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.holdout_mask != NULL and out.holdout_mask[row])
     cdef double linear, p
-    cdef Flow flow
     cdef int status = make_components(m, work, mask)
     out.loss[row] = 0
     out.features[row] = <uint32_t>work.row.count
@@ -148,14 +184,16 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
     clipped = clip(p, m)
     out.raw[row] = <float>p
     out.prediction[row] = apply_link(m.link, clipped)
+    if wanted and weight > 0 and m.asking.counts != NULL and isfinite(p):
+        weight = asked_weight(m, work, p, linear, weight)
+        record_asked(&m.asking, row, weight, m.loss.value(&m.params, clipped, y))
     if labeled and weight > 0:
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
     if not isfinite(p):
         return UNSTABLE
     if out.flip_importance != NULL:
-        flow = open_flow(m, work, linear, y)
-        set_flip(out, row, importance_to_flip(&flow, p))
-    return learn(m, work, p, linear, rows, row, mask) if wanted and weight > 0 else OK
+        set_flip(out, row, importance_told(m, work, p, linear, step_rate(m) if learning else m.told_rate))
+    return learn(m, work, p, linear, rows, row, weight, mask) if wanted and weight > 0 else OK
 
 
 cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask) noexcept nogil:
@@ -218,6 +256,19 @@ cdef Latent open_latent(state, config, size_t pair, int side):
                   0 if state.learning else config.fewest, config.decay, False)
 
 
+cdef Asking open_asking(state, config, size_t rows):
+    cdef Asking asking = Asking(NULL, NULL, NULL, NULL, 0)
+    cdef double[::1] counts
+    cdef uint64_t[::1] random_state
+    cdef float[:, ::1] used
+    if not config.asks:
+        return asking
+    counts, random_state, used = state.counts, state.random_state, state.label_and_weight
+    if counts.shape[0] != COUNTS or random_state.shape[0] != 1 or used.shape[0] != 2 or <size_t>used.shape[1] < rows:
+        raise ValueError("the arrays for labels that are asked for are too short")
+    return Asking(&counts[0], &random_state[0], &used[0, 0], &used[1, 0], config.mellowness)
+
+
 cdef Groups open_groups(numbers):
     cdef Groups groups
     if len(numbers) > MAX_GROUPS:
@@ -249,7 +300,8 @@ cdef Learner open_learner(state, config, plan):
     m.decay_power, m.linear_decay, m.decays_weights = config.decay_power, config.linear_decay, config.decays_weights
     m.fixed_linear, m.fixed_constant = plan.frozen.linear, plan.frozen.constant
     m.fixed, m.dropped = open_groups(plan.frozen.groups), open_groups(plan.dropped)
-    m.first_pass_t = config.first_pass_t
+    m.first_pass_t, m.told_rate = config.first_pass_t, config.confidence_rate
+    m.asking = Asking(NULL, NULL, NULL, NULL, 0)
     m.positional, m.frozen, m.vw_compat = config.rank == 0, config.frozen, config.vw_compat
     m.pairs = len(plan.pairs)
     for pair in range(m.pairs):
@@ -290,6 +342,8 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status = NO_MEMORY
     if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
         raise ValueError("table, plan and batch do not belong together")
+    if end:
+        m.asking = open_asking(state, config, end)
     open_work(&work[0])
     open_work(&work[1])
     with nogil:

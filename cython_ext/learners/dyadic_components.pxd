@@ -79,6 +79,20 @@ cdef inline int make_components(Learner *m, DyadicScratch *work, uint32_t mask) 
     return OK
 
 
+cdef inline bint has_unknown_side(const DyadicScratch *work) noexcept nogil:
+    """Whether of some side no vector was ever updated, so that nothing is known of its dot product."""
+    cdef size_t i, j
+    cdef const Side *side
+    for i in range(2 * work.components):
+        side = &work.side[i]
+        for j in range(side.size):
+            if side.latent.table[side.latent.stride * side.index[j] + side.latent.rank]:
+                break
+        else:
+            return True
+    return False
+
+
 cdef inline double dot_products(const Learner *m, const DyadicScratch *work) noexcept nogil:
     cdef size_t i
     cdef double total = 0

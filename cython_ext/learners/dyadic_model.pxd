@@ -1,5 +1,7 @@
 """What the kernel of dyadic models knows of its model."""
 
+from libc.stdint cimport uint64_t
+
 from features.row_buffer cimport Group, Scratch
 from learners.dyadic_moves cimport decayed_rate
 from learners.latent_vectors cimport Latent
@@ -16,12 +18,24 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     LATER = 6              # 0 in the first pass
     SCALARS = 7
     MAX_PAIRS = 16
+    LABELED_WEIGHT = 0     # positions in Asking.counts, named in vwlite/learners/active_dyadic.py
+    SUM_LOSS = 1
+    QUERIES = 2
+    COUNTS = 3
     MAX_GROUPS = 64        # namespaces that are frozen, and that are dropped
 
 
 cdef struct Groups:
     int number[MAX_GROUPS]
     int size
+
+
+cdef struct Asking:          # where only labels that are asked for are learned
+    double *counts           # (COUNTS,); NULL: all labels are learned
+    uint64_t *random_state   # (1,)
+    float *label             # (rows,) the label as used: NaN where it was not asked for
+    float *weight            # (rows,) the importance as used
+    float mellowness
 
 
 cdef struct Learner:
@@ -31,6 +45,8 @@ cdef struct Learner:
     LossParams params
     int loss_code
     int link
+    Asking asking
+    double told_rate         # the learning rate for which the importance to flip a prediction is told
     double decay             # L2 on latent vectors where it is the same for all; else 0, and ``separate``
     double offset            # added to every element of both vectors
     double offset_square     # subtracted from each dot product

@@ -40,6 +40,7 @@ RUNS = {
     "dyadic": "--dotproduct user,item --rank 3 --passes 4",
     "dyadic, own order": "--dotproduct ui --rank 2 --passes 2 --no-shuffle --cache_file c",
     "dyadic, negatives": "--dotproduct user,item --rank 3 --negatives 2 --passes 3 -p p",
+    "dyadic, asking": "--dotproduct user,item --rank 3 --active --simulation --mellowness 1e-4 --passes 2 -p p",
     "examples": "--examples 37 --passes 2",
     "going on": "-i before -q ui",
     "going on, shuffled": "-i before -q ui --passes 2 --shuffle",

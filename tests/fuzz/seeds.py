@@ -9,6 +9,7 @@ from fuzz.sealing import unsealed_model
 from vwlite.data.config import InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.active import ActiveConfig
+from vwlite.learners.configs.active_dyadic import ActiveDyadicConfig
 from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.configs.coin import CoinConfig
@@ -91,6 +92,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4), DualConfig(LossConfig("squared"), l2=1.0), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
             (FeatureConfig(bits=4), ActiveConfig(active=True), text),
+            (FeatureConfig(bits=3, dotproduct=("ab",)), ActiveDyadicConfig(active=True, simulation=True, rank=2), text),
             (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
             (FeatureConfig(bits=5, quadratic=("sa",)), MultilineConfig(csoaa_ldf="m"), GROUPS),
         ):

@@ -13,6 +13,7 @@ from vwlite.version import __version__
 HERE = Path(__file__).resolve().parent
 BITS = ("-b", "8")
 THETA = ("--theta", "theta", "--theta-scale", "2")  # which ``write`` learns
+ASKING = ("--active", "--simulation", "--mellowness", "1e-4")
 LEARNERS = {  # name: the text it learns, and the command
     "gd": ("numbers", "train", *BITS, "-q", "ui", "--names"),
     "logistic": ("signs", "train", *BITS, "--loss_function", "logistic", "--passes", "2", "-q", "ui"),
@@ -30,6 +31,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "lrq": ("numbers", "train", *BITS, "--lrq", "ui2", "--random_seed", "3"),
     "dotproduct": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
     "negatives": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--negatives", "2"),
+    "active-dyadic": ("signs", "train", *BITS, *ASKING, "--loss_function", "logistic", "--dotproduct", "ui"),
     "oaa": ("classes", "train", *BITS, "--oaa", "3", "--loss_function", "logistic", "--probabilities"),
     "oaa-lrq": ("classes", "train", *BITS, "--oaa", "3", "--lrq", "ui2"),
     "oaa-coin": ("classes", "train", *BITS, "--oaa", "3", "--coin"),

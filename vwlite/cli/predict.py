@@ -43,6 +43,7 @@ from vwlite.learners.configs.gd import GdConfig
 @options.options_in(GdConfig, only=["levels"])
 @options.data_options
 @options.options_in(DyadicConfig, "Dot products of latent vectors", only=("dot_unseen", "min_updates"))
+@options.options_in(DyadicConfig, only=("confidence_rate",))
 @options.memory_option
 @options.bad_line_options
 @options.quiet()

@@ -32,6 +32,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "ldf": "multiline.Multiline",
     "lrq": "lrq.Lrq",
     "dyadic": "dyadic.Dyadic",
+    "active_dyadic": "active_dyadic.ActiveDyadic",
     "lfl": "lfl.Lfl",
 }
 ELSEWHERE = {  # learners of other commands

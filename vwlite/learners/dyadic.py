@@ -36,6 +36,9 @@ MASK = 2**64 - 1
 class KernelConfig(CommonConfig):
     """``DyadicConfig`` in the words of the kernel."""
 
+    asks = False  # labels are asked for; others are not learned
+    confidence_rate = 0.0  # the learning rate that importances to flip predictions are told for
+
     def __init__(self, config: DyadicConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.rank, self.offset = config.rank, config.dot_offset
@@ -88,6 +91,7 @@ class Dyadic(Learner):
     SCALARS = SCALARS
     native = kernel
     supports_confidence = True
+    kernel_config = KernelConfig
 
     def __init__(
         self, config: DyadicConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -96,7 +100,8 @@ class Dyadic(Learner):
         self.rank, self.stride = max(config.rank, 1), latent_stride(config)
         self.weights = zeros(1 << bits, 1)
         self.latent = [[self.table() if start else None for _ in range(2)] for _ in range(config.pairs)]
-        self.kernel = KernelConfig(config, vw_compat=vw_compat, frozen=not learning)
+        self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
+        self.kernel.confidence_rate = config.told_rate
         self.negatives = Negatives(config) if config.negatives and learning else None
         low, high = config.prediction_bounds or config.loss.start_range(not vw_compat)
         self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)

@@ -10,7 +10,7 @@ from vwlite.learners.configs.base import shown_kind
 from vwlite.training.model_header import stored
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
-OF_VECTORS = ("dot_unseen", "min_updates")
+OF_VECTORS = ("dot_unseen", "min_updates", "confidence_rate")
 
 
 def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from vwlite.training.prediction_writer import STDOUT
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"], arguments["memory"]):
         return named.predict(arguments)
+    if arguments["confidence_rate"] is not None and not arguments["confidence"]:
+        raise UsageError("--confidence-rate does nothing without --confidence")
     if arguments["most"] is not None:
         raise UsageError("--top is for the scores and probabilities of models of vwlite aso")
     changes, confidence = changes_for(arguments["initial"], arguments), arguments["confidence"]

@@ -109,6 +109,10 @@ class DyadicConfig(LearnerConfig):
         1.0, "The importance of each is X times that of its example.", section=NEGATIVES,
         spelled=("--negative-weight",), needs=("negatives",), above=0,
     )
+    confidence_rate: float | None = option(
+        None, "Of dot products: predict --confidence is for this learning rate.", section="Active learning",
+        spelled=("--confidence-rate",), above=0, shown="the one that training began with",
+    )
     random_seed: int = random_seed()
     levels: tuple[float, ...] = again(GdConfig, "levels", ())
     min_prediction: float | None = again(GdConfig, "min_prediction", None)
@@ -170,6 +174,11 @@ class DyadicConfig(LearnerConfig):
             return self.negative_label
         lowest = {"hinge": -1.0, "logistic": self.loss.logistic_min}
         return lowest.get(self.loss.name, 0.0)
+
+    @property
+    def told_rate(self) -> float:
+        """The learning rate that confidences are told for."""
+        return self.initial_learning_rate if self.confidence_rate is None else self.confidence_rate
 
     @property
     def decays(self) -> dict[str, float]:
