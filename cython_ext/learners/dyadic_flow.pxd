@@ -6,7 +6,7 @@ prediction ``p(s)`` is the sum of components plus ``linear - s * square``. p fal
 components also carry the factor ``e^(-2 eta lambda h)``.
 """
 
-from libc.math cimport INFINITY, exp, fabs, pow
+from libc.math cimport INFINITY, exp, fabs, fmax, isfinite, pow
 
 from losses.loss_types cimport LossParams
 from losses.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE
@@ -242,47 +242,64 @@ cdef inline bint is_at_rest(const Flow *f, double p) noexcept nogil:
     return (f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE) and constant_slope(f, p) == 0
 
 
+cdef extern from *:
+    """
+    static const double VWL_NODES[4] = {0.18343464249564978, 0.525532409916329, 0.7966664774136267, 0.9602898564975362};
+    static const double VWL_WEIGHTS[4] = {0.36268378337836166, 0.3137066458778869, 0.22238103445337443, 0.10122853629037706};
+    """
+    const double *NODES "VWL_NODES"          # of the Gauss-Legendre rule of 8 points on [-1, 1], those above 0
+    const double *WEIGHTS "VWL_WEIGHTS"
+
+
 cdef inline double s_at_zero(const Flow *f, double p) noexcept nogil:
-    """The s at which the prediction, now ``p``, is 0; infinite if it does not get there. Decay is ignored."""
-    cdef double low = 0, high = 1e-3 if p > 0 else -1e-3, middle, slope
+    """The s at which the prediction, now ``p``, is 0; infinite if it does not get there. Decay is ignored.
+
+    By Newton's method within a bracket; before there is one, steps at least double the way.
+    """
+    cdef double way = 1 if p > 0 else -1, low = 0, high = INFINITY, at = 0, gap = p, slope, next
     cdef int i
-    for i in range(60):
-        if (components_at(f, high, 0, &slope) + f.linear - high * f.square) * p <= 0:
-            break
-        low = high
-        high *= 2
-    else:
-        return INFINITY
-    for i in range(60):
-        middle = 0.5 * (low + high)
-        if (components_at(f, middle, 0, &slope) + f.linear - middle * f.square) * p > 0:
-            low = middle
+    components_at(f, 0, 0, &slope)
+    for i in range(MAX_NEWTON):
+        next = at - gap / (slope - f.square) if slope < f.square else INFINITY
+        if high == INFINITY:
+            next = way * fmax(way * next if isfinite(next) else 0, fmax(2 * way * low, 1e-3))
+            if way * next > 1e15:
+                return INFINITY
+        elif not (way * low < way * next < way * high) or (i >= PURE_NEWTON and i & 1):
+            next = 0.5 * (low + high)
+        if fabs(next - at) <= 1e-12 * fabs(next):
+            return next
+        at = next
+        gap = components_at(f, at, 0, &slope) + f.linear - at * f.square
+        if gap == 0:
+            return at
+        if gap * way > 0:
+            low = at
         else:
-            high = middle
-    return high
+            high = at
+    return at
+
+
+cdef inline double slowness(const Flow *f, double s) noexcept nogil:
+    """1 / |l'(p(s))|, infinite where the loss has no slope."""
+    if f.loss == LOSS_QUANTILE:
+        return 1 / (1 - <double>f.params.tau if f.label < 0 else <double>f.params.tau)
+    return 1 / fabs(loss_slope(f, prediction_at(f, s, 0)))
 
 
 cdef inline double importance_to_flip(Flow *f, double p) noexcept nogil:
     """The smallest importance with which the opposite label would carry the prediction across zero.
 
-    That is the integral of ds / (eta l'(p(s))) from 0 to that s, by Simpson's rule; for hinge loss, of constant slope, a
-    quotient.
+    That is the integral of ds / (eta l'(p(s))) from 0 to that s, by Gauss and Legendre's rule; for hinge loss, of constant
+    slope, a quotient.
     """
-    cdef double s = s_at_zero(f, p), total = 0, at, slope
-    cdef int i, weight
+    cdef double s = s_at_zero(f, p), total = 0
+    cdef int i
     if p == 0 or s == INFINITY:
         return 0 if p == 0 else INFINITY
     f.label = -1 if p > 0 else 1
     if f.loss == LOSS_HINGE:
         return fabs(s) / f.rate
-    for i in range(65):
-        at = s * i / 64
-        weight = 1 if i == 0 or i == 64 else (4 if i & 1 else 2)
-        if f.loss == LOSS_QUANTILE:
-            slope = 1 - <double>f.params.tau if p > 0 else <double>f.params.tau
-        else:
-            slope = fabs(loss_slope(f, components_at(f, at, 0, &slope) + f.linear - at * f.square))
-        if slope <= 0:
-            return INFINITY
-        total += weight / slope
-    return fabs(s) / (3 * 64) * total / f.rate
+    for i in range(4):
+        total += WEIGHTS[i] * (slowness(f, 0.5 * s * (1 - NODES[i])) + slowness(f, 0.5 * s * (1 + NODES[i])))
+    return 0.5 * fabs(s) * total / f.rate

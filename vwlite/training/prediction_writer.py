@@ -60,13 +60,12 @@ class PredictionWriter:
 
     def write_beside(self, batch: Batch, values: np.ndarray, beside: np.ndarray, begin: int, end: int) -> None:
         """Like ``write``, with the number ``beside[i]`` between the value and the tag."""
-        rows = range(begin, end)
-        none = np.zeros(len(batch), np.uint32)
-        texts = [format_predictions(x, batch.flags, none, none, None, begin, end).split() for x in (values, beside)]
-        shown = [row for row in rows if not batch.flags[row] & (BLANK | SAVE)]
-        for row, value, number in zip(shown, *texts, strict=True):
-            tag = batch.tag(row)
-            self.write_bytes(b" ".join((value, number, tag) if tag else (value, number)) + b"\n")
+        none, text = np.zeros(len(batch), np.uint32), batch.text if len(batch.text) else None
+        alone = format_predictions(values, batch.flags, none, none, None, begin, end)
+        tagged = format_predictions(beside, batch.flags, batch.tag_start, batch.tag_end, text, begin, end)
+        pairs = zip(alone.split(b"\n")[:-1], tagged.split(b"\n")[:-1], strict=True)
+        if lines := b"\n".join(map(b" ".join, pairs)):
+            self.write_bytes(lines + b"\n")
 
     def write_lines(
         self, batch: Batch, text: Callable[[int], str], begin: int, end: int, tags: bool = True
