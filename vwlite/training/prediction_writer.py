@@ -63,6 +63,7 @@ class PredictionWriter:
         none, text = np.zeros(len(batch), np.uint32), batch.text if len(batch.text) else None
         alone = format_predictions(values, batch.flags, none, none, None, begin, end)
         tagged = format_predictions(beside, batch.flags, batch.tag_start, batch.tag_end, text, begin, end)
+        alone = alone.replace(b" \n", b"\n")  # of rows with a tag
         pairs = zip(alone.split(b"\n")[:-1], tagged.split(b"\n")[:-1], strict=True)
         if lines := b"\n".join(map(b" ".join, pairs)):
             self.write_bytes(lines + b"\n")
