@@ -41,10 +41,28 @@ def test_any_values_have_an_axis(values, logarithmic):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (1e-17, "0"), (0.25, "0.25"), (1500, "1.5k"), (-2e6, "-2M"), (3e9, "3G")]
-)
+    ("value", "text"),
+    [
+        (0, "0"), (1e-300, "0"), (2.5e-17, "2.5e-17"), (0.25, "0.25"), (1500, "1.5k"), (-2e6, "-2M"), (3e9, "3G"),
+        (2e16, "2e+16"),
+    ],
+)  # fmt: skip
 def test_short_numbers(value, text):
     assert short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "logarithmic", "values", "marks"),
+    [
+        (-1, 1, False, (-1, 1e-17, 1), ["-1", "0", "1"]),
+        (9.8e-15, 1.4e-14, False, (1e-14, 1.2e-14), ["1e-14", "1.2e-14"]),
+        (1e-14, 1, True, (1e-14, 1e-7, 1), ["1e-14", "1e-07", "1"]),
+        (1000100, 1000300, False, (1000100, 1000200, 1000300), ["1.0001M", "1.0002M", "1.0003M"]),
+        (0, 2, False, (0, 1, 2), ["0", "1", "2"]),
+    ],
+)
+def test_marks_differ_where_values_do(low, high, logarithmic, values, marks):
+    assert Axis("", low, high, logarithmic).marks(values) == marks
 
 
 def parts(text, tag):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 STEPS = (1, 2, 5, 10)
 TINY = 1e-250  # below it a number is 0
 NARROW = 1e-9  # difference of numbers, as a share of them, that an axis does not show
+LARGEST = 1e15  # from it on numbers have exponents
 SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -44,6 +45,17 @@ class Axis:
         every = math.ceil((last - first) / most)
         return [10.0**power for power in range(first, last + 1, every)]
 
+    def marks(self, values: Iterable[float]) -> list[str]:
+        """With as many digits as it takes to tell them apart; 0 for what rounding has left of it."""
+        size = max(abs(self.low), abs(self.high))
+        shown = [value if self.logarithmic or abs(value) > NARROW * size else 0.0 for value in values]
+        found = [short(value) for value in shown]
+        for digits in range(5, 17):
+            if len({*found}) == len({*shown}):
+                break
+            found = [short(value, digits) for value in shown]
+        return found
+
 
 def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: bool = False) -> Axis:
     """One that shows all ``values``; of none, from 0 to 1, and of equal ones, a little around them."""
@@ -64,9 +76,9 @@ def round_values(low: float, high: float, most: int, whole: bool = False) -> lis
     return [count * step for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
-def short(value: float) -> str:
-    """For a mark: 20k, 1.5M, 0.25."""
-    for unit, suffix in SUFFIXES:
+def short(value: float, digits: int = 4) -> str:
+    """For a mark: 20k, 1.5M, 0.25, 1e+16."""
+    for unit, suffix in SUFFIXES if abs(value) < LARGEST else ():
         if abs(value) >= unit:
-            return f"{value / unit:.4g}{suffix}"
-    return f"{value:.4g}" if abs(value) >= 1e-12 else "0"
+            return f"{value / unit:.{digits}g}{suffix}"
+    return f"{value:.{digits}g}" if abs(value) >= TINY else "0"

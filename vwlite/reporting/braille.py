@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from vwlite.reporting.axes import Axis, short
+from vwlite.reporting.axes import Axis
 
 WIDTH, HEIGHT = 60, 12  # characters, of 2 by 4 dots
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # bits of a character's dots, by column and row
@@ -20,10 +20,11 @@ def curve(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[str]:
     for across, down in joined(places):
         if 0 <= across < 2 * WIDTH and 0 <= down < 4 * HEIGHT:
             cells[down // 4][across // 2] |= DOTS[across % 2][down % 4]
-    marks = {0: short(y.high), HEIGHT // 2: short(middle(y)), HEIGHT - 1: short(y.low)}
-    width = max(map(len, marks.values()))
-    lines = [f"{marks.get(place, ''):>{width}} ┤{''.join(map(chr, row))}" for place, row in enumerate(cells)]
-    ends = f"{short(x.low)}{short(x.high):>{WIDTH - len(short(x.low))}}"
+    beside = dict(zip((0, HEIGHT // 2, HEIGHT - 1), y.marks((y.high, middle(y), y.low)), strict=True))
+    width = max(map(len, beside.values()))
+    lines = [f"{beside.get(place, ''):>{width}} ┤{''.join(map(chr, row))}" for place, row in enumerate(cells)]
+    left, right = x.marks((x.low, x.high))
+    ends = f"{left}{right:>{WIDTH - len(left)}}"
     return [*lines, f"{'':>{width}}  {ends}", f"{'':>{width}}  {x.label:^{WIDTH}}".rstrip()]
 
 

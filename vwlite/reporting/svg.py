@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from xml.etree import ElementTree
 
-from vwlite.reporting.axes import Axis, short
+from vwlite.reporting.axes import Axis
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#4d4d4d")  # of Okabe and Ito
 WIDTH, HEIGHT = 560, 330
@@ -42,14 +42,14 @@ class Chart:
 
     def draw_axes(self) -> None:
         bottom, right = self.height - BOTTOM, WIDTH - RIGHT
-        for value in self.x.ticks():
+        for value, mark in zip(ticks := self.x.ticks(), self.x.marks(ticks), strict=True):
             at = self.at((value, self.y.low))[0]
             element(self.root, "line", x1=at, y1=TOP, x2=at, y2=bottom, **{"class": "grid"})
-            label(self.root, at, bottom + 16, short(value), "middle")
-        for value in self.y.ticks():
+            label(self.root, at, bottom + 16, mark, "middle")
+        for value, mark in zip(ticks := self.y.ticks(), self.y.marks(ticks), strict=True):
             at = self.at((self.x.low, value))[1]
             element(self.root, "line", x1=LEFT, y1=at, x2=right, y2=at, **{"class": "grid"})
-            label(self.root, LEFT - 6, at + 4, short(value), "end")
+            label(self.root, LEFT - 6, at + 4, mark, "end")
         element(self.root, "path", d=f"M{LEFT} {TOP}V{bottom}H{right}", **{"class": "axis"})
         label(self.root, (LEFT + right) / 2, self.height - 10, self.x.label, "middle")
         middle = (TOP + bottom) / 2
