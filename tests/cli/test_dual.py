@@ -305,7 +305,7 @@ def test_sets_of_labels_are_told_one_by_one(vwlite, write):
     assert re.search(r"^class 3: +\d+ .*$", done.stderr, re.M)
     assert len(vwlite("predict", "-i", "m", "d").lines) == 400
     refused = vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", status=2).stderr
-    assert refused.startswith("vwlite: a model of --dual does not go on learning")
+    assert "vwlite: a model of --dual does not go on learning" in refused
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,8 @@ def test_a_model_does_not_go_on(vwlite, data, tmp_path):
     vwlite("train", "d", "-f", "m", "--quiet", *DUAL)
     before = (tmp_path / "m").read_bytes()
     refused = vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", status=2).stderr
-    assert refused.startswith("vwlite: a model of --dual does not go on learning") and refused.count("\n") == 1
+    again, error = refused.splitlines()
+    assert "learned before" in again and error.startswith("vwlite: a model of --dual does not go on learning")
     assert (tmp_path / "m").read_bytes() == before
 
 
