@@ -97,7 +97,7 @@ def begin(
         arguments["initial"] = None
     config, model = configured(arguments, typed, remarks.say)
     check_idle(typed, options, config.learner)
-    known = known_before(config, arguments, remarks.warn)
+    known = known_before(config, arguments, remarks)
     left = unseen(config, arguments, known, remarks)
     if left is None:
         nothing_new(arguments)
@@ -116,7 +116,7 @@ def begins_afresh(arguments: dict[str, Any]) -> bool:
     return bool(same and arguments["skip_seen"] and not os.path.lexists(initial))
 
 
-def known_before(config: RunConfig, arguments: dict[str, Any], warn: Say) -> list[ledger.Entry]:
+def known_before(config: RunConfig, arguments: dict[str, Any], remarks: Remarks) -> list[ledger.Entry]:
     """What the model of ``-i`` has learned; of a stopped run, what it had when that began."""
     initial, skip = arguments["initial"], arguments["skip_seen"]
     if not initial:
@@ -126,7 +126,8 @@ def known_before(config: RunConfig, arguments: dict[str, Any], warn: Say) -> lis
         return then
     known = ledger.read(initial)
     if not known and (skip or os.path.exists(ledger.ledger_path(initial))):
-        warn(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
+        tell = remarks.warn if skip else remarks.say
+        tell(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
     return known
 
 
