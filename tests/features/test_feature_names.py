@@ -11,8 +11,10 @@ from oracle.parse import parse_line
 from oracle.pipeline import expand as oracle_expand
 from vwlite._native.expand import expand_row
 
+from vwlite.data.batch import BLANK, SAVE
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError
+from vwlite.features import name_index
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, text_format
@@ -220,6 +222,33 @@ def test_book_of_many_rows_is_that_of_each_row(lines, bits, layout, constant, da
     whole.add(batch, plan, begin)
     for row in range(begin, len(batch)):
         parts.add(batch, plan, row, row + 1)
+    assert whole.names == parts.names
+    assert np.flatnonzero(whole.known).tolist() == np.flatnonzero(parts.known).tolist()
+
+
+CROSSED = [
+    {"quadratic": ("ab",)}, {"quadratic": ("::",)}, {"quadratic": ("aa", "ba"), "permutations": True},
+    {"cubic": ("aab",), "quadratic": ("bb",)}, {"quadratic": (":a",), "ignore_linear": ("a",)},
+    {"quadratic": ("::",), "noconstant": True}, {"ignore_linear": ("b",)},
+    {"dotproduct": ("ab",), "quadratic": ("ab",)},
+]  # fmt: skip
+
+
+@given(
+    st.lists(LINE, max_size=12), st.integers(1, 18), st.sampled_from([(0, 1), (2, 3)]), st.sampled_from(CROSSED),
+    st.integers(1, 60), st.data(),
+)  # fmt: skip
+def test_book_of_crossed_terms_is_that_of_each_row(lines, bits, layout, options, at_once, data):
+    batch, plan = read(b"\n".join(lines), FeatureConfig(bits=bits, **options))
+    begin = data.draw(st.integers(0, len(batch)))
+    whole, parts = NameIndex(layout), NameIndex(layout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(name_index, "TERMS_AT_ONCE", at_once)
+        whole.add(batch, plan, begin)
+    parts.known = np.zeros(1 << bits, bool)
+    for row in np.flatnonzero(batch.flags & (BLANK | SAVE) == 0).tolist():
+        if row >= begin:
+            parts.add_row(batch, with_all_linear(plan), row)
     assert whole.names == parts.names
     assert np.flatnonzero(whole.known).tolist() == np.flatnonzero(parts.known).tolist()
 

@@ -116,11 +116,14 @@ class Batch:
 
     def head(self, rows: int) -> Batch:
         """The first ``rows`` rows; features of later ones stay in the arrays, unreferenced."""
-        if rows == len(self):
-            return self
-        kept = {ROWS: rows}
+        return self if rows == len(self) else self.part(0, rows)
+
+    def part(self, begin: int, end: int) -> Batch:
+        """The rows from ``begin`` to ``end``; features of others stay in the arrays, unreferenced."""
+        kept = {ROWS: end - begin}
         columns = [one for one in COLUMNS.values() if one.per == ROWS]
-        return replace(self, **{one.name: getattr(self, one.name)[: one.length(kept)] for one in columns})
+        rows = {one.name: getattr(self, one.name)[begin : begin + one.length(kept)] for one in columns}
+        return replace(self, **rows)
 
     def columns_from(self, begin: int, end: int) -> tuple[dict[str, np.ndarray], Names | None]:
         """Copies of the columns and names of the rows ``[begin, end)``; offsets into the text stay as they are."""

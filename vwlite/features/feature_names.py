@@ -49,6 +49,14 @@ def term_names(batch: Batch, plan: Plan, row: int) -> list[str]:
     groups = plain_groups(batch, plan, row) if plan.plain else {
         number: list(map(str, group)) for number, group in gather(batch, plan, row).items()
     }
+    terms = in_order(groups, plan)
+    if plan.random:
+        return [*kept_names(terms, groups, plan), *plan.random.names()]
+    return terms
+
+
+def in_order(groups: Mapping[int, list[str]], plan: Plan) -> list[str]:
+    """The names of the terms that are made of the features of ``groups``, the constant's among them."""
     terms = [
         name
         for number, group in groups.items()
@@ -60,8 +68,6 @@ def term_names(batch: Batch, plan: Plan, row: int) -> list[str]:
     for letters in plan.interactions:
         if all(letter in groups for letter in letters):
             terms += crossed(letters, groups, plan.permutations)
-    if plan.random:
-        return [*kept_names(terms, groups, plan), *plan.random.names()]
     return terms
 
 

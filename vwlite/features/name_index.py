@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +14,13 @@ from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.csr import ranges
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
-from vwlite.features.feature_names import Words, mark_of, term_names, with_all_linear
+from vwlite.features.feature_names import CONSTANT, Words, in_order, mark_of, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import terms_of_row
+from vwlite.features.terms import terms_of
 from vwlite.storage.array_check import numbers
 
+TERMS_AT_ONCE, MOST_ROWS = 1 << 20, 1 << 13  # that are looked through for new slots
 MAX_MASK_BITS = 26  # larger tables have no mask of known slots, which takes a byte per slot
 
 
@@ -41,6 +45,9 @@ class NameIndex:
             self.known[list(self.names)] = True
         plan = with_all_linear(plan)
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
+        if len(self.known) and plan.plain and not (plan.flat or plan.random or batch.any_flags & SHARED):
+            self.add_terms(batch, plan, rows)
+            return
         only = plan.random is not None and plan.random.only
         alone = bool(len(self.known)) and plan.flat and not only and not batch.any_flags & SHARED
         for row in rows[:1].tolist() if alone else rows.tolist():  # the first row's terms end with the constant
@@ -55,6 +62,24 @@ class NameIndex:
         if len(positions):
             names = term_names(whole, plan, at)
             self.enter(slots[positions].tolist(), [names[position] for position in positions.tolist()])
+
+    def add_terms(self, batch: Batch, plan: Plan, rows: np.ndarray) -> None:
+        """Add the names of the terms of ``rows``, as ``add_row`` would; only new ones are made."""
+        row_names, at, size = RowNames(batch, plan), 0, 1
+        while at < len(rows):
+            some = rows[at : at + size]
+            terms = terms_of(rows_alone(batch, some), plan)
+            slots = shifted(terms.indices, self.shift, plan.bits)
+            new = np.flatnonzero(~self.known[slots])
+            new = new[np.sort(np.unique(slots[new], return_index=True)[1])]
+            owners = np.searchsorted(terms.indptr, new, "right") - 1
+            edges = [*np.flatnonzero(np.diff(owners, prepend=-1)).tolist(), len(new)]
+            places, names = (new - terms.indptr[owners]).tolist(), []
+            for start, end in pairwise(edges):
+                names += row_names.of_row(int(some[0] + owners[start]), places[start:end])
+            self.enter(slots[new].tolist(), names)
+            at += len(some)
+            size = max(1, min(MOST_ROWS, int(TERMS_AT_ONCE * len(some) / max(len(slots), 1))))
 
     def add_features(self, batch: Batch, plan: Plan, rows: np.ndarray) -> None:
         """Add the names of the ``rows``' features, which are all their terms but the constant, as ``add_row`` would."""
@@ -105,6 +130,67 @@ class NameIndex:
             "name_end": np.cumsum([len(word) for word in words], dtype=np.int64),
             "name_text": np.frombuffer(b"".join(words), np.uint8),
         }
+
+
+class Makers(NamedTuple):
+    """Of rows with the same namespaces and numbers of features in them."""
+
+    terms: list[tuple[int, ...]]  # the features that each term is made of; of the constant none
+    segments: list[int]  # of each feature the one it stands in
+
+
+class RowNames:
+    """Names of some terms of rows, by the terms' places. Rows of the same shape are looked through once."""
+
+    def __init__(self, batch: Batch, plan: Plan) -> None:
+        self.batch, self.plan, self.words = batch, plan, Words(batch)
+        self.makers: dict[bytes, Makers] = {}
+        self.rows, self.edges = memoryview(batch.row_namespace), memoryview(batch.namespace_start)
+        self.marks: dict[bytes, bytes] = {}
+
+    def of_row(self, row: int, places: list[int]) -> list[str]:
+        first, last = self.rows[row], self.rows[row + 1]
+        edges = self.batch.namespace_start[first : last + 1]
+        begin = self.edges[first]
+        shape = self.batch.namespace_char[first:last].tobytes() + (edges - edges[:1]).tobytes()
+        makers = self.makers.get(shape) or self.look(shape, first, last)
+        known: dict[int, str] = {}
+        names = []
+        for place in places:
+            parts = makers.terms[place]
+            for one in parts:
+                if one not in known:
+                    known[one] = self.name(begin + one, first + makers.segments[one])
+            names.append("*".join([known[one] for one in parts]) if parts else CONSTANT)
+        return names
+
+    def name(self, feature: int, segment: int) -> str:
+        space = self.words.space(segment)
+        if space not in self.marks:
+            self.marks[space] = mark_of(space, self.plan)
+        return self.words.shown(feature, space, self.marks[space])
+
+    def look(self, shape: bytes, first: int, last: int) -> Makers:
+        """Names that are numbers of features tell the order of the terms."""
+        groups: dict[int, list[str]] = {}
+        segments: list[int] = []
+        for segment in range(first, last):
+            numbers = range(len(segments), len(segments) + self.edges[segment + 1] - self.edges[segment])
+            groups.setdefault(int(self.batch.namespace_char[segment]), []).extend(map(str, numbers))
+            segments += [segment - first] * len(numbers)
+        terms = in_order(groups, self.plan)
+        makers = Makers([() if one == CONSTANT else tuple(map(int, one.split("*"))) for one in terms], segments)
+        self.makers[shape] = makers
+        return makers
+
+
+def rows_alone(batch: Batch, rows: np.ndarray) -> Batch:
+    """The rows from the first to the last of ``rows``, those between that are none of these as if they were blank."""
+    first, last = int(rows[0]), int(rows[-1])
+    part = batch.part(first, last + 1)
+    flags = np.full(len(part), BLANK, np.uint8)
+    flags[rows - first] = 0
+    return replace(part, flags=flags, release=None)
 
 
 def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
