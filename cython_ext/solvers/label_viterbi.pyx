@@ -16,11 +16,13 @@ cdef struct Scores:
     const float *triple         # (L + 1, L + 1, L) by the two labels before; NULL: none
     const uint8_t *allowed      # (L + 1, L) whether a label may follow another one
     size_t labels
+    size_t beam                 # pairs of labels that paths go on from, with triples; 0: all
 
 
 cdef struct Paths:              # of one sequence
     double *best                # (2, L + 1, L) of the paths that end with two labels, at a token and the one before it
     int32_t *before             # (tokens, L + 1, L) the label before those two
+    int32_t *kept               # (beam) the pairs that go on, first label times L plus second
 
 
 cdef inline double step(const Scores *s, size_t t, size_t before, size_t label) noexcept nogil:
@@ -77,6 +79,39 @@ cdef inline void extend_paths(const Scores *s, size_t t, const double *best, dou
             longer[z * labels + y] = here + step(s, t, z, y)
 
 
+cdef inline size_t keep_best(const double *best, size_t states, size_t most, int32_t *kept) noexcept nogil:
+    """The ``most`` best states that can be reached, the best first and of equal ones the first; how many there are."""
+    cdef size_t count = 0, i, k
+    for i in range(states):
+        if best[i] == -INFINITY or (count == most and not best[i] > best[kept[count - 1]]):
+            continue
+        k = count if count < most else count - 1
+        count = k + 1
+        while k and best[i] > best[kept[k - 1]]:
+            kept[k] = kept[k - 1]
+            k -= 1
+        kept[k] = <int32_t>i
+    return count
+
+
+cdef inline void extend_kept(const Scores *s, size_t t, const double *best, const int32_t *kept, size_t count,
+                             double *longer, int32_t *before) noexcept nogil:
+    """Paths of one token more than those that end with the pairs ``kept``."""
+    cdef size_t labels = s.labels, i, x, y, z, to
+    cdef double here
+    for i in range((labels + 1) * labels):
+        longer[i] = -INFINITY
+        before[i] = 0
+    for i in range(count):
+        x, z = <size_t>kept[i] // labels, <size_t>kept[i] % labels
+        for y in range(labels):
+            to = z * labels + y
+            here = best[kept[i]] + s.triple[(x * (labels + 1) + z) * labels + y] + step(s, t, z, y)
+            if here > longer[to] or (here == longer[to] and <int32_t>x < before[to]):
+                longer[to] = here
+                before[to] = <int32_t>x
+
+
 cdef void best_path(const Scores *s, size_t first, size_t tokens, Paths *p, int32_t *out) noexcept nogil:
     cdef size_t labels = s.labels, states = (s.labels + 1) * s.labels, t, i, at = 0
     cdef double *now = p.best
@@ -84,7 +119,10 @@ cdef void best_path(const Scores *s, size_t first, size_t tokens, Paths *p, int3
     begin_path(s, first, now)
     for t in range(1, tokens):
         then, now = now, p.best + (t % 2) * states
-        extend_paths(s, first + t, then, now, p.before + t * states)
+        if s.beam:
+            extend_kept(s, first + t, then, p.kept, keep_best(then, states, s.beam, p.kept), now, p.before + t * states)
+        else:
+            extend_paths(s, first + t, then, now, p.before + t * states)
     for i in range(1, states):
         if now[i] > now[at]:
             at = i
@@ -96,9 +134,10 @@ cdef void best_path(const Scores *s, size_t first, size_t tokens, Paths *p, int3
 
 
 def decode(const float[:, ::1] token, pair, triple, const uint8_t[:, ::1] allowed, const int64_t[::1] sequence,
-           int32_t[::1] label, const uint8_t[::1] stop):
+           int32_t[::1] label, const uint8_t[::1] stop, size_t beam):
     """The best labels of every sequence into ``label``, int32[tokens]. A sequence begins at each entry of ``sequence``, whose
-    last one is the number of tokens. ``pair`` and ``triple`` may be None. Returns a status of base/status.pxd.
+    last one is the number of tokens. ``pair`` and ``triple`` may be None; ``beam``, which counts with ``triple``, is that of
+    ``Scores``. Returns a status of base/status.pxd.
     """
     cdef const float[:, :, ::1] pairs
     cdef const float[:, :, ::1] triples
@@ -114,7 +153,7 @@ def decode(const float[:, ::1] token, pair, triple, const uint8_t[:, ::1] allowe
         raise ValueError("what may follow does not fit the labels")
     if not token.shape[0]:
         return OK
-    s.token, s.allowed, s.pair, s.triple = &token[0, 0], &allowed[0, 0], NULL, NULL
+    s.token, s.allowed, s.pair, s.triple, s.beam = &token[0, 0], &allowed[0, 0], NULL, NULL, 0
     if pair is not None:
         pairs = pair
         if pairs.shape[0] != token.shape[0] or pairs.shape[1] != token.shape[1] + 1 or pairs.shape[2] != token.shape[1]:
@@ -125,12 +164,14 @@ def decode(const float[:, ::1] token, pair, triple, const uint8_t[:, ::1] allowe
         if triples.shape[0] != allowed.shape[0] or triples.shape[1] != allowed.shape[0] or triples.shape[2] != allowed.shape[1]:
             raise ValueError("the scores of triples do not fit the labels")
         s.triple = &triples[0, 0, 0]
+        s.beam = min(beam, (s.labels + 1) * s.labels)
     for row in range(<size_t>sequence.shape[0] - 1):
         longest = max(longest, <size_t>(sequence[row + 1] - sequence[row]))
     states = (s.labels + 1) * s.labels
     p.best = <double *>malloc(2 * states * sizeof(double))
     p.before = <int32_t *>malloc(longest * states * sizeof(int32_t))
-    if p.best == NULL or p.before == NULL:
+    p.kept = <int32_t *>malloc((s.beam + 1) * sizeof(int32_t))
+    if p.best == NULL or p.before == NULL or p.kept == NULL:
         status = NO_MEMORY
     with nogil:
         for row in range(<size_t>sequence.shape[0] - 1):
@@ -142,4 +183,5 @@ def decode(const float[:, ::1] token, pair, triple, const uint8_t[:, ::1] allowe
                 best_path(&s, sequence[row], sequence[row + 1] - sequence[row], &p, &label[sequence[row]])
     free(p.best)
     free(p.before)
+    free(p.kept)
     return status

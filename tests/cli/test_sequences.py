@@ -73,6 +73,17 @@ def test_a_phrase_never_goes_on_without_a_beginning(vwlite, write):
         before = label or "O"
 
 
+def test_a_wide_beam_finds_what_the_exact_search_finds(vwlite, write):
+    write("more.vw", sentences(40, 9))
+    how = ("--decode", "viterbi", "--label-features", "y1,y2")
+    train(vwlite, *how)
+    exact = vwlite("predict", "-i", "model", "more.vw").lines
+    train(vwlite, *how, "--beam", "100")
+    assert vwlite("predict", "-i", "model", "more.vw").lines == exact
+    train(vwlite, *how, "--beam", "1")
+    assert len(vwlite("predict", "-i", "model", "more.vw").lines) == len(exact)
+
+
 def test_malformed_lines_are_left_out_of_their_sequence(vwlite, write):
     train(vwlite, "--decode", "viterbi", "--label-features", "y1,y2")
     good = sentences(4, 8)
@@ -163,6 +174,8 @@ def test_phrases_without_beginnings(vwlite, write, header):
         ("--sequences --decode viterbi --label-features y3", "y1, y2 and y1*NS, not 'y3'"),
         ("--sequences --decode viterbi --label-features y1*q", "no feature of the text is in namespace 'q'"),
         ("--sequences --decode viterbi --label-noise 2", "--label-noise"),
+        ("--sequences --beam 9", "--beam does nothing without --decode viterbi"),
+        ("--sequences --decode viterbi --label-features y1 --beam 9", "--beam does nothing without --label-features"),
         ("--sequences --multilabel", "drop --multilabel"),
     ],
 )

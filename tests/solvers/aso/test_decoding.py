@@ -39,6 +39,34 @@ def test_no_sequence_of_labels_is_better(pairs, triples, seed, labels, sizes):
             assert label_viterbi.total(mine, score[own], of_pairs, triple, allowed) == total
 
 
+@given(
+    seed=st.integers(0, 2**32 - 1), labels=st.integers(1, 3), sizes=st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    beam=st.integers(1, 14),
+)
+def test_a_beam_finds_what_its_twin_finds(seed, labels, sizes, beam):
+    rng = np.random.default_rng(seed)
+    score, pair, triple = (
+        rng.integers(-9, 9, shape).astype(np.float32) / 4
+        for shape in ((sum(sizes), labels), (sum(sizes), labels + 1, labels), (labels + 1, labels + 1, labels))
+    )
+    allowed = (rng.random((labels + 1, labels)) < 0.8).astype(np.uint8)
+    found = Decoder(allowed, triple, beam).best(score, ends(sizes), pair)
+    for first, last in zip(ends(sizes)[:-1], ends(sizes)[1:], strict=True):
+        own = slice(first, last)
+        expected = label_viterbi.beam_search(score[own], pair[own], triple, allowed, beam)
+        if expected is not None:
+            assert found[own].tolist() == expected
+    if beam >= labels * (labels + 1):
+        exact = Decoder(allowed, triple).best(score, ends(sizes), pair)
+        for first, last in zip(ends(sizes)[:-1], ends(sizes)[1:], strict=True):
+            own = slice(first, last)
+            totals = [
+                label_viterbi.total(names[own].tolist(), score[own], pair[own], triple, allowed)
+                for names in (found, exact)
+            ]
+            assert totals[0] == totals[1]
+
+
 def test_phrases():
     names = ["O", "B-A", "I-A", "I-B", "B-B"]
     assert are_phrases(names) and not are_phrases(["NN", "O"]) and not are_phrases(["B-"])

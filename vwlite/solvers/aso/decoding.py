@@ -50,10 +50,15 @@ def labels_before(label: np.ndarray, sequence: np.ndarray, start: int) -> np.nda
 
 @dataclass(slots=True)
 class Decoder:
-    """``allowed`` uint8[L + 1, L] as ``of_phrases``; ``triple`` float32[L + 1, L + 1, L] by the two labels before."""
+    """``allowed`` uint8[L + 1, L] as ``of_phrases``; ``triple`` float32[L + 1, L + 1, L] by the two labels before.
+
+    ``beam``: with ``triple``, of how many paths that end with different pairs of labels each token is added to, the
+    best ones, of equal ones the first; 0: of all.
+    """
 
     allowed: np.ndarray
     triple: np.ndarray | None = None
+    beam: int = 0
 
     def best(self, score: np.ndarray, sequence: np.ndarray, pair: np.ndarray | None = None) -> np.ndarray:
         """int32[tokens]: the labels with the largest sum in each sequence.
@@ -63,7 +68,7 @@ class Decoder:
         """
         label = np.zeros(len(score), np.int32)
         stop = np.frombuffer(STOP, np.uint8)
-        status = kernel.decode(score, pair, self.triple, self.allowed, sequence, label, stop)
+        status = kernel.decode(score, pair, self.triple, self.allowed, sequence, label, stop, self.beam)
         obey()
         if status == NO_MEMORY:
             raise MemoryError("a sequence is too long for the memory there is")

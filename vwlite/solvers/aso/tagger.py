@@ -82,7 +82,7 @@ def tagger_of(target: Target) -> Tagger:
     features = label_features(read_kinds(how.label_features or KINDS), len(names), target.words)
     if weights.shape != (int(features.starts[-1]), len(names)):
         raise ValueError("the weights of label features")
-    return Tagger(target, Decoder(allowed_by(names), features.triples(weights)), features, weights)
+    return Tagger(target, Decoder(allowed_by(names), features.triples(weights), how.beam or 0), features, weights)
 
 
 def train_sequences(
