@@ -39,6 +39,30 @@ Y = np.clip(X @ [1, -1, 1, 0, 0] + RANDOM.randn(120) + QUERY % 3, 0, 4).round()
 WEIGHT = RANDOM.randint(1, 3, 120)
 
 
+OPTIONS = [  # parameters, the same on the command line
+    ({"pairs": "lambda-ndcg", "truncate": 3, "calibrate": True}, "--pairs lambda-ndcg --truncate 3 --calibrate"),
+    ({"pairs": "lambda-map", "learning_rate": 0.3, "average": False}, "--pairs lambda-map -l 0.3 --no-average"),
+    ({"pairs": "all", "rate": "constant", "alpha": 0.2}, "--pairs all --rate constant --alpha 0.2"),
+    ({"l1": 0.01, "pair_loss": "absolute"}, "--l1 0.01 --pair_loss absolute"),
+    ({"average": True, "alpha": 0}, "--average --alpha 0"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "typed"), OPTIONS)
+def test_parameters_are_the_options_of_the_command(parameters, typed, run_cli, tmp_path):
+    rows = zip(Y.tolist(), QUERY.tolist(), X.tolist(), strict=True)
+    text = "".join(f"{y} |q {q} | {' '.join(f'{j}:{x}' for j, x in enumerate(row) if x)}\n" for y, q, row in rows)
+    (tmp_path / "data.vw").write_text(text)
+    seed = str(np.random.RandomState(0).randint(2**31))
+    how = ["--steps", "2000", "--seed", seed, "--qid", "q", "--ignore", "q", *typed.split()]
+    run_cli("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *how)
+    wanted = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
+    qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))
+    found = CRRRanker(steps=2000, **parameters).fit(X, Y, qid=qid)
+    assert np.array_equal(found.coef_, wanted[:5]) and found.intercept_ == wanted[11650396 % 2**18]
+    assert found.coef_.any()
+
+
 @pytest.mark.parametrize("make", [np.array, csr_matrix])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
 @pytest.mark.parametrize("qid", [None, QUERY])

@@ -26,6 +26,11 @@ from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.train import train
 
+SHARED = (  # parameters that are called as the solver calls them
+    *("pair_loss", "truncate", "alpha", "penalty", "l1", "steps", "rate", "learning_rate", "average", "calibrate"),
+    *("project", "sampling"),
+)
+
 
 class CRRRanker(RegressorMixin, BaseEstimator):
     """A linear model that predicts numbers and ranks the rows of a query at once, as ``vwlite crr`` learns it.
@@ -36,18 +41,32 @@ class CRRRanker(RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    loss : {"squared", "logistic", "hinge"}, default="squared"
+    loss : {"squared", "logistic", "hinge", "absolute", "modified_huber"}, default="squared"
         Logistic takes labels -1 and 1, or from 0 to 1, and predicts probabilities.
-    alpha : float, default=0.5
-        Share of regression: 1 for it alone, 0 for ranking.
+    pair_loss : str or None, default=None
+        Loss of pairs, where it is another.
+    pairs : {"random", "all", "lambda-ndcg", "lambda-map"}, default="random"
+        A step takes a random pair; or all pairs of a random query, alike or weighted by the change of NDCG or MAP when
+        the two rows change places.
+    truncate : int or None, default=None
+        Aim at NDCG of the first of a query.
+    alpha : float or None, default=None
+        Share of regression: 1 for it alone, 0 for ranking; None: 0.5, and 0 where steps take queries.
     penalty : float, default=0.001
         L2 penalty (``--lambda``); it sets the step sizes too.
-    steps : int, default=1000000
-        Random rows or pairs to learn from.
-    rate : {"inverse", "invsqrt", "constant"}, default="inverse"
-        Step sizes: ``1 / (penalty i)``, ``learning_rate / sqrt(i)`` or ``learning_rate``.
+    l1 : float, default=0.0
+        L1 penalty, which makes most weights 0.
+    steps : int or None, default=None
+        Random rows, pairs or queries to learn from; None: 1000000, and 30 for each query where steps take queries.
+    rate : {"inverse", "invsqrt", "constant", "adaptive"} or None, default=None
+        Step sizes: ``1 / (penalty i)``, ``learning_rate / sqrt(i)``, ``learning_rate``, or that divided by the root of
+        a weight's sum of squared gradients; None: ``inverse``, and ``adaptive`` where steps take queries.
     learning_rate : float or None, default=None
-        Of the latter two; None: 0.02.
+        Of the latter three; None: 0.02, and 0.1 of ``adaptive``.
+    average : bool or None, default=None
+        Predict with the mean of the weights after the last half of the steps; None: where steps take queries.
+    calibrate : bool, default=False
+        At the end give scores the scale and offset at which they predict labels best.
     project : bool, default=False
         Keep the weights in the ball of radius ``1 / sqrt(penalty)``.
     sampling : {"pairs", "query"}, default="pairs"
@@ -68,22 +87,34 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         self,
         *,
         loss: str = "squared",
-        alpha: float = 0.5,
+        pair_loss: str | None = None,
+        pairs: str = "random",
+        truncate: int | None = None,
+        alpha: float | None = None,
         penalty: float = 0.001,
-        steps: int = 1_000_000,
-        rate: str = "inverse",
+        l1: float = 0.0,
+        steps: int | None = None,
+        rate: str | None = None,
         learning_rate: float | None = None,
+        average: bool | None = None,
+        calibrate: bool = False,
         project: bool = False,
         sampling: str = "pairs",
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
         self.loss = loss
+        self.pair_loss = pair_loss
+        self.pairs = pairs
+        self.truncate = truncate
         self.alpha = alpha
         self.penalty = penalty
+        self.l1 = l1
         self.steps = steps
         self.rate = rate
         self.learning_rate = learning_rate
+        self.average = average
+        self.calibrate = calibrate
         self.project = project
         self.sampling = sampling
         self.random_state = random_state
@@ -114,12 +145,12 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         return self
 
     def _config(self) -> CrrConfig:
-        names = ("alpha", "penalty", "steps", "rate", "learning_rate", "project", "sampling")
         return CrrConfig(
             loss=LossConfig(self.loss),
+            pairing=self.pairs,
             queries=QueryConfig("none"),
             seed=int(check_random_state(self.random_state).randint(2**31)),
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in SHARED},
         )
 
     def predict(self, X: Any) -> np.ndarray:
