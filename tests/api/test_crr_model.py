@@ -64,6 +64,17 @@ def test_the_model_has_the_bytes_of_the_commands(case, command):
 
 
 @cases
+def test_more_steps_make_the_model_of_all(case):
+    model, text = fitted(case)
+    options = CASES[case][0]
+    part = CRRModel(CrrConfig(steps=1000, **options)).fit(parsed(model, text))
+    more = CRRModel.loads(part.dumps()).go_on(parsed(model, text), 2000)
+    assert more.dumps() == part.go_on(parsed(model, text), 2000).dumps() == model.dumps()
+    with pytest.raises(UsageError, match="call fit"):
+        CRRModel().go_on([])
+
+
+@cases
 def test_batches_can_be_taken_again(case):
     model, text = fitted(case)
     batches = parsed(model, text)

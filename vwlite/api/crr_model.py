@@ -15,18 +15,18 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig, check_no_theta
-from vwlite.features.feature_plan import text_format
+from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.going_on import config_of
+from vwlite.solvers.crr.going_on import Begun, config_of, go_on
 from vwlite.solvers.crr.labels import GradedLabels
 from vwlite.solvers.crr.train import content, train
 from vwlite.solvers.crr.weights import check_start
 from vwlite.storage import model_file
-from vwlite.storage.memory_file import written
+from vwlite.storage.memory_file import readable, written
 from vwlite.training.model_loader import Restored
 
 Self = TypeVar("Self", bound="CRRModel")
@@ -57,18 +57,32 @@ class CRRModel(SolverModel):
         labels although pairs are asked for (``alpha`` below 1); Diverged; UsageError where the table is larger than
         ``config.max_memory``. After an error the model is as it was.
         """
-        config, features = self.config, self.features
-        check_start(config, features)
-        labels, plan = GradedLabels(config.loss), plan_of(features)
-        data = TrainingSet(
-            labels, Queries(config.queries, features), features, plan, InputConfig(),
-            NameIndex() if self.names else None,
-        )
+        check_start(self.config, self.features)
+        names = NameIndex() if self.names else None
+        return self._learn(batches, self.config, GradedLabels(self.config.loss), plan_of(self.features), names, None)
+
+    def go_on(self: Self, batches: Iterable[Batch], steps: int | None = None) -> Self:
+        """Make ``steps`` more, as ``vwlite crr -i`` does, with the options that the model was made with.
+
+        Raises as ``fit``, UsageError before ``fit``.
+        """
+        with readable(self.dumps(), "the model") as path:
+            begun = go_on(path, {} if steps is None else {"steps": steps}, {}, {})
+        check_start(begun.config, begun.model.features)
+        names = begun.model.names or (NameIndex() if self.names else None)
+        return self._learn(batches, begun.config, begun.labels(), begun.model.plan, names, begun)
+
+    def _learn(
+        self: Self, batches: Iterable[Batch], config: CrrConfig, labels: GradedLabels, plan: Plan,
+        names: NameIndex | None, begun: Begun | None,
+    ) -> Self:
+        queries = Queries(config.queries, self.features)
+        data = TrainingSet(labels, queries, self.features, plan, InputConfig(), names)
         data.take(batches, BadLines(labels, log.warning), config)
-        done = train(config, features, data, plan, log.info)
+        done = train(config, self.features, data, plan, log.info, begun=begun)
         for note in data.sightings.notes():
             log.warning(note)
-        header, arrays = content(done, features, data)
+        header, arrays = content(done, self.features, data)
         self._take(
             written(lambda open_output: model_file.save("the model", header, arrays, open_output=open_output))
         )
