@@ -50,6 +50,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "wap-ldf": ("groups", "train", *BITS, "--wap_ldf", "m"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
     "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),
+    "crr-queries": ("counts", "crr", *BITS, "--qid", "u", "--pairs", "lambda-ndcg", "--calibrate"),
     "l1-binary": ("signs", "l1", *BITS, "--passes", "3"),
     "l1-multinomial": ("names", "l1", "--model", "multinomial", "--passes", "3"),
     "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
