@@ -47,6 +47,25 @@ def test_letor_without_folds_is_one_sentence(example, tmp_path):
     assert "train.txt" in example("letor.sh", tmp_path, status=1).stderr
 
 
+def test_clicks_table(example, tmp_path):
+    rng = random.Random(3)
+    rows = [(rng.randrange(5), rng.randrange(4), rng.randrange(24)) for _ in range(600)]
+    (tmp_path / "clicks.csv").write_text(
+        "..ip,app,device,os,channel,click_time,attributed_time,is_attributed\n" + "".join(
+            f"{ip},{app},1,2,3,2017-11-07 {hour:02}:30:38,,{int(ip == 0 and app < 2)}\n" for ip, app, hour in rows
+        )
+    )  # fmt: skip
+    options = ("--steps", "20000", "--seeds", "2", "--lambda", "0.001")
+    done = example("clicks.sh", "clicks.csv", *options, "--json", "out.json")
+    found = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(found) == [*METHODS, "calibrated"]
+    assert all(len(runs) == 2 and runs[0]["auc_loss"] < 0.05 for runs in found.values())
+    assert all(run["mse"] < 0.1 for method in ("regression", "calibrated") for run in found[method])
+    (tmp_path / "text.vw").write_text("".join(f"{1 if ip == 0 else -1} |i ip{ip}\n" for ip, _, _ in rows))
+    assert "calibrated" in example("clicks.sh", "text.vw", *options, "--seeds", "1").stdout
+    assert example("clicks.sh", "none.csv", status=1).stderr.startswith("clicks: there is no file none.csv")
+
+
 def reuters_text(rng, split, count):
     return "".join(
         f'<REUTERS TOPICS="YES" LEWISSPLIT="{split}" NEWID="{n}">\n'
