@@ -3,6 +3,7 @@
 import math
 import pickle
 from dataclasses import FrozenInstanceError, asdict, fields, replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,7 +30,7 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Option, check_needs, options_of
+from vwlite.options import Option, check_needs, named, options_of
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.clusters.config import ClusterConfig
@@ -172,6 +173,13 @@ def test_the_defaults_in_words_are_those_of_the_learner():
         assert (config.initial_learning_rate, config.decay) == (float(rate), float(decay))
     first, second = (GdConfig(sgd=sgd).initial_learning_rate for sgd in (False, True))
     assert options_of(GdConfig)["learning_rate"].default_text.startswith(f"{first:g}, or {second:g} unless")
+
+
+def test_types_are_known_whether_annotations_are_texts_or_types():
+    """Python 3.14 has a name for ``str | None``, Union, that the versions before have not."""
+    annotations = [bool, int, float, str, str | None, float | None, "str", "float | None"]
+    declared = [SimpleNamespace(metadata={"option": Option("")}, name="x", type=one, default=0) for one in annotations]
+    assert [named(one).type for one in declared] == ["bool", "int", "float", "str", "str", "float", "str", "float"]
 
 
 def test_a_configuration_is_a_frozen_record():

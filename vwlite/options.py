@@ -195,12 +195,16 @@ def config(cls: type) -> Any:
     return made
 
 
+PLAIN = (bool, int, float, str)  # annotations; others, as "str | None" is, are known by how they are written
+
+
 def named(declared: Any) -> Option:
     """The option of a field, with what the field says of it."""
     one: Option = declared.metadata["option"]
+    annotation = declared.type.__name__ if declared.type in PLAIN else str(declared.type)
     return one._replace(
         name=declared.name,
-        type=getattr(declared.type, "__name__", str(declared.type)).removesuffix(" | None"),
+        type=annotation.removesuffix(" | None"),
         default=declared.default,
         spelled=one.spelled or (f"--{declared.name}",),
         key=one.key or declared.name,
