@@ -242,7 +242,7 @@ def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp
     ],
 )
 def test_what_cannot_be_is_refused(options, asked, message, ratings, vwlite):
-    vwlite("train", ratings, "-f", "m", "--quiet", *options.split())
+    vwlite("train", ratings, "-f", "m", "--quiet", "--max-bad-ratio", 1, *options.split())
     done = vwlite("recommend", "-i", "m", *asked.split(), status=2)
     assert message in done.stderr and done.stdout == ""
 

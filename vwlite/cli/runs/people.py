@@ -13,7 +13,7 @@ from vwlite.api import describe
 from vwlite.api.data_source import inputs_of
 from vwlite.api.run_configs import input_config
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
-from vwlite.data.config import InputConfig, kind_by_name
+from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.memory import parsed_text
 from vwlite.data.table_formats import TABLES
@@ -33,9 +33,9 @@ def read_for(
 
     A table may lack columns of other namespaces than the ``needed`` ones.
     """
-    named = kind_by_name(paths)
-    kind = named if named != "vw" else arguments["kind"] or named
-    chosen = {name: value for name, value in typed.items() if name != "kind" or named == "vw"}
+    named = named_kind(paths)
+    kind = named or arguments["kind"] or "vw"
+    chosen = {name: value for name, value in typed.items() if name != "kind" or not named}
     config = input_config({**arguments, "files": paths, "kind": kind}).like(model.header, chosen)
     columns = read_columns(config.columns) if config.kind in TABLES else None
     return replace(config, columns=str(eased(columns, needed)) if columns else "")
