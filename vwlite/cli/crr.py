@@ -42,6 +42,7 @@ def command(**arguments: Any) -> int:
     \b
     vwlite crr train.vw -f model --alpha 0.5 --lambda 0.001 --steps 1000000
     vwlite crr Fold1/train.txt --format svmlight -f model
+    vwlite crr Fold1/train.txt --format svmlight -f model --pairs lambda-ndcg --calibrate
     vwlite evaluate -i model test.vw --metric mse,map,ndcg@10 --qid tag
 
     A candidate pair is two examples of one query with different labels. The query is the example's tag ('q17|..., or
