@@ -146,6 +146,7 @@ def test_names_beside_bars_fit(values):
         assert left >= max(float(label.get("x")) for label in names) and left + width <= WIDTH
 
 
+@example("^^^^^aaa^^^^^^^^^^^^^^", 8)
 @given(st.text("ab*^ ", max_size=200), st.integers(8, 40))
 def test_lines_of_a_name(text, most):
     lines = svg.lines_of(text, most, 3)

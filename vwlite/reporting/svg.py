@@ -134,8 +134,7 @@ def lines_of(text: str, most: int, count: int) -> list[str]:
     lines = []
     while len(whole) > most:
         cut = max((whole.rfind(mark, most // 2, most) + 1 for mark in BREAKS), default=0) or most
-        if len(lines) == count - 2:  # the last line takes the rest
-            cut = max(cut, len(whole) - most)
+        cut = max(cut, len(whole) - most * (count - len(lines) - 1))  # the lines that are left hold the rest
         lines.append(whole[:cut])
         whole = whole[cut:]
     return [*lines, whole]
