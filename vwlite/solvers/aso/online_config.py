@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
-from vwlite.solvers.aso.auxiliary import Aux
+
+if TYPE_CHECKING:
+    from vwlite.solvers.aso.auxiliary import Aux
 
 FEATURES = ("freq", "freq-k", "mask", "more")  # kinds whose problems are features
 
