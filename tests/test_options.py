@@ -161,7 +161,8 @@ def test_bounds_in_words(declared, text):
 def test_a_learner_is_asked_for_by_options_that_there_are():
     asked = [name for config in config_classes() for name in config.asked_by]
     assert len(asked) == len(set(asked)) and set(asked) <= {param.name for param in train.params}
-    assert {config.learner for config in config_classes() if not config.asked_by} == {"gd", "class_learners", "lfl", "active_dyadic"}
+    unasked = {config.learner for config in config_classes() if not config.asked_by}
+    assert unasked == {"gd", "class_learners", "lfl", "active_dyadic"}
 
 
 def test_the_defaults_in_words_are_those_of_the_learner():
@@ -180,7 +181,8 @@ def test_types_are_known_whether_annotations_are_texts_or_types():
     """Python 3.14 has a name for ``str | None``, Union, that the versions before have not."""
     annotations = [bool, int, float, str, str | None, float | None, "str", "float | None"]
     declared = [SimpleNamespace(metadata={"option": Option("")}, name="x", type=one, default=0) for one in annotations]
-    assert [declared_as(one).type for one in declared] == ["bool", "int", "float", "str", "str", "float", "str", "float"]
+    types = [declared_as(one).type for one in declared]
+    assert types == ["bool", "int", "float", "str", "str", "float", "str", "float"]
 
 
 def test_a_configuration_is_a_frozen_record():
