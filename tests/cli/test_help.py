@@ -22,6 +22,7 @@ SHARED = {
     "evaluate": ["test_levels.py", "test_mask_ids.py"],
     "predict": [
         *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),
+        "test_asked_and_drawn.py",
     ],
     "crr": OF_TERMS,
     "cluster": [*OF_TERMS, "test_crr.py", "test_checkpoint.py", "test_pca.py", "test_cluster_cut.py"],
@@ -32,11 +33,12 @@ SHARED = {
         *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
         *("test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py"),
         *("test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py"),
+        "test_asked_and_drawn.py",
     ],
     "vw": [
         *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),
         *("test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py"),
-        "test_mask_ids.py",
+        *("test_mask_ids.py", "test_asked_and_drawn.py"),
     ],
 }
 
