@@ -16,6 +16,7 @@ from vwlite.learners import CLASSES
 
 ANY = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 NUMBERS = ["", "--loss_function logistic", "-q ua", "--ftrl", "--l2 1e-3", "--passes 3", "--passes 2 --shuffle"]
+LOGISTIC_PAIRS = "--dotproduct ua --loss_function logistic"
 LEARNERS = {  # what each learner of the registry is asked for with, and the labels it takes
     "gd": (NUMBERS, [-1, 1]),
     "average": (["--average", "--average --sgd -l 0.1 --l2 1e-3"], [-1, 1]),
@@ -29,6 +30,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "bfgs": (["--bfgs --passes 3 --l2 1 --holdout_off"], [-1, 1]),
     "dual": (["--dual --l2 1", "--dual --l2 1 --loss_function logistic --passes 50"], [-1, 1]),
     "ksvm": (["--ksvm", "--ksvm --kernel rbf --bandwidth 0.5 --reprocess 2", "--ksvm --budget 2"], [-1, 1]),
+    "active_dyadic": ([f"--active --simulation --mellowness 1e-4 {LOGISTIC_PAIRS} --decay_learning_rate 1"], [-1, 1]),
     "active": (["--active --simulation --loss_function logistic", "--confidence"], [-1, 1]),
     "lrq": (["--lrq ua2"], [-1, 1]),
     "dyadic": (["--dotproduct ua --rank 2 --decay_learning_rate 1"], [-1, 1]),

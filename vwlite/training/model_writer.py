@@ -78,7 +78,10 @@ class ModelWriter(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:
-            self.totals.tally(self.learner.counted(batch), results, results.holdout_mask, begin, end)
+            counted = self.learner.counted(batch)
+            if counted is not batch:
+                self.totals.record_labels(batch, begin, end)
+            self.totals.tally(counted, results, results.holdout_mask, begin, end)
 
     def pass_read(self, number: int) -> None:
         if self.config.output.predict_only_model:
