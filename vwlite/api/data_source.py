@@ -11,10 +11,12 @@ from typing import Any
 
 from vwlite.api.memory_run import OpenInputs
 from vwlite.data.block_parser import Parsed
+from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
+from vwlite.data.frames import is_frame
 from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
-from vwlite.data.tables import is_table, of_dicts, table_batches
+from vwlite.data.tables import Table, is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 
@@ -37,7 +39,7 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
         return partial(file_inputs, paths)
     check_no_path(data)
     if rows:
-        return partial(TableInputs, lambda format: table_batches(data, **columns, text_format=format))
+        return partial(TableInputs, partial(table_of, data, columns))
 
     def read(config: InputConfig, format: TextFormat) -> Iterator[Parsed]:
         return parsed_text(data, config, format)
@@ -45,9 +47,25 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
     return partial(MemoryInputs, read)
 
 
-def check_labels(data: Any, y: Any) -> None:
+def table_of(data: Any, given: Mapping[str, Any], config: InputConfig, format: TextFormat) -> Table:
+    """The batches of rows; of a data frame, where nothing else was said, by the columns that the model keeps."""
+    if reads_as_stored(data, given, config):
+        from vwlite.data.placed_frames import PlacedFrame  # which other rows need not
+
+        return PlacedFrame(data, given, read_columns(config.columns), format)
+    return table_batches(data, **given, text_format=format)
+
+
+def reads_as_stored(data: Any, given: Mapping[str, Any], config: InputConfig) -> bool:
+    beside = given.get("names"), given.get("namespaces")
+    return bool(config.columns) and is_frame(data) and beside == (None, None)
+
+
+def check_labels(data: Any, given: Mapping[str, Any], config: InputConfig) -> None:
     """Raises DataError for rows to learn without labels; text has its own."""
-    if y is None and not paths_of(data) and (is_table(data) or is_array(data)):
+    if reads_as_stored(data, given, config) and "label" in read_columns(config.columns).roles:
+        return
+    if given.get("y") is None and not paths_of(data) and (is_table(data) or is_array(data)):
         raise DataError("there is no labelled example to learn from: give the labels of the rows as y")
 
 

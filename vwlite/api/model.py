@@ -106,7 +106,7 @@ class Model(Described):
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
-            check_labels(data, y)
+            check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
                 *(config, self._learner, self._plan, self._begun(), inputs_of(data, columns)),
                 bad_lines_config(self._typed, bad_lines),

@@ -73,7 +73,7 @@ class TableInputs(MemoryInputs):
 
     def __init__(
         self,
-        read: Callable[[TextFormat], Table],
+        read: Callable[[InputConfig, TextFormat], Table],
         config: InputConfig,
         format: TextFormat,
         several_passes: bool = False,
@@ -81,7 +81,7 @@ class TableInputs(MemoryInputs):
         pages: PageToucher | None = None,
     ) -> None:
         """``read`` opens the table. Raises as ``table_batches``."""
-        table = read(format)
+        table = read(config, format)
         self.keeps = several_passes and table.replayable
         self.again: list[Batch] | None = None  # None: not all of them were read
         several_passes = several_passes and not self.keeps
