@@ -129,8 +129,9 @@ def test_what_does_not_go_together(vwlite, options, said):
 
 def test_top_is_for_these_models(vwlite, write):
     write("numbers.vw", "1 |a b\n-1 |a c\n")
-    vwlite("train", "numbers.vw", "-f", "linear", "--quiet")
-    assert "--top is for" in vwlite("predict", "-i", "linear", "numbers.vw", "--top", "2", status=2).stderr
+    vwlite("train", "numbers.vw", "--loss_function", "logistic", "-f", "linear", "--quiet")
+    for shown, said in (("--quiet", "--top goes with"), ("--probabilities", "--top is for")):
+        assert said in vwlite("predict", "-i", "linear", "numbers.vw", shown, "--top", "2", status=2).stderr
 
 
 def test_hinge_tells_no_probabilities(vwlite):

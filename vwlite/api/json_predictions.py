@@ -57,7 +57,8 @@ class JsonPredictions(Predictions):
 
     def shown(self, answer: Any) -> Any:
         if isinstance(answer, np.ndarray):
-            return dict(zip(self.classes, map(number, answer), strict=True))
+            pairs = self.learner.shown(zip(self.classes, answer, strict=True), self.raw)  # type: ignore[attr-defined]
+            return {name: number(value) for name, value in pairs}
         return number(answer) if isinstance(answer, np.floating) else getattr(answer, "item", lambda: answer)()
 
 

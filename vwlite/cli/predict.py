@@ -26,7 +26,7 @@ from vwlite.learners.configs.gd import GdConfig
 )
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
-@options.count("--top", "most", help="Of scores or probabilities of named classes: the N largest.")
+@options.count("--top", "most", help="Of scores or probabilities of classes: the N best, the best first.")
 @click.option(
     *("--predict", "answer"),
     type=Choice(ANSWERS),

@@ -83,6 +83,13 @@ class Learner:
         """A row's prediction as it is written, without the tag, where there is ``custom_output``."""
         return f"{float(results.prediction[row]):g}"
 
+    def show_top(self, top: int, raw: bool) -> None:
+        """Show scores or probabilities of so many classes, the best first; ``raw``: these are raw predictions.
+
+        Raises UsageError for a learner without such.
+        """
+        raise UsageError("--top is for the scores and probabilities of models of classes")
+
     @classmethod
     def slot_bytes(cls, config: Any, learning: bool) -> float:
         """Bytes of the tables for each of the 2^bits slots."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from vwlite.learners.vw_random import permutation
 from vwlite.storage.array_check import matrix
 
 NORMS = 3  # of the scalars, the first: each class has its own
+
+T = TypeVar("T")
 
 
 class PerClassKernelConfig(KernelConfig):
@@ -55,6 +57,8 @@ class PerClass(Gd):
     kernel_config = PerClassKernelConfig
     simple_labels = False
     label_order = DecisionOrder(0, "given")  # of sets of labels
+    shown_classes: int | None = None  # of scores and probabilities, None: all
+    limits_raw = False  # whether these are raw predictions
 
     def __init__(
         self, config: PerClassConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -114,6 +118,16 @@ class PerClass(Gd):
     def want_scores(self) -> None:
         """Have the kernel keep every class's scores, ``raw`` and ``score`` float32[rows, classes]."""
         self.wants_scores = True
+
+    def show_top(self, top: int, raw: bool) -> None:
+        self.shown_classes, self.limits_raw = top, raw
+
+    def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> Iterable[tuple[T, Any]]:
+        """Of classes and their scores or probabilities those that are shown, in their order."""
+        if self.shown_classes is None or raw != self.limits_raw:
+            return pairs
+        sign = 1 if self.config.kind == "csoaa" else -1
+        return sorted(pairs, key=lambda pair: sign * pair[1])[: self.shown_classes]
 
     def tester(self, **changes: Any) -> PerClass:
         other = super().tester(**changes)
@@ -235,8 +249,8 @@ class PerClass(Gd):
         everything = range(first, first + config.count)
         if raw:
             if config.kind == "oaa":
-                return " " + self.pairs_text(self.score[row], first, everything)
-            return self.pairs_text(self.raw[row], first, self.listed(batch, row) or everything)
+                return " " + self.pairs_text(self.score[row], first, everything, raw)
+            return self.pairs_text(self.raw[row], first, self.listed(batch, row) or everything, raw)
         if config.probabilities or config.scores:
             text = self.pairs_text(self.score[row], first, everything)
             return text + "\n " * (config.kind == "multilabel_oaa")  # as vw writes it
@@ -244,11 +258,11 @@ class PerClass(Gd):
             return self.set_text(row)
         return config.classes.display_name(int(results.prediction[row]))
 
-    def pairs_text(self, values: np.ndarray, first: int, numbers: Iterable[int]) -> str:
-        shown, count = self.config.classes.display_name, self.config.count
+    def pairs_text(self, values: np.ndarray, first: int, numbers: Iterable[int], raw: bool = False) -> str:
+        name, count = self.config.classes.display_name, self.config.count
         other = count - 1 if first else 0  # as in the kernel
-        places = ((number, number - first if 0 <= number - first < count else other) for number in numbers)
-        return " ".join(f"{shown(number)}:{values[place]:g}" for number, place in places)
+        pairs = ((number, values[number - first if 0 <= number - first < count else other]) for number in numbers)
+        return " ".join(f"{name(number)}:{value:g}" for number, value in self.shown(pairs, raw))
 
     @property
     def custom_output(self) -> bool:

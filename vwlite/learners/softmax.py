@@ -94,7 +94,7 @@ class Multiclass(PerClass):
         if not raw:
             return super().lines(batch, results, row, raw)
         first = int(results.raw[row])
-        return self.pairs_text(self.raw[row], first, range(first, first + self.config.count))
+        return self.pairs_text(self.raw[row], first, range(first, first + self.config.count), raw)
 
     def apply_shrinkage(self) -> None:
         """There is none."""

@@ -28,14 +28,15 @@ def predict(
     quiet: bool = False,
     confidence: bool = False,
     as_raw: bool = False,
+    top: int | None = None,
     display: Display | None = None,
     open_answers: Callable[..., list[Predictions]] = open_predictions,
 ) -> bool:
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
     ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
-    classes as raw predictions are; ``quiet``: no messages; ``open_answers`` opens what writes them. True when the
-    reader of the predictions went away.
+    classes as raw predictions are; ``top``: of scores or probabilities, those of so many classes; ``quiet``: no
+    messages; ``open_answers`` opens what writes them. True when the reader of the predictions went away.
 
     Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
     malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
@@ -52,6 +53,8 @@ def predict(
             "--confidence needs a model of gradient descent (also --ftrl) or dot products that can go on learning (no "
             "--predict_only_model)"
         )
+    if top is not None:
+        learner.show_top(top, as_raw)
     learner.answer_all()
     unmoved = Unmoved()
     with ExitStack() as closing:

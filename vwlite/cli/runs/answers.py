@@ -28,6 +28,16 @@ def changes_for(path: str, asked: dict[str, Any]) -> dict[str, Any]:
     return config.to_answer(answer) if answer else config.to_show(kind) if kind else levels
 
 
+def top_of(asked: Mapping[str, Any], kind: str) -> int | None:
+    """How many classes are shown, None for all. Raises UsageError beside answers that are not of ``kind``s of them."""
+    most: int | None = asked["most"]
+    if most is not None and kind not in ("scores", "probabilities"):
+        raise UsageError("--top goes with --scores or --probabilities")
+    if most is not None and most < 1:
+        raise UsageError("--top takes 1 or more")
+    return most
+
+
 def levels_in(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The levels that were typed, such as for a model without any."""
     return {"levels": asked["levels"]} if asked.get("levels") else {}

@@ -10,6 +10,7 @@ import numpy as np
 from vwlite.api import configs
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.answers import top_of
 from vwlite.cli.runs.aso import paths_of, policy_for, read
 from vwlite.cli.runs.named import refuse
 from vwlite.data import block_parser
@@ -61,14 +62,10 @@ def answers_for(arguments: dict[str, Any], target: Target) -> Answers:
         if kind:
             raise UsageError(f"--{kind} and --confidence do not go together: each is shown beside the names")
         kind = "confidence"
-    if (most := arguments["most"]) is not None:
-        if kind not in ("scores", "probabilities"):
-            raise UsageError("--top goes with --scores or --probabilities")
-        if most < 1:
-            raise UsageError("--top takes 1 or more")
+    top = top_of(arguments, kind)
     if kind == "probabilities":
         check_probabilities(target, "--probabilities")
-    return answers_of(kind or "names", most)
+    return answers_of(kind or "names", top)
 
 
 @dataclass(slots=True)

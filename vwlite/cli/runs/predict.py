@@ -5,7 +5,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.answers import changes_for, of_vectors
+from vwlite.cli.runs.answers import changes_for, of_vectors, top_of
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
@@ -18,8 +18,7 @@ def run(arguments: dict[str, Any]) -> int:
         return named.predict(arguments)
     if arguments["confidence_rate"] is not None and not arguments["confidence"]:
         raise UsageError("--confidence-rate does nothing without --confidence")
-    if arguments["most"] is not None:
-        raise UsageError("--top is for the scores and probabilities of models of vwlite aso")
+    top = top_of(arguments, shown_kind(arguments))
     changes, confidence = changes_for(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
@@ -33,7 +32,7 @@ def run(arguments: dict[str, Any]) -> int:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, {**changes, **of_vectors()}, confident=confidence)
     bad_lines = bad_lines_config(arguments)
-    broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, **shown)
+    broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, top=top, **shown)
     return 141 if broken else 0
 
 

@@ -8,6 +8,7 @@ from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
+from vwlite.cli.runs.answers import top_of
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
 from vwlite.data.malformed_lines import BadLines
@@ -25,14 +26,19 @@ T = TypeVar("T", bound=Tagger)
 
 
 def open_tagger(
-    arguments: dict[str, Any], closing: ExitStack, made: type[T], predicting: bool = False, names: bool = False
+    arguments: dict[str, Any],
+    closing: ExitStack,
+    made: type[T],
+    predicting: bool = False,
+    names: bool = False,
+    taken: tuple[str, ...] = (),
 ) -> tuple[T, BadLines]:
     """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer; ``names``: of
-    features.
+    features; ``taken``: as of ``refuse``.
     """
     if "audit" in build.typed():
         raise UsageError("--audit does not go with a model of named labels: use 'vwlite explain'")
-    refuse("raw_predictions", "scores")
+    refuse("raw_predictions", "scores", taken=taken)
     model = model_file.load(arguments["initial"])
     config = bad_lines_config(arguments)
     tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
@@ -44,10 +50,11 @@ def open_tagger(
 
 
 def predict(arguments: dict[str, Any]) -> int:
+    top = top_of(arguments, "probabilities" if arguments["probabilities"] else "")
     with ExitStack() as closing:
-        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True)
+        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, taken=("most",))
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
-        for lines in texts(tagger, arguments["probabilities"]):
+        for lines in texts(tagger, arguments["probabilities"], top):
             writer.write_bytes(lines)
     policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0

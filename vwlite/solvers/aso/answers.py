@@ -7,6 +7,7 @@ import numpy as np
 
 from vwlite.errors import UsageError
 from vwlite.solvers.aso.classifier import Target
+from vwlite.solvers.named_values import named_values
 
 
 class Scored(Protocol):
@@ -61,12 +62,7 @@ def chosen_names(target: Target, some: Scored) -> list[bytes]:
 
 def by_class(target: Target, values: np.ndarray, top: int | None = None) -> list[bytes]:
     """``class:value`` of float[n, classes], in the model's order; of ``top`` the largest values, the largest first."""
-    names = encoded(target)
-    orders = np.argsort(-values, axis=1, kind="stable")[:, :top].tolist() if top else [range(len(names))] * len(values)
-    return [
-        b" ".join(b"%s:%s" % (names[place], f"{row[place]:.6g}".encode()) for place in order)
-        for row, order in zip(values.tolist(), orders, strict=True)
-    ]
+    return [line.encode("utf-8", "surrogateescape") for line in named_values(target.classes.names, values, top)]
 
 
 def shown_scores(target: Target, some: Scored) -> list[bytes]:

@@ -19,6 +19,7 @@ from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
+from vwlite.solvers.named_values import named_values
 
 PIECE = 1 << 21  # probabilities at a time
 
@@ -107,20 +108,17 @@ class Tagger:
             yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
 
 
-def texts(tagger: Tagger, probabilities: bool) -> Iterator[bytes]:
+def texts(tagger: Tagger, probabilities: bool, top: int | None = None) -> Iterator[bytes]:
     """A line for each line: the label and the line's tag, nothing for an empty one, ``nan`` for a malformed one.
 
-    With ``probabilities`` the label is followed by all labels and their marginal probabilities.
+    With ``probabilities`` the label is followed by all labels and their marginal probabilities, or by the ``top``
+    likeliest.
     """
     names = tagger.pairs.names
     for part in tagger.run(probabilities):
         words = [names[label] for label in part.best.tolist()]
         if part.marginals is not None:
-            rows = part.marginals.tolist()
-            words = [
-                " ".join((word, *(f"{name}:{chance:.6g}" for name, chance in zip(names, row, strict=True))))
-                for word, row in zip(words, rows, strict=True)
-            ]
+            words = list(map(" ".join, zip(words, named_values(names, part.marginals, top), strict=True)))
         answers = iter(words)
         out = [next(answers) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
         if part.lines.tag is not None:
