@@ -18,6 +18,7 @@ from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
+from vwlite.training.number_sides import NumberSides
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
 from vwlite.training.shared_slots import SharedSlots
@@ -145,6 +146,7 @@ class Training:
             *predictions,
             SortedLabels(config, display) if SortedLabels.concerns(config) else None,
             SharedSlots(learner, display) if has_pairs else None,
+            NumberSides(config, self.plan, display, columns) if NumberSides.concerns(config) else None,
             MalformedLineCheck(self.policy),
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             ThetaCheck(self.plan.theta),

@@ -1,0 +1,67 @@
+"""A side of a dot product that is one number, not an id: the run tells it at the end of the first pass."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.number_sides import NumberSides
+
+ROWS = [(1 + n % 5, n % 17, n * 7 % 50) for n in range(200)]
+CSV = "rating,user,item\n" + "".join(f"{label},{user},{item}\n" for label, user, item in ROWS)
+ROLES = "label=rating user=user item=item"
+PAIR = ("--dotproduct", "user,item", "-f", "m")
+
+
+def remark(name, remedy):
+    return f"note: namespace {name} has one feature, with different values: if they are ids, {remedy}"
+
+
+def test_ids_that_are_read_as_numbers_are_told_with_the_columns_to_type(vwlite, write):
+    write("r.csv", CSV)
+    said = vwlite("train", "r.csv", "--columns", ROLES, *PAIR, "--passes", 2).stderr
+    assert said.count(remark("user", "--columns user=user:text")) == 1
+    assert said.count(remark("item", "--columns item=item:text")) == 1
+    said = vwlite("train", "r.csv", "--columns", "label=rating user=user:text item=item", *PAIR).stderr
+    assert "namespace user" not in said and "namespace item" in said
+    texts = "label=rating user=user:text item=item:text"
+    assert "one feature" not in vwlite("train", "r.csv", "--columns", texts, *PAIR).stderr
+
+
+@pytest.mark.parametrize("model", [("--dotproduct", "ui"), ("--lrq", "ui4"), ("--lrq", "ui4", "--lrqdropout")])
+def test_ids_in_text_are_told_to_be_names(vwlite, write, model):
+    write("r", "".join(f"{label} |user id:{user + 1} |item {item}\n" for label, user, item in ROWS))
+    said = vwlite("train", "r", *model, "-f", "m").stderr
+    assert said.count(remark("u", "make them names: 17, not id:17")) == 1 and "namespace i " not in said
+
+
+@pytest.mark.parametrize("feature", ["id:3", "share:0.{user}", "{user}", "a:{user} b:{item}"])
+def test_sides_of_one_value_of_fractions_and_of_names_are_passed_over(vwlite, write, feature):
+    lines = (f"{label} |u {feature} |i i{item}\n".format(user=user, item=item) for label, user, item in ROWS)
+    write("r", "".join(lines))
+    assert "one feature" not in vwlite("train", "r", "--dotproduct", "ui", "-f", "m").stderr
+
+
+def test_no_word_of_it_without_pairs_or_learning_or_as_vw(vwlite, write):
+    write("r", "".join(f"{label} |u id:{user} |i id:{item}\n" for label, user, item in ROWS))
+    vwlite("train", "r", "--dotproduct", "ui", "-f", "m", "--quiet")
+    for words in (("train", "r"), ("predict", "-i", "m", "r"), ("vw", "r", "--lrq", "ui2")):
+        assert "one feature" not in vwlite(*words).stderr
+
+
+def test_what_was_seen_goes_with_a_checkpoint():
+    config = RunConfig(features=FeatureConfig(dotproduct=("ui",)), learner=DyadicConfig(pairs=1), learning=True)
+    plan = Plan(config.features)
+    notes = []
+    one, other = (NumberSides(config, plan, SimpleNamespace(note=notes.append), "") for _ in range(2))
+    one.sides[0].add(np.array([7], np.uint32), np.array([3], np.float32))
+    other.restore(json.loads(json.dumps(one.state())))
+    other.sides[0].add(np.array([7], np.uint32), np.array([4], np.float32))
+    other.pass_read(1)
+    other.pass_read(2)
+    assert notes == [remark("u", "make them names: 4, not id:4").removeprefix("note: ")]
