@@ -89,6 +89,16 @@ def test_names_are_missing(vwlite, names_in):
     assert (done.stdout, names_in()) == ("", before)
 
 
+@pytest.mark.parametrize("train", [("train", "data.vw"), ("l1", "data.vw", "--model", "multinomial", "--l1", "0.01")])
+def test_a_note_says_how_a_model_gets_names(train, vwlite):
+    vwlite(*train, "-f", "model", "--quiet")
+    said = "vwlite: note: model holds no names, and slots stand for them: train with --names to see names\n"
+    assert vwlite("inspect", "model").stderr == vwlite("inspect", "model", "--json", "-").stderr == said
+    assert vwlite("inspect", "model", "--top", "0").stderr == ""
+    vwlite(*train, "-f", "model", "--names", "--quiet")
+    assert vwlite("inspect", "model").stderr == ""
+
+
 def test_unicode_names(vwlite, write):
     write("unicode.vw", "1 |größe straße:2 日本\n")
     vwlite("train", "unicode.vw", "-f", "unicode", "--names", "--quiet")

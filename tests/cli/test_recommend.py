@@ -191,7 +191,11 @@ def test_json_holds_the_lists(model, vwlite, write, tmp_path):
 
 def test_slots_stand_for_names_that_are_unknown(ratings, vwlite, write):
     vwlite("train", ratings, "-f", "m", "--quiet", "--dotproduct", "user,item", "-b", 10, "--hash", "all")
-    found = table(vwlite("recommend", "-i", "m", "--of", "item", write("x", f"{blocks(1)}\n"), "-n", 99))
+    lists = ("recommend", "-i", "m", "--of", "item", write("x", f"{blocks(1)}\n{blocks(2)}\n"), "-n", 99)
+    done = vwlite(*lists)
+    assert done.stderr == "vwlite: note: m holds no names, and slots stand for them: train with --names to see names\n"
+    assert vwlite(*lists, "--quiet").stderr == ""
+    found = table(done)
     space = hash_name(b"item", 0, True)
     assert {name for _, _, name in found} == {str(hash_name(b"i%d" % i, space, True) % 1024) for i in range(ITEMS)}
 

@@ -261,6 +261,9 @@ def test_data_and_what_is_no_option_are_not_handed_on(vwlite, write):
     common = ("tune", "d", "--test", "d", "--vary", "-l 1|2", "--with")
     for words in ("d", "-d d", "--l2 1e-9 --data=d"):
         assert "d is no option: name data as FILE of tune" in vwlite(*common, words, status=2).stderr
+    items = vwlite(*common, "--l2 1e-9 --columns label=y a=app:text =x", status=2).stderr
+    assert "a=app:text is no option: tune itself takes --columns" in items
+    assert items.endswith("--columns 'label=y a=app:text =x'\n")
     assert "--with: no such option --l2o (did you mean --l2?)" in vwlite(*common, "--l2o 3", status=2).stderr
 
 

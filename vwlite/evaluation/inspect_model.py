@@ -138,6 +138,11 @@ def stored_names(path: str, model: Restored) -> dict[int, str]:
     return name_index_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, model.features.bits).names
 
 
+def names_missing(path: str) -> str:
+    """What is to be said of a model whose features are shown by slot."""
+    return f"{path} holds no names, and slots stand for them: train with --names to see names"
+
+
 def require_names(inspection: Inspection) -> None:
     """Raises UsageError when the model was trained without names."""
     if not inspection.has_names:

@@ -1,7 +1,7 @@
 """Which options of ``vwlite train`` ``vwlite tune`` hands on: none that names a file, and none of its own."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -31,12 +31,19 @@ def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({})) -> l
         raise UsageError(f"--with: {sentence(error)}") from error
     files = values.get("files")  # click's own mark, or nothing, where there are none
     if isinstance(files, tuple) and files:
-        raise UsageError(f"--with: {files[0]} is no option: name data as FILE of tune")
+        raise UsageError(f"--with: {files[0]} is no option: {in_its_place(files, values.get('columns'))}")
     for param in order:
         check(param, "--with", param.opts[0], "hand on")
         if param.name in beside:
             raise UsageError(f"{param.opts[0]} is there twice: drop it from --with")
     return [*words, *(word for name, value in beside.items() for word in (OF_DATA[name], value))]
+
+
+def in_its_place(files: Sequence[str], columns: str | None) -> str:
+    """What is to be typed in place of ``files``, which are items of columns where their quotes were left out."""
+    if columns and all("=" in one for one in files):
+        return f"tune itself takes --columns, in quotes: --columns {shlex.quote(' '.join([columns, *files]))}"
+    return "name data as FILE of tune"
 
 
 def context() -> click.Context:

@@ -4,11 +4,12 @@ import json
 import sys
 from typing import Any
 
+from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.inspect_model import Inspection, inspect, require_names
+from vwlite.evaluation.inspect_model import Inspection, inspect, names_missing, require_names
 from vwlite.evaluation.latent_factors import factors_of, write_factors, write_tsv
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters
@@ -31,11 +32,18 @@ def run(arguments: dict[str, Any]) -> int:
     for name in ("readable_model", "invert_hash"):
         if arguments[name]:
             write_model_text(arguments[name], inspection, name == "invert_hash")
+    tell_of_names(header, top)
     if arguments["json_path"] != "-":
         print(inspection_text(header, top))
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**header, "top": top})
     return 0
+
+
+def tell_of_names(header: dict[str, Any], top: list[dict[str, Any]]) -> None:
+    """A note where features are shown of which no name is known."""
+    if not header["names"] and any(entry["slot"] is not None for entry in top):
+        say(f"note: {names_missing(header['path'])}")
 
 
 def write_model_text(path: str, inspection: Inspection, with_names: bool) -> None:

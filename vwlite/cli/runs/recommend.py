@@ -12,7 +12,7 @@ from vwlite.api.configs import chosen
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
-from vwlite.cli.console import Bar
+from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.named import described, module_for
@@ -24,7 +24,7 @@ from vwlite.data.table_formats import TABLES
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.config import RecommendConfig
-from vwlite.evaluation.inspect_model import stored_names
+from vwlite.evaluation.inspect_model import names_missing, stored_names
 from vwlite.evaluation.metric_report import as_table, finite
 from vwlite.evaluation.neighbours import Neighbours
 from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
@@ -72,9 +72,17 @@ def run(arguments: dict[str, Any]) -> int:
     elif config.input.kind in TABLES:
         columns = eased(read_columns(config.input.columns), people)
         config = replace(config, input=replace(config.input, columns=str(columns)))
-    names = stored_names(arguments["initial"], model)
+    names = names_for(arguments, model)
     recommend(config, model, names, how, output(arguments["json_path"]), bad_lines, open_inputs=opened, **shown)
     return 0
+
+
+def names_for(arguments: dict[str, Any], model: Restored) -> dict[int, str]:
+    """The names of features by slot; without any a note says how a model gets them."""
+    names = stored_names(arguments["initial"], model)
+    if not names and not arguments["quiet"]:
+        say(f"note: {names_missing(arguments['initial'])}")
+    return names
 
 
 def opening(config: InputConfig) -> Open:
@@ -87,7 +95,7 @@ def tell_neighbours(arguments: dict[str, Any]) -> int:
     if idle:
         raise UsageError(f"{build.spelled(min(idle))} does nothing with --near: drop it")
     _, model = build.open_model(arguments)
-    names, known, found = stored_names(arguments["initial"], model), {}, []
+    names, known, found = names_for(arguments, model), {}, []
     for feature in arguments["near"]:
         space, _, name = feature.partition("=")
         if space not in known:

@@ -9,7 +9,7 @@ from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.answers import top_of
-from vwlite.cli.runs.inspect import inspection_text
+from vwlite.cli.runs.inspect import inspection_text, tell_of_names
 from vwlite.cli.runs.named import refuse
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
@@ -85,6 +85,7 @@ def inspect(arguments: dict[str, Any]) -> int:
     refuse(taken=("by_class",))  # so it always is
     model = model_file.load(arguments["model"])
     header, strongest = facts(model), top(model, arguments["top"])
+    tell_of_names(header, strongest)
     if arguments["json_path"] != "-":
         print(inspection_text(header, []))
         if strongest:
