@@ -82,6 +82,8 @@ def test_labels_that_are_given_take_the_place_of_the_column(tmp_path, frame, mod
 def test_a_frame_without_a_column_is_refused(frame, model):
     with pytest.raises(DataError, match="the data frame has no column 'brand'"):
         model.predict(frame.drop("brand"))
+    with pytest.raises(DataError, match="give the labels of the rows as y"):
+        model.learn(frame.drop("click"))
     with pytest.raises(DataError, match="column 'price'"):
         model.predict(frame.with_columns(price=polars.lit("dear")))
 

@@ -14,6 +14,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
+from vwlite.data.frame_batches import type_of
 from vwlite.data.frames import is_frame
 from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import Table, is_table, of_dicts, table_batches
@@ -63,7 +64,8 @@ def reads_as_stored(data: Any, given: Mapping[str, Any], config: InputConfig) ->
 
 def check_labels(data: Any, given: Mapping[str, Any], config: InputConfig) -> None:
     """Raises DataError for rows to learn without labels; text has its own."""
-    if reads_as_stored(data, given, config) and "label" in read_columns(config.columns).roles:
+    stored = read_columns(config.columns).roles.get("label") if reads_as_stored(data, given, config) else None
+    if stored and type_of(data, stored.name) is not None:
         return
     if given.get("y") is None and not paths_of(data) and (is_table(data) or is_array(data)):
         raise DataError("there is no labelled example to learn from: give the labels of the rows as y")
