@@ -153,7 +153,8 @@ def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):
         "vwlite: bad line bad.csv:2:3: bad number, expected one in a column of numbers (column 'age'; age:text takes "
         "any): 1,x,red,a,r",
         "vwlite: bad line bad.csv:3:4: wrong number of fields, expected as many as the first line has (2 of 5): 1,2",
-        'vwlite: bad line bad.csv:4:5: no closing quote, expected it on the line where the field begins: 1,2,"red',
+        "vwlite: bad line bad.csv:4:5: no closing quote, expected it on the line where the field begins (line breaks "
+        'within a field are not read: write JSON lines): 1,2,"red',
         "vwlite: bad line bad.csv:5:10: wrong number of fields, expected as many as the first line has (3 of 5): "
         'blue",a,r',
         "vwlite: bad line bad.csv:6:11: bad tag, expected one word, as in text (column 'id'): 1,2,red,a,r s",

@@ -258,7 +258,7 @@ def test_the_first_look_tells_numbers_from_text():
         (b"a,b,a\n", "", "t.csv has two columns 'a'"),
         (b"a,b\n", "label=c", "t.csv has no column 'c' (it has a, b)"),
         (b"click,b\n", "label=clicks", "t.csv has no column 'clicks' (it has click, b; did you mean click?)"),
-        (b'a,"b\n', "", "t.csv:1: the names of the columns cannot be read: a quote is not closed, or text follows it"),
+        (b'a,"b\n', "", "t.csv:1: the names of the columns cannot be read: a quote is not closed; line breaks"),
         (b'a,"b"c\n', "", "the names of the columns cannot be read: a quote is not closed, or text follows it"),
         (b"a,b\rc\n", "", "t.csv:1: the names of the columns cannot be read: there is a carriage return among them"),
         (b"a" * 140_000 + b",b\n", "", "the names of the columns cannot be read: one is longer than 131072 characters"),

@@ -20,6 +20,7 @@ from vwlite.errors import DataError, UsageError
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 BOM = b"\xef\xbb\xbf"
+BREAKS = "line breaks within a field are not read: write JSON lines"
 TEXT_LINE = re.compile(r"(?:^|\s)\|")  # with a bar before its features
 # A cell of a column of numbers, empty or not; as ``cython_ext/text/cell_numbers.pxd`` reads it.
 NUMBER_CELL = re.compile(
@@ -54,6 +55,8 @@ def unreadable(error: str) -> str:
         return f"one is longer than {csv.field_size_limit()} characters"
     if "new-line" in error:
         return "there is a carriage return among them; lines end with a newline"
+    if "end of data" in error:
+        return f"a quote is not closed; {BREAKS}"
     return 'a quote is not closed, or text follows it: quoted names are "a, b", and quotes in them ""'
 
 
@@ -130,6 +133,8 @@ class CsvTable:
         return self, block.offset == 0
 
     def advice(self, code: int, line: bytes, column: int) -> str:
+        if code == Code.OPEN_QUOTE:
+            return f" ({BREAKS})"
         try:
             before = cells_of(line[:column], self.delimiter_text)
             whole = cells_of(line, self.delimiter_text)
