@@ -51,6 +51,7 @@ cdef struct ObjectReader:
     const uint8_t *space_char  # (spaces,)
     const uint32_t *space_hash
     uint32_t *space_name       # (spaces, 2) where names stand in the text, if they are kept
+    uint8_t *met               # (names + 1,) set to 1 where a line has such a member
 
 
 cdef inline int plain(ObjectReader *objects, const Value *value, const char **start, size_t *length) noexcept nogil:
@@ -90,6 +91,7 @@ cdef inline int find_place(ObjectReader *objects, Member *member) noexcept nogil
                 break
     else:
         i = objects.names
+    objects.met[i] = 1
     member.place, member.type, member.named, member.hash = objects.place[i], objects.type[i], i < objects.names, 0
     if member.place >= FIRST_SPACE:
         status = hash_key(objects, &member.key, objects.space_hash[member.place - FIRST_SPACE], NULL, &member.hash)

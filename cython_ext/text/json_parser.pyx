@@ -322,10 +322,11 @@ cdef int parse_objects(ObjectReader *objects, size_t size, BatchBuilder *out) no
     return status
 
 
-def parse(const unsigned char[::1] text, size_t size, format, workspace, layout):
+def parse(const unsigned char[::1] text, size_t size, format, workspace, layout, uint8_t[::1] met):
     """Parse ``text[:size]``, whole lines followed by at least 64 readable bytes, into a workspace.
 
     As ``vwlite._native.csv_parser.parse``; ``layout`` is a ``vwlite.data.json_table.JsonTable``.
+    ``met``, uint8[names + 1]: 1 is written where a line has the member, the last for all others.
     """
     cdef ObjectReader objects
     cdef BatchBuilder out = open_builder(workspace)
@@ -340,7 +341,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace, layout)
     objects.reader = open_reader(text, size, format, POWERS_OF_TEN)
     objects.names, objects.spaces = layout.names, layout.spaces
     objects.text, objects.start, objects.place, objects.type = &names[0], &start[0], &place[0], &type[0]
-    objects.lower = &lower[0]
+    objects.lower, objects.met = &lower[0], &met[0]
     objects.space_char, objects.space_hash, objects.space_name = &space_char[0], &space_hash[0], &space_name[0, 0]
     objects.scratch.more, objects.scratch.room, objects.scratch.block_size = <char *>&more[0], more.shape[0], size
     objects.scratch.used = workspace.used

@@ -39,6 +39,16 @@ def parse(text, format, columns=""):
     return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
 
 
+def columns_met(rows, columns):
+    """Those that a parser meets in these rows."""
+    text = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    table, format, workspace = JsonTable(read_columns(columns), TextFormat()), TextFormat(), Workspace(len(text))
+    block = Block(bytearray(text) + bytes(64), len(text), "", 0, layout=table)
+    while parser_of("jsonl")(block.data, block.size, format, workspace, *table.arguments(block))[0] == FULL:
+        workspace.grow()
+    return table.columns_of(block), bool(block.met[-1])
+
+
 odd_texts = ["red", "12", "", "-", "e", "1e5", "nano", "inf", "a:b", "a b|c", "é", "\U0001f600", 'a "b"', "a\\b",
              "x\ny", "\x01", "exactly16letters", "x" * 300]  # fmt: skip
 texts = st.one_of(st.sampled_from(odd_texts), st.text())
@@ -178,3 +188,17 @@ def test_groups_and_parts_of_names_are_refused():
     for format in (TextFormat(affix=affix), TextFormat().of_words(True, groups=True)):
         with pytest.raises(UsageError):
             JsonTable(read_columns(""), format)
+
+
+members = st.dictionaries(st.sampled_from(["y", "a", "b", "é\n", "c", "d", "A"]), st.sampled_from([None, 0, 1.5]))
+
+
+@given(st.lists(members, min_size=1, max_size=9))
+@example([{"a": 1, "c": 1}, {"c": 1, "a": 1}, {"y": 1, "b": None}])
+@example([{}])
+def test_the_columns_that_lines_have_are_met(rows):
+    """Whatever their order, also where a line has other members at the place of those of the line before."""
+    known, there = ["y", "a", "b", "é\n", "c"], set().union(*rows)
+    met, others = columns_met(rows, 'label=y s=a,b,"é\n":text ignore=c')
+    assert met == [name for name in known if name in there]
+    assert others == bool(there - {*known})

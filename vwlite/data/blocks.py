@@ -44,6 +44,7 @@ class Block:
     offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
     mark: Mark | None = None  # of the text up to the block's end, where that is digested
     layout: Layout | None = None  # of a table: how its columns are read
+    met: bytearray | None = None  # of lines of JSON: which columns of the layout they have, once they are parsed
 
 
 def _stat(path: str) -> os.stat_result:

@@ -144,15 +144,21 @@ def unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
-def proposal(name: str, known: Collection[str]) -> str:
-    """The columns there are, and the one that is spelled most like ``name``."""
+def nearest(name: str, known: Collection[str]) -> str:
+    """The one that is spelled most like ``name``, whatever the case of letters; empty where none is."""
     from difflib import get_close_matches
 
+    typed = {one.lower(): one for one in known}
+    return next((typed[one] for one in get_close_matches(name.lower(), typed, n=1)), "")
+
+
+def proposal(name: str, known: Collection[str]) -> str:
+    """The columns there are, and the one that is spelled most like ``name``."""
     if any("|" in one for one in known):
         return ": its first line is one of text, which --format vw reads"
     some = ", ".join(list(known)[:10]) + (", ..." if len(known) > 10 else "")
-    near = get_close_matches(name, known, n=1)
-    return f" (it has {some}{f'; did you mean {near[0]}?' if near else ''})"
+    near = nearest(name, known)
+    return f" (it has {some}{f'; did you mean {near}?' if near else ''})"
 
 
 def check_header(header: Sequence[str], source: str) -> None:

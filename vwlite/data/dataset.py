@@ -13,7 +13,8 @@ from vwlite.data.block_parser import OpenedInputs, Parsed, read
 from vwlite.data.blocks import check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
-from vwlite.data.columns import read_columns
+from vwlite.data.columns import proposal, read_columns
+from vwlite.data.columns_met import ColumnsMet
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
@@ -54,6 +55,8 @@ class Inputs:
         self.begun: OpenedInputs | None = None
         self.digested = digested or bool(config.cache)
         self.read_as = ""  # the columns of a table, as they were found
+        self.met: ColumnsMet | None = None  # of lines of JSON
+        self.unlabelled = ""  # what is wrong with a table without the column of labels
         if config.kind in TABLES:
             self.look_at_columns()
         elif config.columns:
@@ -85,6 +88,28 @@ class Inputs:
             found, kept = looked_at(config.kind, columns, source, self.begun.head)
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.config = replace(config, columns=str(kept))
+        label = columns.roles.get("label")
+        if config.kind == "jsonl":
+            self.met = ColumnsMet(columns, self.described)
+        elif label and "label" not in found.roles:
+            there = [*(one.name for one in found.named), *found.ignored]
+            self.unlabelled = f"{source} has no column {label.name!r}{proposal(label.name, there)}"
+
+    def check_label(self) -> None:
+        """Raises DataError where labels are needed, and the table has no column of them."""
+        if self.unlabelled:
+            raise DataError(self.unlabelled)
+
+    def check_columns(self, labelled: bool) -> None:
+        """Raises DataError where no line of JSON, all of which were read, has any of the columns of features or, where
+        labels are needed, that of labels.
+        """
+        if self.met and (error := self.met.without_features() or (labelled and self.met.without_label())):
+            raise DataError(error)
+
+    def missing_columns(self, labelled: bool) -> str:
+        """What is told of the others that no line of JSON has; empty where there is nothing to tell."""
+        return self.met.note(*(("weight", "base") if labelled else ())) if self.met else ""
 
     def open_cache(self, path: str) -> None:
         """Use the cache if it was made from these inputs; under vw's rules any cache stands for standard input."""
@@ -197,6 +222,8 @@ class Inputs:
                 if part.block.offset == 0:
                     self.ended.update(self.marks)
                     check_start(part.block.path, bytes(part.block.data[:8]))
+                if self.met:
+                    self.met.add(part.block)
                 if left is not None and len(part.batch) >= left:
                     yield head(part, left)
                     return

@@ -32,6 +32,7 @@ class JsonTable:
         members += [(Column(name), IGNORED) for name in columns.ignored]
         members.append((Column("", columns.rest_type), places[columns.rest]))
         names = [column.name.encode("utf-8", "surrogateescape") for column, _ in members[:-1]]
+        self.read = [column.name for column, _ in members[:-1]]
         self.names, self.spaces = len(names), len(spaces)
         self.name_text = np.frombuffer(b"".join(names) + b"\0", np.uint8)
         self.start = np.cumsum([0, *map(len, names)]).astype(np.int32)
@@ -45,8 +46,13 @@ class JsonTable:
         self.space_name = np.stack([ends, [*ends[1:], ends[-1]]], axis=1).astype(np.uint32)
         self.text = b"".join(written) if format.names else b""
 
-    def arguments(self, block: Block) -> tuple[JsonTable]:
-        return (self,)
+    def arguments(self, block: Block) -> tuple[JsonTable, bytearray]:
+        block.met = bytearray(self.names + 1)
+        return self, block.met
+
+    def columns_of(self, block: Block) -> list[str]:
+        """The columns that any line of a parsed block has."""
+        return [name for name, met in zip(self.read, block.met or b"", strict=False) if met]
 
     def advice(self, code: int, line: bytes, column: int) -> str:
         return ""

@@ -15,7 +15,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.first_pass import ColumnCheck, MalformedLineCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.run_report import Counting
@@ -63,7 +63,8 @@ def evaluate(
         display.start(source.inputs.size())
         watching = [unmoved] if learner.simple_labels else []
         collecting = [OutcomeCollector(outcomes), *collectors]
-        listeners = [Counting(learner, counters), *watching, *collecting, MalformedLineCheck(policy)]
+        checks = [MalformedLineCheck(policy), ColumnCheck(source.inputs, say)]
+        listeners = [Counting(learner, counters), *watching, *collecting, *checks]
         Trainer(learner, plan, source, listeners).run()
     if say and len(outcomes) and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")

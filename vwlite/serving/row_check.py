@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from vwlite.data.batch import BLANK, Batch
-from vwlite.data.columns import IGNORE, Columns
+from vwlite.data.columns import IGNORE, Columns, nearest
 from vwlite.errors import UsageError
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
@@ -54,8 +53,8 @@ class RowCheck:
         return f"it has {has}; the model has learned {knows}"
 
     def meant(self, name: str, row: Row) -> str:
-        near = get_close_matches(name, [one for one in row if one not in self.known], n=1)
-        return f" (is it {near[0]!r}?)" if near else ""
+        near = nearest(name, [one for one in row if one not in self.known])
+        return f" (is it {near!r}?)" if near else ""
 
 
 class Unchanged(Listener):

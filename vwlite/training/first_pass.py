@@ -1,10 +1,13 @@
 """What is checked once all lines have been read: no model is written of data that are not fit to learn from."""
 
+from collections.abc import Callable
+
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.theta_map import FeatureMap
 from vwlite.training.counters import Counters
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Listener, Run
 
 
 class MalformedLineCheck(Listener):
@@ -16,6 +19,24 @@ class MalformedLineCheck(Listener):
     def pass_read(self, number: int) -> None:
         if number == 1:
             self.policy.finish()
+
+
+class ColumnCheck(Listener):
+    """Raises DataError for labelled data without the column of labels, or any of features; tells of other columns."""
+
+    def __init__(self, inputs: Inputs, say: Callable[[str], None] | None) -> None:
+        self.inputs, self.say = inputs, say
+
+    def begin(self, run: Run) -> None:
+        self.inputs.check_label()
+
+    def pass_read(self, number: int) -> None:
+        if number == 1:
+            self.inputs.check_columns(labelled=True)
+
+    def end(self) -> None:
+        if self.say and (missing := self.inputs.missing_columns(labelled=True)):
+            self.say(f"note: {missing}")
 
 
 class ThetaCheck(Listener):

@@ -68,7 +68,10 @@ def predict(
         Trainer(learner, plan, source, listeners, row_by_row=config.output.audit, confidence=confidence).run()
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")
+    if say and (missing := source.inputs.missing_columns(labelled=False)):
+        say(f"note: {missing}")
     policy.check_ratio(policy.lines)
+    source.inputs.check_columns(labelled=False)
     if learner.odd:
         raise Diverged(not_finite(learner.odd))
     return any(one.writer.broken for one in predictions)

@@ -13,7 +13,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import LabelledExampleCheck, MalformedLineCheck, ThetaCheck
+from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
@@ -135,7 +135,7 @@ class Training:
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
         """In the order in which what they print and write is to appear."""
         config, learner, counters, display = self.config, self.learner, self.counters, self.display
-        inputs = self.source.inputs
+        inputs, say = self.source.inputs, None if config.output.quiet else display.message
         wanted, columns = config.learning and self.fresh, inputs.config.columns
         has_pairs = config.learning and config.features.dotproduct and not config.vw_compat
         listeners: list[Listener | None] = [
@@ -148,6 +148,7 @@ class Training:
             SharedSlots(learner, display) if has_pairs else None,
             NumberSides(config, self.plan, display, columns) if NumberSides.concerns(config) else None,
             MalformedLineCheck(self.policy),
+            ColumnCheck(inputs, say) if config.learning else None,
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             ThetaCheck(self.plan.theta),
             self.writer,
