@@ -68,6 +68,16 @@ def test_training_tells_them_too(vwlite):
     assert "note: no line has the column w\n" in vwlite("train", "good.jsonl", *asked, "-f", "n").stderr
 
 
+def test_check_tells_them_before_training(vwlite, write):
+    done = vwlite("check", "bad.jsonl", *COLUMNS, "--json", "-")
+    said = f"no line has the columns {BOTH}"
+    assert f"warning: {said}\n" in done.stderr and said in json.loads(done.stdout)["result"]["warnings"]
+    write("t.jsonl", lines(renamed({"click": "clicked"})))
+    done = vwlite("check", "t.jsonl", *COLUMNS, status=65)
+    assert "t.jsonl: no line has the column of labels, click (did you mean clicked?)\n" in done.stderr
+    assert "no line" not in vwlite("check", "good.jsonl", *COLUMNS).stderr
+
+
 @pytest.mark.parametrize(("command", "more"), [("evaluate", ()), ("train", ("-f", "n"))])
 def test_tables_without_the_column_of_labels_are_told_at_once(command, more, vwlite, write):
     write("t.csv", (text := "clicked,app,channel,price\n1,a0,c1,1\n"))

@@ -54,7 +54,7 @@ def run(arguments: dict[str, Any]) -> int:
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     report["learn_with"] = None if asked else reader.advice() or None
-    report["warnings"] = traps.sentences(report)
+    report["warnings"] = [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
     if inputs.read_as and tell:
@@ -64,6 +64,7 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
     policy.check_ratio(policy.lines)
+    inputs.check_columns(labelled=True)
     if census.examples == census.unlabelled:
         raise DataError(f"there is no labelled example to learn from{inputs.hint}")
     return 0
