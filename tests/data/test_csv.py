@@ -14,6 +14,7 @@ from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
 from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
+from vwlite.data.identifiers import identifiers
 from vwlite.data.parse_errors import Code
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
@@ -285,3 +286,32 @@ def test_types_are_as_the_kernel_numbers_them():
     table = CsvTable(["a", "b", "c", "d"], columns, ",", TextFormat(), "")
     assert table.type.tolist()[:4] == [0, 1, 2, 3]
     assert (TEXT, WORDS, TOKENS) == ("text", "words", "tokens")
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "told"),
+    [
+        ("n", lambda i: str(i % 21), True),
+        ("n", lambda i: str(i % 21) if i % 2 else "", True),
+        ("n", lambda i: str(i % 20), False),
+        ("n", lambda i: f"{i}.0", False),
+        ("n", lambda i: str(-i), False),
+        ("n", lambda i: f"x{i}", False),
+        ("n", lambda i: str(i) if i > 1000 else "", False),
+        ("User_ID", lambda i: str(i % 3), True),
+        ("zip", lambda i: str(i % 2), True),
+        ("channel", lambda i: "7", True),
+        ("ip", lambda i: "", False),
+        ("id", lambda i: str(i / 4), False),
+        ("width", lambda i: str(i % 3), False),
+        ("identity", lambda i: str(i % 3), False),
+    ],
+)
+def test_columns_of_whole_numbers_may_be_identifiers(header, cell, told):
+    head = f"y,{header}\n".encode() + b"".join(f"{i},{cell(i)}\n".encode() for i in range(2000))
+    asked = read_columns("label=y")
+    assert identifiers(head, ",", first_look(head, ",", asked, ""), asked) == ([header] if told else [])
+    said = read_columns(f"label=y ={header}:number")
+    assert identifiers(head, ",", first_look(head, ",", said, ""), said) == []
+    rest = read_columns("label=y =*:number")
+    assert identifiers(head, ",", first_look(head, ",", rest, ""), rest) == []

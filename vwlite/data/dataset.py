@@ -18,8 +18,9 @@ from vwlite.data.columns_met import ColumnsMet
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import NOTHING, Mark
+from vwlite.data.identifiers import remark_on
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import COLUMNAR, TABLES, looked_at
+from vwlite.data.table_formats import COLUMNAR, TABLES, looked_at, possible_identifiers
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.storage.weight_table import PageToucher
@@ -57,6 +58,7 @@ class Inputs:
         self.read_as = ""  # the columns of a table, as they were found
         self.met: ColumnsMet | None = None  # of lines of JSON
         self.unlabelled = ""  # what is wrong with a table without the column of labels
+        self.remark = ""  # on those that may be identifiers
         if config.kind in TABLES:
             self.look_at_columns()
         elif config.columns:
@@ -86,6 +88,7 @@ class Inputs:
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
             found, kept = looked_at(config.kind, columns, source, self.begun.head)
+            self.remark = remark_on(possible_identifiers(config.kind, found, columns, self.begun.head))
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.config = replace(config, columns=str(kept))
         label = columns.roles.get("label")

@@ -10,6 +10,7 @@ from vwlite.data.blocks import Block
 from vwlite.data.columns import Columns, read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
+from vwlite.data.identifiers import identifiers
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 
@@ -30,6 +31,13 @@ def looked_at(
         return columns, columns
     found = first_look(head(HEAD, 1 if columns.is_typed else 0), DELIMITERS[kind], columns, source)
     return found, found.kept(columns)
+
+
+def possible_identifiers(kind: str, found: Columns, asked: Columns, head: Callable[[int, int], bytes]) -> list[str]:
+    """Columns that were taken for numbers; ``found`` and ``head`` as in ``looked_at``."""
+    if kind not in DELIMITERS or asked.is_typed:
+        return []
+    return identifiers(head(HEAD, 0), DELIMITERS[kind], found, asked)
 
 
 def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, source: str) -> CsvTable | JsonTable:

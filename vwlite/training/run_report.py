@@ -27,6 +27,7 @@ class Header(Listener):
         inputs = self.source.inputs
         self.display.note(inputs.remade)
         self.display.note(inputs.read_as)
+        self.display.note(inputs.remark)
         self.display.start(inputs.size())
         for line in header_lines(self.config, run.learner, self.source.cache_line, run.passes):
             self.display.line(line)

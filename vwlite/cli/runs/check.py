@@ -57,8 +57,8 @@ def run(arguments: dict[str, Any]) -> int:
     report["warnings"] = [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
-    if inputs.read_as and tell:
-        tell(inputs.read_as)
+    for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
+        tell(found)
     if arguments["json_path"] != "-":
         print("\n".join(table(report, bits)))
     if arguments["json_path"]:
