@@ -100,7 +100,7 @@ def begin(
     known = known_before(config, arguments, remarks)
     left = unseen(config, arguments, known, remarks)
     if left is None:
-        nothing_new(arguments)
+        nothing_new(arguments, known)
         return None
     return left, model, known
 
@@ -153,10 +153,11 @@ def advice(one: Seen, skip: bool) -> str:
     return ": all of it is learned" if skip else ""
 
 
-def nothing_new(arguments: dict[str, Any]) -> None:
-    """The model stays as it is, under the name it is to have."""
+def nothing_new(arguments: dict[str, Any], known: list[ledger.Entry]) -> None:
+    """The model stays as it is, under the name it is to have, with what is known of it."""
     initial, final = arguments["initial"], arguments["model"]
     if final and os.path.realpath(initial) != os.path.realpath(final):
+        ledger.Ledger(final, known, ()).write(ledger.model_digest(initial))
         atomic_copy(initial, final)
 
 
