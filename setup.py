@@ -26,7 +26,8 @@ LEAST = (3, 11)  # as requires-python has it
 KIND = "debug" if DEBUG else "annotate" if ANNOTATE else "abi3" if LIMITED else "release"
 BUILD = f"build/{KIND}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
 # Python's own flags ask for debug data, which is four fifths of a module and a quarter of the compiler's time.
-OPTIMIZE = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+QUICK = os.environ.get("VWLITE_QUICK_BUILD") == "1"  # where only what is built matters, not how fast it is
+OPTIMIZE = ["-O1", "-g"] if DEBUG else ["-O0" if QUICK else "-O3", "-g0"]
 STRIP = ["-s"] if sys.platform == "linux" and not (DEBUG or SANITIZE) else []
 # Results must not depend on whether the compiler fuses multiplications and additions.
 PORTABLE = ["-ffp-contract=off", "-fno-math-errno", "-Wno-unreachable-code"]
