@@ -15,6 +15,7 @@ from vwlite.numerals import DECIMAL_BYTES
 
 REMEDIES = {NUMBERS: "shuffle them, or train --shuffle-first", NAMES: "shuffle them"}  # of sorted ones, by their form
 
+
 class Traps:
     """Looks at batch after batch."""
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import accumulate, chain, compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +26,10 @@ from vwlite.features.interactions import (
 )
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.random_features import RandomMap
-from vwlite.features.theta_map import FeatureMap
 from vwlite.interrupts import STOP
+
+if TYPE_CHECKING:
+    from vwlite.features.theta_map import FeatureMap
 
 ANONYMOUS = 32
 MADE = (132, 133)  # namespaces of affix and spelling features
@@ -200,11 +202,15 @@ class Plan:
         for part in filter(None, (self.weights, self.random)):
             part.load(arrays)
         if self.config.theta:
+            from vwlite.features.theta_map import FeatureMap  # which other runs need not
+
             self.theta = FeatureMap.of(header or {}, arrays)
 
     def read_theta(self) -> None:
         """Read the Theta of the options, where they name one. Raises as ``FeatureMap.read``."""
         if self.config.theta:
+            from vwlite.features.theta_map import FeatureMap
+
             self.theta = FeatureMap.read(self.config.theta, self.config.of_theta)
 
     def extend(self, batch: Batch, learning: bool = False) -> Batch:

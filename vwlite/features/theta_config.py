@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from vwlite.options import Config, config, option
 
+NOTHING_KNOWN = "no feature of the text is in Theta"
+
 
 @config
 class ApplyConfig(Config):

@@ -15,11 +15,10 @@ from vwlite.features.added_features import extended
 from vwlite.features.batch_rows import features_of, merged, rows_over
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.theta import Projection, Theta
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.theta_config import NOTHING_KNOWN, ApplyConfig
 from vwlite.features.theta_file import IDF, THETA_ARRAYS, FeatureMapHeader, load_theta, theta_from, theta_parts
 
 PATIENCE = 10_000  # lines without a feature of Theta before it is taken for that of other text
-NOTHING_KNOWN = "no feature of the text is in Theta"
 
 
 @dataclass(slots=True)

@@ -54,7 +54,6 @@ class KernelConfig(CommonConfig):
             for pair in range(config.pairs)
         ]
 
-
     def decays(self, plan: Plan) -> list[list[float]]:
         """L2 decay of both sides of every pair."""
         sides = map(sides_of_pair, plan.config.dotproduct)

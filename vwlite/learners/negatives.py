@@ -43,9 +43,10 @@ class Negatives:
         """As ``Learner.run``, which ``learn`` is; the results are those of the rows of the batch alone."""
         plan, at_once = copy(plan), max(1, ROWS_AT_ONCE // (1 + self.config.negatives))
         plan.stop = bytearray(1)  # an example is never learned without what was drawn for it
+        blocks, inside = blocks_of(batch), self.in_items(batch, plan)
         while begin < end and not STOP[0]:
             until = min(begin + at_once, end)
-            rows, places = self.extended(batch, plan, np.arange(begin, until))
+            rows, places = self.extended(batch, np.arange(begin, until), blocks, inside)
             own = Results()
             own.reserve(len(rows))
             own.holdout_mask = rows.holdout_mask
@@ -55,12 +56,13 @@ class Negatives:
             begin = until
         return begin
 
-    def extended(self, batch: Batch, plan: Plan, rows: np.ndarray) -> tuple[Batch, np.ndarray]:
-        """These rows of the batch with what is drawn for them, and the places of the rows themselves, int64[rows]."""
-        blocks = blocks_of(batch)
-        inside = np.zeros(len(blocks.namespace_char), bool)
-        for name in self.spaces(plan):
-            inside |= segments_in(batch, plan.redefine, space_of(name, plan.config))
+    def extended(
+        self, batch: Batch, rows: np.ndarray, blocks: RowBlocks, inside: np.ndarray
+    ) -> tuple[Batch, np.ndarray]:
+        """These rows of the batch with what is drawn for them, and the places of the rows themselves, int64[rows].
+
+        ``blocks`` are the batch's; ``inside``, bool[blocks]: those that items are made of.
+        """
         own, others = blocks.take(rows, inside), blocks.take(rows, ~inside)
         of, items = self.draw(*self.meet(batch, rows, own))
         places = np.arange(len(rows)) + np.concatenate([[0], np.cumsum(np.bincount(of, minlength=len(rows)))[:-1]])
@@ -73,6 +75,11 @@ class Negatives:
         cells[starts[:-1][drawn] + 1] = 2 * len(rows) + np.arange(len(items))
         cut = joined(blocks.take(rows), others, self.items.take(items)).take(cells).merged(starts)
         return self.rows_of(batch, rows[source], drawn, cut), places
+
+    def in_items(self, batch: Batch, plan: Plan) -> np.ndarray:
+        """bool[blocks] of the batch: those that items are made of."""
+        spaces = [space_of(name, plan.config) for name in self.spaces(plan)]
+        return np.any([segments_in(batch, plan.redefine, space) for space in spaces], axis=0)
 
     def spaces(self, plan: Plan) -> list[str]:
         """The namespaces that an item is in."""

@@ -1,13 +1,16 @@
 """What is checked once all lines have been read: no model is written of data that are not fit to learn from."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
-from vwlite.features.theta_map import FeatureMap
 from vwlite.training.counters import Counters
 from vwlite.training.listener import Listener, Run
+
+if TYPE_CHECKING:
+    from vwlite.features.theta_map import FeatureMap
 
 
 class MalformedLineCheck(Listener):
@@ -42,7 +45,7 @@ class ColumnCheck(Listener):
 class ThetaCheck(Listener):
     """Raises DataError where a Theta that is learned with for the first time knows nothing of the text."""
 
-    def __init__(self, theta: FeatureMap | None) -> None:
+    def __init__(self, theta: "FeatureMap | None") -> None:
         self.theta = theta
 
     def pass_read(self, number: int) -> None:

@@ -8,7 +8,6 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.landmarks import arrays_of
 from vwlite.features.term_weights import ARRAYS, plan_of
-from vwlite.features.theta_map import check_same, kept_arrays
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.prediction_limits import with_free_bound
@@ -71,12 +70,14 @@ def restore(
         kind.check_memory(config, features.bits, learning or rates, max_memory)
         wanted = kind.wanted(header, learning or rates)
         counted = ARRAYS if features.weight != "none" else ()
-        found = [*arrays_of(features), *(kept_arrays(header) if features.theta else ())]
+        found = [*arrays_of(features), *arrays_of_theta(header, features)]
         loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted, *found], grows=learning)
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         if typed := feature_changes.get("theta"):
+            from vwlite.features.theta_map import check_same  # which other models need not
+
             check_same(path, header.get("theta", {}).get("digest"), typed)
             feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
         check_shape(path, config, learner_changes)
@@ -118,6 +119,15 @@ def restore(
         raise
     except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+
+
+def arrays_of_theta(header: dict[str, Any], features: FeatureConfig) -> list[str]:
+    """The names of the arrays of the Theta that a model keeps, if any."""
+    if not features.theta:
+        return []
+    from vwlite.features.theta_map import kept_arrays
+
+    return kept_arrays(header)
 
 
 def refrozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:

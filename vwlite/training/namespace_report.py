@@ -11,7 +11,7 @@ from vwlite.features.config import STEP, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan
 from vwlite.features.freezing import PARTS
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
-from vwlite.features.theta_map import NOTHING_KNOWN
+from vwlite.features.theta_config import NOTHING_KNOWN
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.display import Display

@@ -9,8 +9,8 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.theta import Theta
-from vwlite.features.theta_config import ApplyConfig
-from vwlite.features.theta_map import NOTHING_KNOWN, PATIENCE
+from vwlite.features.theta_config import NOTHING_KNOWN, ApplyConfig
+from vwlite.features.theta_map import PATIENCE
 from vwlite.solvers.aso.corpus import Corpus
 
 
