@@ -46,11 +46,6 @@ class Images:
     label: np.ndarray  # int64[n]
     texts: list[str]
 
-    @property
-    def keys(self) -> np.ndarray:
-        """uint32[features]: there are no others that could be left out."""
-        return self.words.key
-
     def vocabulary(self, least: int = 1, idf: bool = False) -> Vocabulary:
         return self.words
 

@@ -93,6 +93,13 @@ def test_features_that_few_examples_have_are_told(vwlite):
     assert "that fewer than 40 examples have are left out" in done.stderr
 
 
+def test_features_of_examples_that_are_not_asked_for_are_none_that_few_have(vwlite, write):
+    lines = [f"|w {a} |v {b} |k {k}\n" for a, b, k in ("abx", "bcx", "acx", "dey", "efy", "dfy")]
+    write("two.vw", "".join(lines * 20))
+    done = vwlite("aso", "learn", "two.vw", "--aux", "mask:v", "--where", "k=x", "-f", "theta")
+    assert "left out" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [

@@ -21,6 +21,7 @@ class Vocabulary:
     names: list[str]
     spaces: list[str]
     idf: np.ndarray | None = None  # float32[p + 1], last that of unknown features, where ``find`` gives -1
+    rare: int = 0  # further features of the text that it is of, which too few rows hold
 
     def __len__(self) -> int:
         return len(self.key)

@@ -81,14 +81,14 @@ class Corpus:
 
     def vocabulary(self, least: int = 1, idf: bool = False) -> Vocabulary:
         """Of the features that at least ``least`` rows hold, with ``idf`` with weights by how many do."""
-        keys, counts = np.unique(np.concatenate([part[1] for part in self.parts]), return_counts=True)
-        keys, counts = keys[counts >= least], counts[counts >= least]
+        found, counts = np.unique(self.keys, return_counts=True)
+        keys, counts = found[counts >= least], counts[counts >= least]
         pairs = [self.known[key] for key in keys.tolist()]
         spaces = sorted({space for space, _ in pairs})
         place = {space: number for number, space in enumerate(spaces)}
         weights = inverse_frequencies(counts, len(self.label)) if idf else None
         numbers = np.array([place[space] for space, _ in pairs], np.int32)
-        return Vocabulary(keys, numbers, [name for _, name in pairs], spaces, weights)
+        return Vocabulary(keys, numbers, [name for _, name in pairs], spaces, weights, len(found) - len(keys))
 
     def subset(self, keep: np.ndarray) -> "Corpus":
         """The rows of ``keep`` (bool[n]), without tags."""

@@ -15,7 +15,7 @@ from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sgd import Passes
-from vwlite.solvers.aso.train import Problems, decomposed, grouped, left_out, make_problems, solved, state_memory
+from vwlite.solvers.aso.train import Problems, decomposed, grouped, make_problems, solved, state_memory
 from vwlite.training.display import no_steps
 
 SPAN = 4096  # examples between two looks at features that were not known
@@ -253,7 +253,7 @@ def begun(
         raise DataError("there is no example to learn from")
     words = corpus.vocabulary(config.least, config.idf)
     rows = corpus.rows(words, unit=False)
-    say(f"{len(words)} features; {left_out(corpus, words)} that fewer than {config.least} examples have are left out")
+    say(f"{len(words)} features; {words.rare} that fewer than {config.least} examples have are left out")
     stream = Stream(config, max(most, len(words)), words, rows.presence(len(words)), [], len(rows))
     stream.newcomers.add(corpus.keys[words.find(corpus.keys) < 0], config.least, corpus.known)
     group, _ = grouped(config, words)

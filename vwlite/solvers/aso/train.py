@@ -83,8 +83,8 @@ def learn(
 ) -> Learned:
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
     words, rows, problems = prepared(config, corpus, labelled)
-    if missing := left_out(corpus, words):
-        say(f"{len(words)} features; {missing} that fewer than {config.least} examples have are left out")
+    if words.rare:
+        say(f"{len(words)} features; {words.rare} that fewer than {config.least} examples have are left out")
     for one in problems:
         positives = len(one.made.positive.indices)
         say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
@@ -106,11 +106,6 @@ def learn(
         if config.iterations > 1:
             say(f"iteration {len(objectives)}: objective {total:.6g}")
     return Learned(theta, problems, objectives, len(rows))
-
-
-def left_out(corpus: Corpus, words: Vocabulary) -> int:
-    """How many features of the text are not among ``words``."""
-    return len(np.unique(corpus.keys)) - len(words)
 
 
 def prepared(
