@@ -1,13 +1,14 @@
 """Expansion of multiline examples: a line's terms are made from its own features and those of its group's shared line."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove, memset
 
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
 from features.plan cimport LETTERS, Plan
 from features.row_buffer cimport Group, Scratch, close_scratch, open_scratch, reserve_terms
+from base.memory cimport grow
 from base.status cimport NO_MEMORY, OK
 
 
@@ -34,13 +35,6 @@ cdef inline void close_line(Line *line) noexcept nogil:
     free(line.namespace_start)
     free(line.hash)
     free(line.value)
-
-
-cdef inline bint grow(void **array, size_t bytes) noexcept nogil:
-    cdef void *grown = realloc(array[0], bytes)
-    if grown != NULL:
-        array[0] = grown
-    return grown != NULL
 
 
 cdef inline bint reserve_line(Line *line, size_t segments, size_t features) noexcept nogil:

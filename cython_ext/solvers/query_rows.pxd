@@ -2,8 +2,9 @@
 
 from libc.math cimport log2
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, qsort, realloc
+from libc.stdlib cimport free, qsort
 
+from base.memory cimport grow
 from features.row_buffer cimport Scratch, grow_pair
 from solvers.pair_draws cimport PairIndex
 
@@ -51,14 +52,6 @@ cdef inline void close_query(Query *q) noexcept nogil:
     free(q.hit_shares)
     free(q.index)
     free(q.value)
-
-
-cdef inline bint grow(void **memory, size_t size) noexcept nogil:
-    cdef void *grown = realloc(memory[0], size)
-    if grown == NULL:
-        return False
-    memory[0] = grown
-    return True
 
 
 cdef inline bint reserve_rows(Query *q, size_t rows) noexcept nogil:

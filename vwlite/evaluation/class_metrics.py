@@ -89,8 +89,6 @@ class ClassOutcomes(Listener):
         if self.distributions:
             report |= self.distributions.report()
             kinds.append(DISTRIBUTIONS)
-        if not total:
-            return report
         reasons = {"log_loss": no_probabilities(self.config)} if "log_loss" in names_of(*kinds) else {}
         return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons)
 

@@ -40,9 +40,7 @@ class Inspection:
         return {
             "path": self.path,
             "learner": header["learner"],
-            "loss_function": learner.config.class_loss
-            if isinstance(learner.config, MulticlassConfig)
-            else learner.config.loss.name,
+            "loss_function": loss_name(learner.config),
             "link": learner.config.link,
             "options": changed_options(self.restored),
             "bits": learner.bits,

@@ -112,7 +112,6 @@ class CrrConfig(Config):
             raise UsageError("--average_after does nothing without --average")
         if None not in (self.average_after, self.steps) and self.average_after >= self.steps:
             raise UsageError(f"--average_after {self.average_after} is not below --steps {self.steps}")
-
         if self.calibrate and self.loss.name not in CALIBRATED:
             raise UsageError(f"--calibrate goes with --loss_function {' or '.join(CALIBRATED)}, not {self.loss.name}")
 

@@ -100,7 +100,6 @@ class TrainingSet:
     def meet(self, batch: Batch) -> None:
         """Wildcards stand for all namespaces, from the first step on."""
         self.sightings.add(batch, 0, len(batch))
-        self.sightings.add(batch, 0, len(batch))
         if self.plan.wild:
             for characters in new_namespaces(batch, self.plan).values():
                 self.plan.see(characters)
