@@ -31,8 +31,9 @@ def test_the_readme_is_short():
 
 
 def test_how_to_install_stands_at_the_top():
-    top = "\n".join(TEXT.splitlines()[:12])
-    assert "pip install vwlite-*.whl" in top and "pip install ." in top
+    top = "\n".join(TEXT.splitlines()[:15])
+    commands = ("pip install vwlite-*.whl", "pip install .", "make demo", "make test")
+    assert all(f"$ {command}" in top for command in commands)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
