@@ -3,7 +3,7 @@
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memchr, memset
+from libc.string cimport memchr
 
 from base.byte_scan cimport delimiters, first_bit
 from text.murmur3 cimport hash_name
@@ -40,7 +40,7 @@ cdef struct Reader:
     bint named_labels         # labels are names
     bint label_lists          # labels are lists of words
     bint batched_hash         # the processor can hash several names at a time
-    bint fast_path            # text/fast_namespace_parser.pxd may be used: names are not kept, no features are made from them
+    bint fast_path            # text/fast_namespace_parser.pxd may be used, as names are not kept
     uint32_t anonymous_hash   # of the anonymous namespace
     uint32_t letter_hash[256] # of names of one byte
 
@@ -135,28 +135,29 @@ cdef inline void make_affixes(const Reader *reader, const NamespaceBlock *block,
 
 
 cdef inline uint8_t character_class(uint8_t c) noexcept nogil:
-    """The class of a byte: digit ``0``, lower case ``a``, upper case ``A``, full stop, anything else ``#``."""
-    if 48 <= c <= 57:
-        return 48
-    if 97 <= c <= 122:
-        return 97
-    if 65 <= c <= 90:
-        return 65
-    return 46 if c == 46 else 35
+    """The class of a byte: digit ``0``, lower case ``a``, upper case ``A``, full stop, anything else ``#``.
+
+    Without branches, so that the compiler makes vectors of it.
+    """
+    cdef uint8_t found = 46 if c == 46 else 35
+    found = 48 if <uint8_t>(c - 48) < 10 else found
+    found = 97 if <uint8_t>(c - 97) < 26 else found
+    return 65 if <uint8_t>(c - 65) < 26 else found
 
 
 cdef inline int make_spelling(const Reader *reader, const NamespaceBlock *block, const char *name, size_t length, float value,
                               BatchBuilder *out) noexcept nogil:
-    cdef char buffer[272]
+    """The classes of the name's characters as a name. Reads up to 15 bytes past the name's end."""
+    cdef char buffer[288]
     cdef char *shape = buffer
-    cdef size_t i
+    cdef size_t i, j
     if length > 256:
-        shape = <char *>malloc(length + 16)
+        shape = <char *>malloc(length + 32)
         if shape == NULL:
             return NO_MEMORY
-    for i in range(length):
-        shape[i] = <char>character_class(<uint8_t>name[i])
-    memset(shape + length, 0, 16)
+    for i in range(0, length, 16):
+        for j in range(16):
+            shape[i + j] = <char>character_class(<uint8_t>name[i + j])
     if out.name != NULL:
         record_name(out, reader, name, length, SPELLING)
     emit(out, hash_name(shape, length, block.hash, False), value)
@@ -259,7 +260,8 @@ cdef inline const char *read_features(const Reader *reader, const NamespaceBlock
         p += length
         if p[0] != 58:
             value = block.value
-            hash = hash_name(name, length, block.hash, reader.hash_all)
+            if wanted == NAMED:
+                hash = hash_name(name, length, block.hash, reader.hash_all)
             if out.name != NULL:
                 record_name(out, reader, name, length, NAMED)
         else:
@@ -271,15 +273,11 @@ cdef inline const char *read_features(const Reader *reader, const NamespaceBlock
 
 cdef inline int make_features(const Reader *reader, const NamespaceBlock *block, const char *p, const char *bar, int wanted,
                               BatchBuilder *out) noexcept nogil:
-    """Read the block at ``p`` once for its affix or spelling features, which form a segment of their own. Issues are not
-    recorded: the block is read again for its own features.
-    """
+    """Read the block at ``p`` once for its affix or spelling features, which form a segment of their own."""
     cdef int status = OK
-    cdef size_t issues = out.bad
     open_segment(out, AFFIX_CHAR if wanted == AFFIX else SPELLING_CHAR, 0, block, reader)
     read_features(reader, block, p, bar, wanted, out, &status)
     close_segment(out)
-    out.bad = issues
     return status if status == FULL or status == NO_MEMORY else OK
 
 
@@ -353,7 +351,6 @@ cdef inline const char *read_namespace_name(const Reader *reader, const char *p,
 cdef inline int read_block(const Reader *reader, const char **at, const char *bar, BatchBuilder *out) noexcept nogil:
     """Read one namespace block from ``at``, behind its bar; moves ``at`` to where reading stopped."""
     cdef NamespaceBlock block
-    cdef uint8_t character
     cdef int status = OK
     cdef const char *p = at[0]
     if out.max_segments - out.segments < 4:
@@ -364,14 +361,28 @@ cdef inline int read_block(const Reader *reader, const char **at, const char *ba
     at[0] = p
     if status != OK:
         return status
-    if reader.makes_features:
-        character = reader.redefine[block.char]
-        status = make_affixes_and_spellings(reader, &block, p, bar, character, out)
-        if status != OK:
-            return status
     open_segment(out, block.char, block.hash, &block, reader)
     at[0] = p = read_features(reader, &block, p, bar, NAMED, out, &status)
     close_segment(out)
     if status == OK and not ends_block(p[0]):
         return report_issue(reader, p, bar, AFTER_FEATURE, out)
     return status
+
+
+cdef inline int make_block_features(const Reader *reader, const char *p, const char *bar, BatchBuilder *out) noexcept nogil:
+    """Make the affix and spelling features of the block from ``p``, behind its bar. They stand before the block's own features.
+
+    Issues are not recorded: the block is read again for its own features.
+    """
+    cdef NamespaceBlock block
+    cdef size_t issues = out.bad
+    cdef int status = OK
+    if out.max_segments - out.segments < 4:
+        return FULL
+    if p[0] == 58:
+        return OK
+    p = read_namespace_name(reader, p, bar, &block, out, &status)
+    if status == OK:
+        status = make_affixes_and_spellings(reader, &block, p, bar, reader.redefine[block.char], out)
+    out.bad = issues
+    return status if status == FULL or status == NO_MEMORY else OK

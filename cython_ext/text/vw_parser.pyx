@@ -5,7 +5,7 @@ from libc.string cimport memchr
 from text.labels cimport LabelWords, record_tag, read_simple_label, split_words
 from text.name_labels cimport record_label_span, read_name_label
 from text.batched_hash cimport has_batched_hash
-from text.namespace_parser cimport Reader, record_issue, read_block, report_issue
+from text.namespace_parser cimport Reader, make_block_features, record_issue, read_block, report_issue
 from text.number_parser cimport POWERS, fill_powers
 from text.fast_namespace_parser cimport read_simple_block
 from text.batch_builder cimport BatchBuilder
@@ -23,6 +23,10 @@ cdef inline int read_namespaces(const Reader *reader, const char *bar, BatchBuil
     cdef int status = OK
     while p != reader.end and p[0] == 124:
         p += 1
+        if reader.makes_features:
+            status = make_block_features(reader, p, bar, out)
+            if status != OK:
+                return status
         stop = read_simple_block(reader, p, out) if reader.fast_path else NULL
         if stop != NULL:
             p = stop
@@ -76,7 +80,7 @@ def parse(const unsigned char[::1] text, size_t size, format, workspace):
     cdef Reader reader = open_reader(text, size, format, POWERS_OF_TEN)
     cdef BatchBuilder out = open_builder(workspace)
     cdef int status
-    reader.fast_path = out.name == NULL and not reader.makes_features
+    reader.fast_path = out.name == NULL
     reader.batched_hash = has_batched_hash()
     with nogil:
         status = parse_lines(&reader, size, parse_line, &out)

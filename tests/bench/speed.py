@@ -24,6 +24,8 @@ from workloads import compressed, found, repeated
 
 LOSS = re.compile(r"average loss = (\S+)")
 SMALL = 100  # megabytes of the cases that take a part of a workload
+# An installed package has its byte code: a shell that forbids to write it would measure the compiler of Python.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Tool:
         """One run, from the start of the process to its end."""
         with tempfile.TemporaryFile() as said:
             begin = time.perf_counter()
-            process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=said)
+            process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=said, env=ENVIRONMENT)
             _, status, used = os.wait4(process.pid, 0)
             self.wall.append(time.perf_counter() - begin)
             process.returncode = os.waitstatus_to_exitcode(status)
