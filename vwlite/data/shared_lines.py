@@ -8,6 +8,7 @@ from vwlite.data.batch import (
     BLANK,
     COLUMNS,
     FEATURES,
+    INNER,
     NAME_COLUMNS,
     NAMESPACES,
     ROWS,
@@ -23,10 +24,10 @@ from vwlite.data.csr import offsets
 
 def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
     """A batch, and the row in it, that has the segments of ``row`` and those of its group's shared line, if any."""
-    if batch.flags[row] & (BLANK | SAVE | SHARED):
-        return batch, row
+    if row == 0 or batch.flags[row] & (BLANK | SAVE | SHARED) or not batch.flags[row - 1] & INNER:
+        return batch, row  # it is no example, or the first of its group
     first = first_of_group(batch, row)
-    if first == row or not batch.flags[first] & SHARED:
+    if not batch.flags[first] & SHARED:
         return batch, row
     edges = batch.row_namespace
     own, shared = (np.arange(edges[at], edges[at + 1], dtype=np.int64) for at in (row, first))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native.expand import group_of_row
+from vwlite._native.feature_words import FeatureWords
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import ANONYMOUS, MADE, Plan
 from vwlite.features.interactions import LETTERS
@@ -17,10 +18,6 @@ from vwlite.features.row_terms import terms_of_row
 
 CONSTANT = "Constant"
 NAMELESS = (ANONYMOUS, *MADE)  # namespaces with the hash 0, which is that of the name "0" too
-TEXT_VALUE, AFFIX, SPELLING = 2, 3, 4  # of Names.kind
-SHAPE = bytearray(b"#" * 256)  # the class of each byte, of which spelling features are made
-for first, size in ((b"0", 10), (b"A", 26), (b"a", 26), (b".", 1)):
-    SHAPE[first[0] : first[0] + size] = first * size
 
 
 class Feature(NamedTuple):
@@ -137,67 +134,22 @@ def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
     return spaces
 
 
-class Words:
-    """The names in a batch's text, feature by feature. Raises IndexError."""
-
-    def __init__(self, batch: Batch) -> None:
-        names = batch.names  # a memoryview gives an integer in half the time of an array
-        self.text = memoryview(batch.text)
-        self.start, self.end, self.kind = memoryview(names.start), memoryview(names.end), memoryview(names.kind)
-        self.space_start, self.space_end = memoryview(names.namespace_start), memoryview(names.namespace_end)
-        self.edges, self.names = memoryview(batch.namespace_start), names
-
-    def space(self, segment: int) -> bytes:
-        return bytes(self.text[self.space_start[segment] : self.space_end[segment]])
-
-    def parts(self, feature: int, space: bytes, mark: bytes) -> tuple[bytes, bytes, bytes]:
-        """The namespace's name, the feature's and its text value. ``mark``: the namespace's character, if any."""
-        name, kind, text = bytes(self.text[self.start[feature] : self.end[feature]]), self.kind[feature], b""
-        if kind == TEXT_VALUE:
-            text = bytes(self.text[self.names.value_start[feature] : self.names.value_end[feature]])
-        elif kind == AFFIX:
-            length, prefix = self.names.detail[feature] >> 1, self.names.detail[feature] & 1
-            space, name = b"affix", b"%s%c%d=%s" % (mark, b"-+"[prefix], length, name)
-        elif kind == SPELLING:
-            space, name = b"spelling", (mark and mark + b"_") + name.translate(SHAPE)
-        return space, name, text
-
-    def shown(self, feature: int, space: bytes, mark: bytes) -> str:
-        """The name as audits have it."""
-        space, name, text = self.parts(feature, space, mark)
-        if space:
-            name = b"%s^%s" % (space, name)
-        return (b"%s^%s" % (name, text) if text else name).decode("utf-8", "surrogateescape")
-
-
-def mark_of(space: bytes, plan: Plan) -> bytes:
-    """The character after ``redefine`` of a namespace's name; empty for the anonymous one."""
-    letter = int(plan.redefine[space[0]]) if space else ANONYMOUS
-    return b"" if letter == ANONYMOUS else bytes([letter])
-
-
-def segment_names(words: Words, plan: Plan, segment: int) -> list[str]:
-    space = words.space(segment)
-    mark = mark_of(space, plan)
-    return [words.shown(i, space, mark) for i in range(words.edges[segment], words.edges[segment + 1])]
-
-
 def plain_groups(batch: Batch, plan: Plan, row: int) -> dict[int, list[str]]:
     """The names of the row's features by the character of their namespace, where features are taken as they are."""
-    words, groups = Words(batch), {}
-    for segment in range(batch.row_namespace[row], batch.row_namespace[row + 1]):
-        groups.setdefault(int(batch.namespace_char[segment]), []).extend(segment_names(words, plan, segment))
+    words, groups = FeatureWords(batch, plan.redefine), {}
+    first, last = batch.row_namespace[row : row + 2].tolist()
+    for segment, character in enumerate(batch.namespace_char[first:last].tolist(), first):
+        groups.setdefault(character, []).extend(words.of_segment(segment))
     return groups
 
 
 def segment_features(batch: Batch, plan: Plan, segment: int) -> list[Feature]:
-    words, mask = Words(batch), 2**plan.bits - 1
-    space = words.space(segment)
-    mark, made = mark_of(space, plan), []
-    for i in range(words.edges[segment], words.edges[segment + 1]):
-        parts = (part.decode("utf-8", "surrogateescape") for part in words.parts(i, space, mark))
-        made.append(Feature(*parts, int(batch.feature_hash[i]) & mask, float(batch.value[i])))
-    return made
+    words, mask = FeatureWords(batch, plan.redefine), 2**plan.bits - 1
+    first, last = batch.namespace_start[segment : segment + 2].tolist()
+    return [
+        Feature(*words.parts(i, segment), int(batch.feature_hash[i]) & mask, float(batch.value[i]))
+        for i in range(first, last)
+    ]
 
 
 def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[Feature]:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vwlite._native.feature_words import FeatureWords
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.csr import ranges
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
-from vwlite.features.feature_names import CONSTANT, Words, in_order, mark_of, term_names, with_all_linear
+from vwlite.features.feature_names import CONSTANT, in_order, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import terms_of_row
 from vwlite.features.terms import terms_of
@@ -91,10 +92,9 @@ class NameIndex:
         owners = np.searchsorted(batch.namespace_start, features, "right") - 1
         order = np.lexsort((features, first_alike(batch)[owners]))  # in a row, those of one character are together
         chosen = order[np.sort(np.unique(slots[order], return_index=True)[1])]
-        words = Words(batch)
-        marked = {segment: (space := words.space(segment), mark_of(space, plan)) for segment in owners[chosen].tolist()}
+        words = FeatureWords(batch, plan.redefine)
         pairs = zip(features[chosen].tolist(), owners[chosen].tolist(), strict=True)
-        self.enter(slots[chosen].tolist(), [words.shown(feature, *marked[segment]) for feature, segment in pairs])
+        self.enter(slots[chosen].tolist(), [words.shown(feature, segment) for feature, segment in pairs])
 
     def add_ahead(self, batch: Batch, plan: Plan) -> None:
         """Add the names of all rows of a batch that is not learned yet, without changing the plan."""
@@ -143,10 +143,9 @@ class RowNames:
     """Names of some terms of rows, by the terms' places. Rows of the same shape are looked through once."""
 
     def __init__(self, batch: Batch, plan: Plan) -> None:
-        self.batch, self.plan, self.words = batch, plan, Words(batch)
+        self.batch, self.plan, self.words = batch, plan, FeatureWords(batch, plan.redefine)
         self.makers: dict[bytes, Makers] = {}
         self.rows, self.edges = memoryview(batch.row_namespace), memoryview(batch.namespace_start)
-        self.marks: dict[bytes, bytes] = {}
 
     def of_row(self, row: int, places: list[int]) -> list[str]:
         first, last = self.rows[row], self.rows[row + 1]
@@ -160,15 +159,9 @@ class RowNames:
             parts = makers.terms[place]
             for one in parts:
                 if one not in known:
-                    known[one] = self.name(begin + one, first + makers.segments[one])
+                    known[one] = self.words.shown(begin + one, first + makers.segments[one])
             names.append("*".join([known[one] for one in parts]) if parts else CONSTANT)
         return names
-
-    def name(self, feature: int, segment: int) -> str:
-        space = self.words.space(segment)
-        if space not in self.marks:
-            self.marks[space] = mark_of(space, self.plan)
-        return self.words.shown(feature, space, self.marks[space])
 
     def look(self, shape: bytes, first: int, last: int) -> Makers:
         """Names that are numbers of features tell the order of the terms."""

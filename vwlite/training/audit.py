@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from vwlite._native.format_predictions import format_predictions
+from vwlite._native.format_terms import format_terms
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.features.feature_names import term_names, with_all_linear
@@ -28,7 +29,7 @@ class Audit(Listener):
 
     def __init__(self, learner: Gd, plan: Plan, show: Callable[[bytes], None]) -> None:
         self.learner, self.plan, self.show = learner, plan, show
-        self.lines: dict[int, str] = {}  # of the row by class, from the weights before it is learned
+        self.lines: dict[int, bytes] = {}  # of the row by class, from the weights before it is learned
 
     def before(self, batch: Batch, begin: int, end: int) -> None:
         classes = self.learner.audited(batch, begin) if end > begin else ()
@@ -41,7 +42,7 @@ class Audit(Listener):
 
 
 def audit_text(
-    batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, str], line_now: Callable[[int], str]
+    batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, bytes], line_now: Callable[[int], bytes]
 ) -> bytes:
     """Of each prediction that made up that for the row just run: the prediction, its tag, and the class's line.
 
@@ -55,11 +56,11 @@ def audit_text(
         value = np.full(1, prediction, np.float32)
         line = line_now(number) if learned else lines[number]
         shown += format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)
-        shown += line.encode("utf-8", "surrogateescape") + b"\n"
+        shown += line + b"\n"
     return shown
 
 
-def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0) -> str:
+def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0) -> bytes:
     """The row's terms with the weights of now, of class ``number`` from 0, those that move the prediction most first.
 
     Each is a tab and ``name:slot:value:weight``, then ``@G``, the sum of squared gradients, where
@@ -69,20 +70,15 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     return items_line(learner, names, shifted(slots, learner.layout[0], plan.bits) + np.uint32(number), values)
 
 
-def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> str:
+def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> bytes:
     """The line of these terms."""
     table = learner.weights[slots]
-    shown = [f"{weight:g}" for weight in shrunk(table[:, 0], learner)]
+    squares = None
     if learner.stride > 1 and learner.config.modes[0] and not learner.config.ftrl:
-        squares = table[:, COLUMNS.index("adaptive")].tolist()
-        shown = [f"{weight}@{square:g}" for weight, square in zip(shown, squares, strict=True)]
+        squares = np.ascontiguousarray(table[:, COLUMNS.index("adaptive")])
     with np.errstate(all="ignore"):
         order = np.argsort(-abs(table[:, 0] * values), kind="stable")
-    items = [
-        f"\t{name}:{slot}:{x:g}:{weight}"
-        for name, slot, x, weight in zip(names, slots.tolist(), values.tolist(), shown, strict=True)
-    ]
-    return "".join(items[place] for place in order)
+    return format_terms(names, slots, values, shrunk(table[:, 0], learner), squares, order)
 
 
 class WeightNames(Listener):
@@ -112,12 +108,12 @@ class WeightNames(Listener):
                     self.out.write(line.encode("utf-8", "surrogateescape"))
 
 
-def shrunk(weights: np.ndarray, learner: Gd) -> list[float]:
-    """Weights, float32[terms], after the L1 and L2 shrinkage that the table is still due."""
+def shrunk(weights: np.ndarray, learner: Gd) -> np.ndarray:
+    """Weights, float32[terms], contiguous, after the L1 and L2 shrinkage that the table is still due."""
     if "gravity" not in learner.SCALARS:
-        return weights.tolist()
+        return np.ascontiguousarray(weights)
     gravity, contraction = learner.get("gravity"), learner.get("contraction")
     if not gravity and contraction == 1:
-        return weights.tolist()
+        return np.ascontiguousarray(weights)
     truncated = np.copysign(np.maximum(abs(weights) - gravity, 0), weights).astype(np.float32)
-    return (truncated * np.float32(contraction)).tolist()
+    return truncated * np.float32(contraction)

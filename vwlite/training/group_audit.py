@@ -46,7 +46,7 @@ class GroupAudit(Listener):
             terms = difference(terms, self.terms(other, self.plan))
         first = first_of_group(self.rows, row)
         shared = row == first + 1 and self.rows.flags[first] & SHARED
-        line = items_line(self.learner, *terms[:3]).encode("utf-8", "surrogateescape")
+        line = items_line(self.learner, *terms[:3])
         self.show(line_of(number_text(score), tag_of(self.rows, first if shared else row)) + line + b"\n")
 
     def terms(self, row: int, plan: Plan) -> Terms:
