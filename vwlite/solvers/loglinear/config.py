@@ -8,8 +8,9 @@ from vwlite.options import Config, config, option
 MODELS = ("binary", "multinomial", "crf")
 PENALTIES = ("naive", "clipping", "cumulative", "none")  # in the order of solvers/l1_penalties.pxd
 RATES = ("harmonic", "exponential")
-SOLVERS = ("sgd", "owlqn")
-PASSES = {"sgd": 30, "owlqn": 1000}
+SOLVERS = ("sgd", "owlqn", "fista")
+PASSES = {"sgd": 30, "owlqn": 1000, "fista": 1000}
+TOLERANCES = {"owlqn": 1e-7, "fista": 1e-3}
 STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.2}  # learning rates where none is given
 BITS = {"binary": 18, "multinomial": 32, "crf": 32}
 
@@ -48,7 +49,11 @@ class L1Config(Config):
         needs=("penalty=naive", "penalty=clipping", "penalty=cumulative"),
     )
     solver: str = option(
-        "sgd", "Stochastic gradient steps, or batch quasi-Newton (OWL-QN).", choices=SOLVERS
+        "sgd", "Stochastic gradient steps; or over all data quasi-Newton (OWL-QN) or proximal ones (FISTA).",
+        choices=SOLVERS,
+    )
+    group: bool = option(
+        False, "C times the lengths of rows: all weights of a feature vanish together.", needs=("solver=fista",)
     )
     penalty: str = option(
         "cumulative",
@@ -67,9 +72,9 @@ class L1Config(Config):
         needs=("rate=exponential",),
     )
     passes: int | None = option(None, "Passes or iterations at most.", low=1, shown=by_name(PASSES))
-    tolerance: float = option(
-        1e-7, "owlqn stops when an iteration gains less.", above=0, below=1, shown="1e-7, relative",
-        needs=("solver=owlqn",),
+    tolerance: float | None = option(
+        None, "owlqn stops when an iteration gains less, fista when no more is to gain.", above=0, below=1,
+        shown="1e-7, fista 1e-3, relative", needs=("solver=owlqn", "solver=fista"),
     )
     dense_pairs: bool = option(
         False, "Pair every feature with every label, not only those seen together.", spelled=("--dense-pairs",),
@@ -95,10 +100,23 @@ class L1Config(Config):
             raise UsageError("--edge conditions transitions between labels: it needs --model crf")
         if self.dense_pairs and self.model == "binary":
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial or crf")
+        if self.group:
+            self.check_group()
+        if self.solver == "fista" and not self.l1:
+            raise UsageError("--solver fista stops by what the penalty leaves to gain: it needs --l1 above 0")
         if self.average and (self.penalty != "none" or self.solver != "sgd"):
             raise UsageError("--average needs --penalty none: a mean of sparse weights is not sparse")
         if self.average_after is not None and not self.average:
             raise UsageError("--average_after needs --average")
+
+    def check_group(self) -> None:
+        if self.model == "binary":
+            raise UsageError(
+                "--group lets the weights of a feature with all labels vanish together: it needs --model multinomial "
+                "or crf; with two classes a feature has one weight, and --l1 is there"
+            )
+        if self.solver != "fista":
+            raise UsageError("--group needs --solver fista")
 
     @property
     def strength(self) -> float:
@@ -112,6 +130,11 @@ class L1Config(Config):
     @property
     def most_passes(self) -> int:
         return PASSES[self.solver] if self.passes is None else self.passes
+
+    @property
+    def improvement(self) -> float:
+        """At which a solver of all data stops, relative."""
+        return TOLERANCES[self.solver] if self.tolerance is None else self.tolerance
 
     @property
     def words(self) -> bool:

@@ -21,6 +21,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "l1": config.strength,
         "solver": config.solver,
         **({"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}),
+        **({"group": True} if config.group else {}),
         "bits": model.features.bits,
         "examples": past.examples,
         "passes": past.passes,

@@ -98,9 +98,9 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
 
 
 def options_of(config: L1Config) -> dict[str, Any]:
-    """What a model keeps of its options; without a mean those of models of before there was one."""
-    dropped = ("passes",) if config.average else ("passes", "average", "average_after")
-    return {name: value for name, value in asdict(config).items() if name not in dropped}
+    """What a model keeps of its options; those that came later where they do something, as models were before."""
+    later = {"average": config.average, "average_after": config.average, "group": config.group}
+    return {name: value for name, value in asdict(config).items() if name != "passes" and later.get(name, True)}
 
 
 Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a model file

@@ -9,7 +9,9 @@ import numpy as np
 
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.fista import Fista, Smooth
 from vwlite.solvers.loglinear.held_out import HeldOut
+from vwlite.solvers.loglinear.norms import Norm, norm_of
 from vwlite.solvers.loglinear.owlqn import OwlQn
 from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
@@ -39,7 +41,7 @@ class Progress:
         self, config: L1Config, train: Part, held: HeldOut | None, patience: int, say: Callable[[str], None],
         steps: Steps = no_steps,
     ) -> None:
-        self.steps = steps
+        self.steps, self.norm = steps, norm_of(config, train.problem)
         self.config, self.train, self.held, self.patience, self.say = config, train, held, patience, say
         self.history: list[dict[str, Any]] = []
         self.seconds = 0.0
@@ -53,7 +55,7 @@ class Progress:
         config, examples = self.config, len(self.train.rows)
         if log_likelihood is None:
             log_likelihood = self.train.log_likelihood(weights)
-        objective = (log_likelihood - config.strength * float(np.abs(weights).sum())) / examples
+        objective = (log_likelihood - config.strength * self.norm.value(weights)) / examples
         if not np.isfinite(objective):
             raise Diverged(f"pass {passes}: the objective is not a finite number; try a smaller learning rate (-l)")
         entry = {
@@ -104,16 +106,10 @@ def run_sgd(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trai
     return best
 
 
-def run_owlqn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
-    """Iterations until the objective stands still; ``sgd`` gives the start. Raises as ``run_sgd``."""
-
-    def function(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        gradient = np.zeros_like(weights)
-        log_likelihood = train.problem.likelihood(weights, train.rows, gradient)
-        return -log_likelihood, -gradient
-
+def run_batch(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
+    """Iterations of a solver over all data until it stops; ``sgd`` gives the start. Raises as ``run_sgd``."""
     begun = time.perf_counter()
-    solver = OwlQn(function, sgd.weights, config.strength, config.tolerance)
+    solver = solver_of(config, sgd.weights, train, progress.norm)
     best, kept, iteration, going = sgd.weights, sgd.passes, 0, True
     while going and iteration < config.most_passes:
         going = solver.iterate()
@@ -130,8 +126,20 @@ def run_owlqn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Tr
     return Trained(table, 0.0, kept, progress.history)
 
 
+def solver_of(config: L1Config, weights: np.ndarray, train: Part, norm: Norm) -> OwlQn | Fista:
+    def function(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        gradient = np.zeros_like(weights)
+        log_likelihood = train.problem.likelihood(weights, train.rows, gradient)
+        return -log_likelihood, -gradient
+
+    if config.solver == "owlqn":
+        return OwlQn(function, weights, config.strength, config.improvement)
+    smooth = Smooth(lambda weights: -train.log_likelihood(weights), function)
+    return Fista(smooth, weights, norm, config.strength, config.improvement)
+
+
 def learn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
     """Raises DataError when there is nothing to learn from; as ``run_sgd``."""
     if not len(train.rows):
         raise DataError("there is no labelled example to learn from")
-    return (run_owlqn if config.solver == "owlqn" else run_sgd)(config, sgd, train, progress)
+    return (run_sgd if config.solver == "sgd" else run_batch)(config, sgd, train, progress)

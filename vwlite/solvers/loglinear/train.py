@@ -31,6 +31,8 @@ from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
 from vwlite.training.display import Steps, no_steps
 
+COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once
+
 
 @dataclass(slots=True)
 class TrainJob:
@@ -177,7 +179,7 @@ def parts_of(job: TrainJob, lines: Lines, held: Lines | None, names: list[str]) 
 
 def check_memory_needed(job: TrainJob, train: Part, out: Part | None) -> None:
     """Raises UsageError where weights and sequences need more memory than they may take."""
-    problem, columns = train.problem, 2 + 2 * owlqn.MEMORY if job.config.solver == "owlqn" else 2
+    problem, columns = train.problem, COLUMNS[job.config.solver]
     need = 8.0 * columns * problem.weights * (2 if out else 1)
     what, advice = f"{problem.weights:,} weights", "fewer features, or --max-memory"
     if isinstance(problem, Chains):

@@ -1,0 +1,98 @@
+"""FISTA: accelerated proximal gradient steps (Beck and Teboulle, SIAM J. Imaging Sciences 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from vwlite.solvers.loglinear.norms import Norm
+
+RELAXED = 0.9  # factor on the steepness before each step
+RAISED = 1.5  # and where it was too little
+TRIALS = 150  # of a step
+ROUNDING = 1e-13  # of the smooth part, relative
+
+
+@dataclass(slots=True)
+class Smooth:
+    """The smooth part f of the objective, convex and nowhere below 0."""
+
+    value: Callable[[np.ndarray], float]
+    gradient: Callable[[np.ndarray], tuple[float, np.ndarray]]  # the value as well
+
+
+class Fista:
+    """Minimises ``f(w) + penalty norm(w)``; ``value`` is that at ``weights``, ``smooth`` f there.
+
+    ``iterate`` takes a step; False means that ``value`` is above the optimum by at most ``tolerance`` times itself, or
+    that rounding leaves no better step. Step sizes grow and shrink with the steepness that is met, and momentum with
+    them (Becker, Candes and Grant, Mathematical Programming Computation 2011); it begins anew where it leads uphill
+    (O'Donoghue and Candes, Foundations of Computational Mathematics 2015).
+    """
+
+    def __init__(self, part: Smooth, weights: np.ndarray, norm: Norm, penalty: float, tolerance: float) -> None:
+        self.part, self.norm, self.penalty, self.tolerance = part, norm, penalty, tolerance
+        self.weights = self.ahead = weights
+        self.smooth, gradient = part.gradient(weights)
+        self.value = self.objective(self.smooth, weights)
+        self.momentum, self.bound = 1.0, 0.0
+        self.steepness = self.first_steepness(weights, gradient)
+
+    def objective(self, smooth: float, weights: np.ndarray) -> float:
+        return smooth + self.penalty * self.norm.value(weights)
+
+    def first_steepness(self, weights: np.ndarray, gradient: np.ndarray) -> float:
+        """By how much the gradient changes along itself: at most what the step size must allow for."""
+        length = float(np.sqrt(gradient @ gradient))
+        if not length:
+            return 1.0
+        reach = 1e-3 / length
+        change = self.part.gradient(weights - reach * gradient)[1] - gradient
+        return max(float(np.sqrt(change @ change)) / 1e-3, 1e-12 * length)
+
+    def iterate(self) -> bool:
+        smooth, gradient = self.part.gradient(self.ahead)
+        self.raise_bound(smooth, gradient)
+        if self.near():
+            return False
+        before, self.steepness = self.steepness, RELAXED * self.steepness
+        found = self.step(smooth, gradient)
+        if found is None:
+            return False
+        weights, self.smooth = found
+        self.value = self.objective(self.smooth, weights)
+        moved = weights - self.weights
+        if float((self.ahead - weights) @ moved) > 0:
+            self.momentum, self.ahead = 1.0, weights
+        else:
+            last, ratio = self.momentum, self.steepness / before
+            self.momentum = (1 + sqrt(1 + 4 * ratio * last**2)) / 2
+            self.ahead = weights + (last - 1) / self.momentum * moved
+        self.weights = weights
+        return not self.near()
+
+    def near(self) -> bool:
+        return self.value - self.bound <= self.tolerance * abs(self.value)
+
+    def raise_bound(self, smooth: float, gradient: np.ndarray) -> None:
+        """The optimum w* is not below f(v) + g.(w* - v) + penalty norm(w*), which is at least
+        f(v) - g.v - (dual(g) - penalty) norm(w*), and norm(w*) is at most value / penalty, f being 0 or more.
+        """
+        if not self.penalty:
+            return
+        excess = max(self.norm.dual(gradient) / self.penalty - 1, 0.0)
+        self.bound = max(self.bound, smooth - float(gradient @ self.ahead) - excess * self.value)
+
+    def step(self, smooth: float, gradient: np.ndarray) -> tuple[np.ndarray, float] | None:
+        """The weights after it, with f there, which the parabola of ``steepness`` is not below; None: there is none."""
+        for _ in range(TRIALS):
+            weights = self.norm.shrunk(self.ahead - gradient / self.steepness, self.penalty / self.steepness)
+            change, value = weights - self.ahead, self.part.value(weights)
+            parabola = smooth + float(gradient @ change) + self.steepness / 2 * float(change @ change)
+            if value <= parabola + ROUNDING * abs(smooth):
+                return weights, value
+            self.steepness *= RAISED
+        return None
