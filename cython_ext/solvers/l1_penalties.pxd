@@ -5,7 +5,7 @@ that a weight could have received so far. Consecutive penalties without a gradie
 sum, so they can be applied late.
 """
 
-from libc.math cimport pow
+from libc.math cimport pow, sqrt
 from libc.stdint cimport int64_t
 
 
@@ -14,6 +14,10 @@ cdef enum:                  # in the order of vwlite.solvers.loglinear.config.PE
     CLIPPING = 1            # memory: u when the weight was last penalised
     CUMULATIVE = 2          # memory: q, the total penalty received, with its sign
     NONE = 3                # memory: of a mean, the sum of each change times the iterates in the mean before it
+
+
+cdef enum:                  # behind PENALTIES
+    CUMULATIVE_ROWS = 4     # CUMULATIVE, of the lengths of rows; memory: the part of each weight in what its row received
 
 
 cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RATES
@@ -26,7 +30,7 @@ cdef enum:
 
 
 cdef struct Schedule:
-    int penalty                # NAIVE, CLIPPING, CUMULATIVE or NONE
+    int penalty                # NAIVE, CLIPPING, CUMULATIVE, NONE or CUMULATIVE_ROWS
     int rate                   # HARMONIC or EXPONENTIAL
     double start               # eta_0
     double decay               # alpha of the exponential rate
@@ -76,10 +80,27 @@ cdef extern from "solvers/l1_penalties_simd.h" nogil:
     void shrink_all "vwl_shrink_all"(double *weight, size_t n, double step) noexcept
 
 
+cdef inline void settle_row(double *weight, double *memory, size_t n, double cumulative_penalty) noexcept nogil:
+    """Make of a row what the gradient steps alone would have made of it, shortened by all that it could have received."""
+    cdef size_t i
+    cdef double unpenalised, square = 0, length, share
+    for i in range(n):
+        unpenalised = weight[i] - memory[i]
+        square += unpenalised * unpenalised
+    length = sqrt(square)
+    share = (length - cumulative_penalty) / length if length > cumulative_penalty else 0
+    for i in range(n):
+        unpenalised = weight[i] - memory[i]
+        weight[i] = unpenalised * share if share > 0 else 0
+        memory[i] = weight[i] - unpenalised
+
+
 cdef inline void settle_all(double *weight, double *memory, size_t weights, int penalty,
                             double cumulative_penalty) noexcept nogil:
-    """Apply the outstanding penalties of ``weights`` consecutive weights."""
+    """Apply the outstanding penalties of ``weights`` consecutive weights, which are one row if penalties are of rows."""
     if penalty == CUMULATIVE:
         settle_cumulative(weight, memory, weights, cumulative_penalty)
     elif penalty == CLIPPING:
         settle_clipping(weight, memory, weights, cumulative_penalty)
+    elif penalty == CUMULATIVE_ROWS:
+        settle_row(weight, memory, weights, cumulative_penalty)

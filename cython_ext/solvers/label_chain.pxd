@@ -43,7 +43,7 @@ cdef struct Chain:
 cdef struct Weights:
     double *weight              # (weights,)
     double *memory              # (weights,) see solvers/l1_penalties.pxd; NULL: no penalties are outstanding
-    int penalty                 # NAIVE, CLIPPING or CUMULATIVE
+    int penalty                 # as in Schedule
     double cumulative_penalty   # u_k
     int32_t *state_step         # (features,) the step in which the weights of a feature were last settled
     int32_t *edge_step          # (edge features,) likewise
@@ -165,7 +165,9 @@ cdef inline void compute_transitions(const Chain *c, const Weights *w, Lattice *
     cdef double *transition = w.weight + c.first_transition
     f.max_transition = -INFINITY
     if w.memory != NULL:
-        settle_all(transition, w.memory + c.first_transition, labels * labels, w.penalty, w.cumulative_penalty)
+        for i in range(labels):
+            settle_all(transition + i * labels, w.memory + c.first_transition + i * labels, labels, w.penalty,
+                       w.cumulative_penalty)
     for i in range(labels * labels):
         if transition[i] > f.max_transition:
             f.max_transition = transition[i]

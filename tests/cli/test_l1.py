@@ -73,32 +73,6 @@ def test_sequences(vwlite, header):
     assert found["active"] <= found["weights"] and {entry["label"] for entry in found["top"]} <= {"B-NP", "I-NP", "O"}
 
 
-@pytest.mark.parametrize("run", [crf, multinomial])
-def test_the_weights_of_a_feature_vanish_together(run, vwlite, header):
-    options = ("--solver", "fista", "--dense-pairs", "--l1", "3")
-    run(vwlite, *options, "-f", "single")
-    assert "group" not in header("single")["l1"]
-    run(vwlite, *options, "--group")
-    model = load("m")
-    state = (model.weights[: model.pairs.first_edge] != 0).reshape(-1, model.pairs.labels)
-    transitions = (model.weights[model.pairs.first_transition :] != 0).reshape(-1, model.pairs.labels)
-    for rows in filter(len, (state, transitions)):
-        assert (rows.any(1) == rows.all(1)).all()
-    assert 0 < state.any(1).sum() < len(state)
-    assert figures(vwlite("inspect", "m", "--json", "-"))["active_features"] == state.any(1).sum()
-    assert header("m")["l1"]["group"]
-
-
-def test_fista_goes_on_from_where_it_stopped(vwlite, tmp_path):
-    options = ("--solver", "fista", "--group", "--l1", "0.5")
-    multinomial(vwlite, *options, "--passes", "3", "-f", "half")
-    l1(vwlite, "named.vw", "-i", "half", "-f", "whole", "--json", "more.json")
-    multinomial(vwlite, *options, "--json", "at-once.json")
-    more, once = (json.loads((tmp_path / name).read_text()) for name in ("more.json", "at-once.json"))
-    assert more["history"][0]["pass"] == 4
-    assert more["objective"] == pytest.approx(once["objective"], rel=2e-3)
-
-
 def test_marginals_add_up(vwlite):
     crf(vwlite)
     for line in filter(None, vwlite("predict", "-i", "m", "tags.vw", "--probabilities").lines):
@@ -337,8 +311,6 @@ def test_lock(vwlite):
         ("--edge p", "crf"),
         ("--dense-pairs", "multinomial or crf"),
         ("--tolerance 0.1", "owlqn or --solver fista"),
-        ("--solver fista --group", "with two classes a feature has one weight, and --l1 is there"),
-        ("--model multinomial --group", "--group needs --solver fista"),
         ("--solver fista --l1 0", "it needs --l1 above 0"),
         ("--solver fista --rate harmonic", "sgd"),
         ("--solver owlqn --penalty naive", "sgd"),

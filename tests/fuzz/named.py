@@ -86,6 +86,7 @@ CONFIGS = (  # the first byte of an input chooses
     L1Config(model="multinomial", passes=2, penalty="clipping"),
     L1Config(model="multinomial", passes=2, solver="owlqn"),
     L1Config(model="crf", passes=2, edge=("w",), solver="fista", group=True),
+    L1Config(model="multinomial", passes=2, group=True),
     L1Config(model="binary", passes=2),
 )
 LABELS = 200  # of a text, at most: the time of a chain grows with their square

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from oracle import proximal
+
 
 def rate(config, passes):
     if config["rate"] == "exponential":
@@ -12,10 +14,11 @@ def rate(config, passes):
     return config["eta"] / (1 + passes)
 
 
-def sgd(weights, gradient, orders, config, l1, iterates=None):
+def sgd(weights, gradient, orders, config, l1, iterates=None, rows=None):
     """The weights after steps over ``orders``, a list of rows for each pass; ``gradient(weights, row)`` is of log p.
 
-    ``iterates``: a list that the weights after each step are added to.
+    ``iterates``: a list that the weights after each step are added to. ``rows``: lists of the places of weights that
+    are penalised together.
     """
     w, q, due = np.array(weights), np.zeros(len(weights)), 0.0
     for number, order in enumerate(orders):
@@ -32,6 +35,11 @@ def sgd(weights, gradient, orders, config, l1, iterates=None):
             if config["penalty"] == "none":
                 continue
             due += share
+            if rows is not None:
+                unpenalised = w - q
+                w = proximal.shrunk(rows, unpenalised, due)
+                q = w - unpenalised
+                continue
             for i in range(len(w)):
                 if config["penalty"] == "clipping":
                     w[i] = max(0.0, w[i] - share) if w[i] > 0 else min(0.0, w[i] + share)

@@ -17,6 +17,11 @@ def shrunk(rows, w, by):
     return out
 
 
+def rows_by(numbers):
+    """Of the number of each place's row: the places of every row."""
+    return [np.flatnonzero(numbers == row).tolist() for row in range(max(numbers, default=-1) + 1)]
+
+
 def minimise(gradient, start, steepness, steps, prox):
     """``gradient`` of the smooth part, ``prox(v, by)`` of the penalty."""
     w = np.array(start)

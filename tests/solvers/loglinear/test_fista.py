@@ -88,8 +88,7 @@ def test_the_twin_finds_the_same_minimum(model, edge):
         pytest.skip("transitions alone have edges")
     corpus = [[("X", ["a", "b"], "p"), ("Y", ["b"], "q")], [("Z", ["c"], "p"), ("X", ["a"], "p"), ("Y", ["d"], "q")]]
     part = chain_part(text_of(corpus, bool(edge)), model, edge, dense=True)
-    rows_by_weight = rows_of(part.problem.pairs)
-    rows = [np.flatnonzero(rows_by_weight == row).tolist() for row in range(rows_by_weight.max() + 1)]
+    rows = oracle.rows_by(rows_of(part.problem.pairs))
     chains = twins(part.problem)
 
     def gradient(w):

@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from l1_case import CORPUS, binary_part, chain_part, text_of, twins
 from oracle import l1 as oracle
+from oracle import proximal
 
 from vwlite.data.shuffle import order_of
 from vwlite.errors import Diverged
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
+from vwlite.solvers.loglinear.norms import rows_of
 from vwlite.solvers.loglinear.sgd import Sgd
 
 PASSES = 4
@@ -25,13 +27,13 @@ def learned(part, config, passes=PASSES, start=0.0):
     return sgd
 
 
-def twin(part, config, gradient, start=0.0):
+def twin(part, config, gradient, start=0.0, rows=None):
     """The weights in the end, or the mean of those after the steps that it is of."""
     orders = [part.rows[order_of(len(part.rows), config.seed, number)] for number in range(PASSES)]
     schedule = {"rate": config.rate, "eta": config.initial_learning_rate, "alpha": config.decay}
     options = {"penalty": config.penalty, **schedule}
     iterates = []
-    last = oracle.sgd(start + np.zeros(part.problem.weights), gradient, orders, options, config.l1, iterates)
+    last = oracle.sgd(start + np.zeros(part.problem.weights), gradient, orders, options, config.l1, iterates, rows)
     if not config.average:
         return last
     before = PASSES * len(part.rows) // 2 if config.average_after is None else config.average_after
@@ -77,6 +79,24 @@ def test_chains(penalty, edge, corpus, l1):
     start = np.random.default_rng(1).normal(size=part.problem.weights) if penalty == "naive" else 0.0
     found = learned(part, config, start=start).weights
     np.testing.assert_allclose(found, twin(part, config, gradient, start), atol=1e-10)
+
+
+@pytest.mark.parametrize("edge", [False, True])
+@pytest.mark.parametrize("dense", [False, True])
+@given(corpus=CORPUS, l1=st.sampled_from([0.1, 0.7, 3.0]), rate=st.sampled_from(RATES))
+@settings(max_examples=8, deadline=None)
+def test_rows_of_chains(edge, dense, corpus, l1, rate):
+    part = chain_part(text_of(corpus, edge), edge=("e",) if edge else (), dense=dense)
+    sequences, rows = twins(part.problem), proximal.rows_by(rows_of(part.problem.pairs))
+    config = L1Config(model="crf", l1=l1, group=True, learning_rate=0.3, rate=rate)
+    found = learned(part, config)
+
+    def gradient(w, row):
+        return part.problem.weight[row] * sequences[row].gradient(w)
+
+    np.testing.assert_allclose(found.weights, twin(part, config, gradient, rows=rows), atol=1e-10)
+    for row in rows:
+        assert found.weights[row].all() or not found.weights[row].any()
 
 
 AFTER = st.sampled_from([None, 0, 1, 7, 99])

@@ -53,7 +53,7 @@ class L1Config(Config):
         choices=SOLVERS,
     )
     group: bool = option(
-        False, "C times the lengths of rows: all weights of a feature vanish together.", needs=("solver=fista",)
+        False, "C times the lengths of rows: all weights of a feature vanish together.", needs=("penalty=cumulative",)
     )
     penalty: str = option(
         "cumulative",
@@ -115,8 +115,10 @@ class L1Config(Config):
                 "--group lets the weights of a feature with all labels vanish together: it needs --model multinomial "
                 "or crf; with two classes a feature has one weight, and --l1 is there"
             )
-        if self.solver != "fista":
-            raise UsageError("--group needs --solver fista")
+        if self.solver == "owlqn":
+            raise UsageError("--group needs --solver fista or sgd: OWL-QN takes weights one by one")
+        if self.penalty != "cumulative":
+            raise UsageError("--group needs --penalty cumulative")
 
     @property
     def strength(self) -> float:

@@ -9,6 +9,7 @@ from vwlite.data.shuffle import order_of
 from vwlite.errors import Diverged
 from vwlite.learners.base import NO_MEMORY, UNSTABLE
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
+from vwlite.solvers.loglinear.norms import norm_of
 from vwlite.solvers.loglinear.problems import Problem
 
 CHUNK = 1 << 14  # steps between looks at signals
@@ -60,7 +61,7 @@ class Sgd:
     def schedule(self, examples: int) -> Schedule:
         config = self.config
         return Schedule(
-            PENALTIES.index(config.penalty),
+            len(PENALTIES) if config.group else PENALTIES.index(config.penalty),
             RATES.index(config.rate),
             config.initial_learning_rate,
             config.decay,
@@ -87,11 +88,21 @@ class Sgd:
                 raise MemoryError("a sequence is too long for the memory there is")
             if status == UNSTABLE:
                 raise Diverged(self.sentence())
-        settle_table(self.table, self.schedule(len(order)))
+        self.settle(problem, self.schedule(len(order)))
         if not np.isfinite(self.table).all():
             raise Diverged(self.sentence())
         self.passes += 1
         self.averaged = max(0, self.passes * len(order) - self.before_mean) if self.config.average else 0
+
+    def settle(self, problem: Problem, schedule: Schedule) -> None:
+        """What is outstanding in the end."""
+        if not self.config.group:
+            settle_table(self.table, schedule)
+            return
+        weights, memory = self.table
+        unpenalised = weights - memory
+        weights[:] = norm_of(self.config, problem).shrunk(unpenalised, schedule.cumulative_penalty)
+        memory[:] = weights - unpenalised
 
     def sentence(self) -> str:
         return (

@@ -1,0 +1,94 @@
+"""``vwlite l1 --group``: the weights of a feature vanish together; and ``--solver fista``."""
+
+import json
+
+import pytest
+
+from vwlite.solvers.loglinear.model_file import load
+
+NAMED = "".join(f"{['red', 'blue', 'green'][n % 3]} |w {'abc'[n % 3]} {'defg'[n * n % 4]}\n" for n in range(90))
+TAGS = {"the": "B-NP", "cat": "I-NP", "sat": "O", "dog": "I-NP", "a": "B-NP", "ran": "O"}
+SENTENCES = "".join(
+    "".join(f"{TAGS[word]} |w {word} |p {word[0]}\n" for word in sentence.split()) + "\n"
+    for sentence in ["the cat sat", "a dog ran", "the dog sat the cat", "ran", "a cat"] * 8
+)
+MODELS = pytest.mark.parametrize("model", ["crf", "multinomial"])
+
+
+@pytest.fixture
+def l1(vwlite, write):
+    write("multinomial.vw", NAMED)
+    write("crf.vw", SENTENCES)
+
+    def run(model, *options, **more):
+        out = () if {"-f"} & set(options) else ("-f", "m")
+        return vwlite("l1", f"{model}.vw", "--model", model, "--quiet", *out, *options, **more)
+
+    return run
+
+
+def figures(done):
+    return json.loads(done.stdout)
+
+
+@MODELS
+@pytest.mark.parametrize("solver", [("--solver", "fista"), ("-l", "0.3")])
+def test_the_weights_of_a_feature_vanish_together(model, solver, l1, vwlite, header):
+    options = (*solver, "--dense-pairs", "--l1", "3")
+    l1(model, *options, "-f", "single")
+    assert "group" not in header("single")["l1"]
+    l1(model, *options, "--group")
+    found = load("m")
+    state = (found.weights[: found.pairs.first_edge] != 0).reshape(-1, found.pairs.labels)
+    transitions = (found.weights[found.pairs.first_transition :] != 0).reshape(-1, found.pairs.labels)
+    for rows in filter(len, (state, transitions)):
+        assert (rows.any(1) == rows.all(1)).all()
+    assert 0 < state.any(1).sum() < len(state)
+    assert figures(vwlite("inspect", "m", "--json", "-"))["active_features"] == state.any(1).sum()
+    assert header("m")["l1"]["group"]
+
+
+def test_fista_goes_on_from_where_it_stopped(l1, vwlite, tmp_path):
+    options = ("--solver", "fista", "--group", "--l1", "0.5")
+    l1("multinomial", *options, "--passes", "3", "-f", "half")
+    vwlite("l1", "multinomial.vw", "-i", "half", "-f", "whole", "--json", "more.json", "--quiet")
+    l1("multinomial", *options, "--json", "at-once.json")
+    more, once = (json.loads((tmp_path / name).read_text()) for name in ("more.json", "at-once.json"))
+    assert more["history"][0]["pass"] == 4
+    assert more["objective"] == pytest.approx(once["objective"], rel=2e-3)
+
+
+@MODELS
+def test_going_on_is_exact(model, l1, vwlite, tmp_path):
+    l1(model, "--group", "--passes", "5", "-f", "half")
+    vwlite("l1", f"{model}.vw", "-i", "half", "--passes", "4", "-f", "whole", "--quiet")
+    l1(model, "--group", "--passes", "9", "-f", "m")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+@MODELS
+def test_steps_come_near_the_optimum(model, l1, vwlite):
+    l1(model, "--group", "--dense-pairs", "--l1", "2", "--solver", "fista", "-f", "best")
+    l1(model, "--group", "--dense-pairs", "--l1", "2", "--passes", "60", "-l", "1", "--decay_learning_rate", "0.9")
+    best, found = (figures(vwlite("inspect", name, "--json", "-")) for name in ("best", "m"))
+    assert best["objective"] * 1.02 <= found["objective"] <= best["objective"] * 0.998
+    assert found["active_features"] <= 1.3 * best["active_features"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--solver owlqn --group", "--group needs --solver fista or sgd"),
+        ("--penalty naive --group", "--group needs --penalty cumulative"),
+        ("--penalty none --average --group", "--group needs --penalty cumulative"),
+    ],
+)
+def test_refused_options(options, message, l1):
+    assert message in l1("multinomial", *options.split(), status=2).stderr
+
+
+def test_two_classes_have_one_weight_a_feature(vwlite, write):
+    write("binary.vw", "1 |w a\n-1 |w b\n")
+    for solver in ("fista", "sgd"):
+        said = vwlite("l1", "binary.vw", "--group", "--solver", solver, status=2).stderr
+        assert "with two classes a feature has one weight, and --l1 is there" in said
