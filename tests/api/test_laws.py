@@ -34,6 +34,8 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "active": (["--active --simulation --loss_function logistic", "--confidence"], [-1, 1]),
     "lrq": (["--lrq ua2"], [-1, 1]),
     "dyadic": (["--dotproduct ua --rank 2 --decay_learning_rate 1"], [-1, 1]),
+    "nn": (["--nn 4", "--nn 3,2 --inpass --dropout --loss_function logistic"], [-1, 1]),
+    "nn_classes": (["--multiclass 3 --nn 4"], [1, 2, 3]),
     "lfl": (["--dotproduct ua --rank 2 --decay_learning_rate 1 --multiclass 3"], [1, 2, 3]),
 }
 OF_GROUPS = {"ldf": ["--csoaa_ldf m", "--csoaa_ldf mc", "--wap_ldf m"]}  # whose data are text only

@@ -27,6 +27,8 @@ MODELS = {
     "dyadic": ("two", "--dotproduct ab --rank 2"),
     "lfl": ("classes", "--multiclass 3 --dotproduct ab --rank 2"),
     "lrq": ("two", "--lrq ab2"),
+    "nn": ("two", "--nn 3,2 --inpass"),
+    "nn classes": ("classes", "--multiclass 3 --nn 3"),
     "groups": ("groups", "--csoaa_ldf m"),
     "short": ("two", "--predict_only_model"),
     "dual": ("two", "--dual --l2 1"),
@@ -36,6 +38,7 @@ VALUES = {
     "initial": tuple(f"{name}.model" for name in MODELS),
     "dotproduct": ("ab", "aa", "a,b", "b", ""),
     "lrq": ("ab2", "aa1", "a2", ""),
+    "nn": ("3", "4,2", "0", ""),
 }
 LETTERS = (
     *("quadratic", "cubic", "interactions", "ignore", "keep", "ignore_linear", "redefine", "affix", "ngram", "skips"),
@@ -43,6 +46,7 @@ LETTERS = (
 LEARNERS = {
     *("oaa", "csoaa", "multiclass", "multilabel_oaa", "filter_tree", "log_multi", "ect", "csoaa_ldf", "wap_ldf", "lrq"),
     *("dotproduct", "ftrl", "coin", "pistol", "bfgs", "dual", "ksvm", "active", "confidence", "binary", "initial"),
+    "nn",
 }
 NUMBERS = ("0", "1", "2", "3", "5", "10", "0.5", "-1", "1e-3", "1e10", "x", "")
 APART = ("help", "version", "lock_wait", "checkpoint_every", "workers")  # what waits, or shows nothing of learners

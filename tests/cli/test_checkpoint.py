@@ -68,6 +68,8 @@ RUNS = {
     "hinge of classes": "--multiclass 3 --loss_function crammer_singer --passes 3 --holdout_off",
     "labels with vectors": "--multiclass 3 --dotproduct ui --rank 2 --passes 3",
     "labels with vectors, held out": "--multiclass 3 --dotproduct ui --rank 2 --passes 3 --lfl-loss mse --holdout_off",
+    "network": "--nn 4,3 --dropout --inpass --passes 3",
+    "network of classes": "--multiclass 3 --nn 4 --dropout --passes 3 --holdout_off",
     "tree": "--filter_tree 3 --loss_function hinge --passes 3 --decay_learning_rate 0.5",
     "tree of coins": "--filter_tree 3 --coin --passes 2",
     "tree of factors": "--filter_tree 3 --lrq ui2 --lrqdropout --passes 2 --holdout_off",

@@ -8,6 +8,7 @@ LINES = [f"{(n * 7 % 5) / 2 + n % 2} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" 
 BETTING = ["--coin", "--pistol", "--coin --ftrl_alpha 2", "--pistol --ftrl_beta 0.9"]
 QUERYING = ["--active --simulation --mellowness 0.1", "--active -l 0.3", "--confidence --sgd -l 0.1"]
 KINDS = [*BETTING, *QUERYING, "--confidence --ftrl", "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
+NETWORKS = ["--nn 4", "--nn 3,2 --dropout", "--nn 4 --inpass --loss_function quantile"]
 
 
 @pytest.mark.parametrize("options", KINDS)
@@ -32,13 +33,14 @@ OF_CLASSES = [
     "--filter_tree 3 --lrq ui2 --lrqdropout",
     "--filter_tree 3 --dotproduct ui --rank 2 --no-shuffle",
     "--multiclass 3 --dotproduct ui --rank 2 --no-shuffle",
+    "--multiclass 3 --nn 4 --dropout",
     "--oaa 3 --lrq ui2",
     "--oaa 3 --lrq ui2 --lrqdropout --loss_function logistic",
     "--oaa 3 --dotproduct ui --rank 2 --no-shuffle --loss_function logistic",
 ]
 
 
-@pytest.mark.parametrize("options", [*KINDS, "--ftrl", *OF_CLASSES])
+@pytest.mark.parametrize("options", [*KINDS, *NETWORKS, "--ftrl", *OF_CLASSES])
 def test_two_passes_are_one_and_another(options, vwlite, write, tables):
     of_classes = options in OF_CLASSES
     lines = [f"{n % 3 + 1} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(57)] if of_classes else LINES[:57]

@@ -23,6 +23,8 @@ from vwlite.learners.configs.lfl import LflConfig
 from vwlite.learners.configs.log_multi import LogMultiConfig
 from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.nn import NnConfig
+from vwlite.learners.configs.nn_classes import NnClassesConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.learners.losses import LossConfig
@@ -81,6 +83,8 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), PerClassConfig(oaa=3, indexing=1), classes),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), classes),
             (FeatureConfig(bits=4, dotproduct=("ab",)), LflConfig(multiclass=3, indexing=1, rank=2), classes),
+            (FeatureConfig(bits=6), NnClassesConfig(multiclass=3, indexing=1, nn="3,2"), classes),
+            (FeatureConfig(bits=6), NnConfig(nn="3", inpass=True), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),

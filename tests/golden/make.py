@@ -43,6 +43,8 @@ LEARNERS = {  # name: the text it learns, and the command
     ),
     "multiclass": ("classes", "train", *BITS, "--multiclass", "3"),
     "lfl": ("classes", "train", *BITS, "--multiclass", "3", "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
+    "nn": ("numbers", "train", *BITS, "--nn", "4,3", "--inpass", "--random_seed", "3"),
+    "nn-classes": ("classes", "train", *BITS, "--multiclass", "3", "--nn", "4", "--random_seed", "3"),
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
     "ect": ("classes", "train", *BITS, "--ect", "3"),
     "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),

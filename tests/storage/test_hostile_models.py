@@ -64,6 +64,9 @@ BOMBS = [
     ("lfl", {"multiclass": 2**16, "rank": 1, "bits": 32}),
     ("gd", {"bits": 32}),
     ("lrq", {"bits": 32}),
+    ("nn", {"bits": 32}),
+    ("nn", {"nn": "8000,8000"}),
+    ("nn_classes", {"multiclass": 2**20, "bits": 32}),
 ]
 
 

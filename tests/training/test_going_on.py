@@ -33,10 +33,13 @@ def test_two_passes_and_two_runs_give_the_same_file(options, run_here, files):
     assert (files / "part").read_bytes() == (files / "whole").read_bytes()
 
 
-NUMBERS = ("", "--ftrl", "--coin", "--lrq ui2", "--active --simulation", "--loss_function hinge", "--average")
+NUMBERS = (
+    *("", "--ftrl", "--coin", "--lrq ui2", "--active --simulation", "--loss_function hinge", "--average"),
+    "--nn 4,2 --dropout",
+)
 CLASSES = (
     *("--oaa 3", "--oaa 3 --oaa_subsample 1", "--multiclass 3", "--multiclass 3 --average", "--log_multi 3", "--ect 3"),
-    "--filter_tree 3",
+    *("--filter_tree 3", "--multiclass 3 --nn 4"),
 )
 OTHERS = {"--csoaa 3": "1:{0} 2:0.5", "--multilabel_oaa 3": "{0},2", "--csoaa_ldf m": "{0}:{0}"}  # their labels
 DYADIC = "--dotproduct ui --no-shuffle --decay_learning_rate 1"

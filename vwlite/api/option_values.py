@@ -93,6 +93,13 @@ def decays(value: Any) -> Any:
     return value if isinstance(value, str) and "=" in value else number(value)
 
 
+def units(value: Any) -> str:
+    """``300,200``, or the whole numbers themselves: one, or several."""
+    if isinstance(value, str):
+        return value
+    return ",".join(str(integer(one)) for one in (value if isinstance(value, list | tuple) else (value,)))
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "float": number,
     "int": integer,
@@ -101,4 +108,5 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "levels": levels,
     "decays": decays,
     "duration": duration,
+    "units": units,
 }

@@ -27,8 +27,8 @@ ABSENT = (
     Absent("topics", ("lda*",), "`vwlite aso learn` for structure in text without labels"),
     Absent(
         "neural networks",
-        ("nn", "inpass", "multitask", "dropout", "meanfield"),
-        "crossed features (`-q`, `--interactions`) or latent factors (`--dotproduct`, `--lrq`)",
+        ("multitask", "meanfield"),
+        "`vwlite train --nn`, with `--multiclass` for classes, or with `--inpass` and `--dropout`",
     ),
     Absent("kernel machines learned in parallel", ("para_active",), "`--ksvm` by itself"),
     Absent("boosting", ("boosting", "alg"), "one model with crossed features (`-q`, `--interactions`)"),

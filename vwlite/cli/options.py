@@ -101,6 +101,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "duration": Duration(),
     "held": Held(),
     "progress": click.STRING,
+    "units": click.STRING,
 }
 METAVARS = {Finite: "X", Whole: "N"}
 

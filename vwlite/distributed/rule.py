@@ -58,6 +58,8 @@ REASONS = {
     "lrq": LATENT,
     "dyadic": LATENT,
     "lfl": LATENT,
+    "nn": "networks from different steps do not average",
+    "nn_classes": "networks from different steps do not average",
     "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
     "dual": "its examples stay in memory together",
     "ksvm": "its support vectors stay in memory together",

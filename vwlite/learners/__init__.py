@@ -34,6 +34,8 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "dyadic": "dyadic.Dyadic",
     "active_dyadic": "active_dyadic.ActiveDyadic",
     "lfl": "lfl.Lfl",
+    "nn": "nn.Nn",
+    "nn_classes": "nn_classes.NnClasses",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

@@ -1,0 +1,94 @@
+"""A network of tanh units with one output, on any loss; see ``learners/network.pxd``."""
+
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t
+
+from base.byte_scan cimport prefetch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.namespace_groups cimport Rows
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from learners.example_loop cimport check_fit, process_in_order
+from learners.gd_update cimport RATE_NOW, SCALARS, Learner, clip, count_time, open_learner, widen_range
+from learners.network cimport (
+    Network, close_network, drop_half, keep_all, learn_slopes, meet_inputs, open_network, output, sum_inputs, sum_layers
+)
+from losses.links cimport apply_link
+
+cdef enum:
+    LEARNED = SCALARS      # index into the scalars: number of examples learned
+
+
+cdef struct Nn:
+    Learner m              # of which the label range, the loss and the scalars are used
+    Network net
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    """Replace hashes by rows of the table."""
+    cdef Nn *q = <Nn *>learner
+    cdef size_t i, at
+    for i in range(s.terms):
+        s.index[i] = s.index[i] & q.net.mask
+        for at in range(0, 0 if s.in_cache else q.net.layer[0].width, 16):
+            prefetch(q.net.layer[0].w + q.net.layer[0].width * s.index[i] + at)
+
+
+cdef inline int learn(Nn *q, const Scratch *s, float p, float start, float y, float weight) noexcept nogil:
+    """A step from the prediction ``p``; under dropout from that of the units that are kept."""
+    cdef int status
+    if q.net.dropout:
+        drop_half(&q.net)
+        sum_layers(&q.net)
+        p = clip(output(&q.net, 0, start), &q.m)
+    q.net.layer[q.net.hidden].slope[0] = q.m.loss.slope(&q.m.params, p, y)
+    status = learn_slopes(&q.net, s, <float>q.m.scalars[RATE_NOW], weight)
+    if q.net.dropout:
+        keep_all(&q.net)
+    return status
+
+
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Nn *q = <Nn *>learner
+    cdef float y = rows.label[row], weight = rows.importance[row], start = rows.initial_prediction[row], p
+    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
+    cdef bint known = learning and labeled and not held
+    cdef int status = OK
+    if known and not q.m.frozen:
+        widen_range(&q.m, y)
+    if known and weight > 0:
+        meet_inputs(&q.net, s, weight)
+    sum_inputs(&q.net, s)
+    sum_layers(&q.net)
+    out.raw[row] = output(&q.net, 0, start)
+    p = clip(out.raw[row], &q.m)
+    status = OK if isfinite(out.raw[row]) else UNSTABLE
+    out.loss[row] = q.m.loss.value(&q.m.params, p, y) * weight if labeled and weight > 0 else 0
+    if known and weight > 0 and status == OK:
+        status = learn(q, s, p, start, y, weight)
+    out.prediction[row] = apply_link(q.m.link, p)
+    out.features[row] = <uint32_t>s.count
+    count_time(&q.m, weight, labeled, held)
+    return status
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Nn q
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef int status
+    q.m = open_learner(state, config)
+    check_fit(state, &native_plan, &rows, end, learning)
+    if state.scalars.shape[0] != SCALARS + 1 or state.mask is not None:
+        raise ValueError("a network has one more scalar, and no mask")
+    q.net = open_network(state, config.network, learning, q.m.scalars, q.m.scalars + LEARNED)
+    keep_all(&q.net)
+    with nogil:
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
+    close_network(&q.net)
+    return status, begin

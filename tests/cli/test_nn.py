@@ -1,0 +1,134 @@
+"""--nn on the command line and in Python: learning what no linear model can, answers, models, refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+import vwlite as library
+from vwlite.storage.model_file import load
+
+PAIRS = [(n * 7 // 3 % 2, n % 5 % 2) for n in range(600)]
+LINES = [f"{1 if a != b else -1} |p {'a' * a} {'b' * b}\n" for a, b in PAIRS]
+NAMED = [f"{'odd' if line[0] == '1' else 'even'} {line.split(' ', 1)[1]}" for line in LINES]
+
+
+def measured(vwlite, name, *metrics):
+    return json.loads(vwlite("evaluate", "-i", "m", name, "--metric", ",".join(metrics), "--json", "-").stdout)
+
+
+@pytest.mark.parametrize("options", ["--nn 4", "--nn 4,4", "--nn 8 --dropout", "--nn 4 --inpass"])
+def test_exclusive_or_is_learned(options, vwlite, write):
+    write("data", "".join(LINES))
+    asked = ("--loss_function", "logistic", "--passes", "3", "--holdout_off", "--quiet")
+    vwlite("train", "data", "-f", "m", *asked, *options.split())
+    assert measured(vwlite, "data", "auc")["auc"] == 1
+    vwlite("train", "data", "-f", "m", *asked)
+    assert measured(vwlite, "data", "auc")["auc"] < 0.8
+
+
+def test_classes_with_names_and_probabilities(vwlite, write, tmp_path):
+    write("data", "".join(NAMED))
+    vwlite("train", "data", "-f", "m", "--multiclass", "2", "--named_labels", "odd,even", "--nn", "6", "--quiet")
+    assert measured(vwlite, "data", "accuracy", "log_loss")["accuracy"] == 1
+    lines = vwlite("predict", "-i", "m", "data", "--probabilities").lines
+    shares = np.array([[float(word.split(":")[1]) for word in line.split()] for line in lines])
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-5)
+    scores = vwlite("predict", "-i", "m", "data", "--raw").lines
+    raw = np.array([[float(word.split(":")[1]) for word in line.split()] for line in scores])
+    np.testing.assert_allclose(np.exp(raw[:, 0] - raw[:, 1]), shares[:, 0] / shares[:, 1], rtol=2e-3)
+    model = library.load(tmp_path / "m")
+    assert list(model.predict(tmp_path / "data")) == vwlite("predict", "-i", "m", "data").lines
+
+
+def test_python_learns_the_same(vwlite, write, tmp_path):
+    write("data", "".join(LINES))
+    vwlite("train", "data", "-f", "m", "--nn", "5,3", "--dropout", "--seed", "3", "--quiet")
+    model = library.train(tmp_path / "data", nn="5,3", dropout=True, random_seed=3)
+    model.save(tmp_path / "n")
+    theirs, ours = load(tmp_path / "m").arrays, load(tmp_path / "n").arrays
+    for name in ("weights", "dense", "squares", "scale", "dense_squares"):
+        np.testing.assert_array_equal(theirs[name].values, ours[name].values)
+    for units in (4, [4, 3], "4,3"):
+        assert library.train(tmp_path / "data", nn=units).predict(tmp_path / "data").shape == (len(LINES),)
+    with pytest.raises(library.UsageError, match=r"--nn: 0\.5 is not a valid integer"):
+        library.train(tmp_path / "data", nn=0.5)
+
+
+def test_a_model_for_predicting_only_answers_the_same(vwlite, write):
+    write("data", "".join(LINES))
+    for options in (("-f", "m"), ("-f", "n", "--predict_only_model")):
+        vwlite("train", "data", "--nn", "4,3", "--quiet", *options)
+    assert vwlite("predict", "-i", "m", "data").stdout == vwlite("predict", "-i", "n", "data").stdout
+    assert sorted(load("n").arrays) == ["dense", "weights"]
+
+
+def test_importance_that_is_large_ends_where_it_should(vwlite, write):
+    write("data", "1 1e6 |p a\n3 1e6 |p b\n" * 20)
+    vwlite("train", "data", "-f", "m", "--nn", "4", "--quiet", "-l", "0.001")
+    answers = [float(line) for line in vwlite("predict", "-i", "m", "data").lines]
+    assert np.isfinite(answers).all()
+
+
+def test_levels_and_bounds(vwlite, write):
+    write("data", "1 |p a\n3 |p b\n5 |p a b\n" * 50)
+    vwlite("train", "data", "-f", "m", "--nn", "8", "--levels", "1,3,5", "--quiet")
+    assert vwlite("predict", "-i", "m", "data").lines[:3] == ["1", "3", "5"]
+    vwlite("train", "data", "-f", "n", "--nn", "8", "--min_prediction", "2", "--max_prediction", "4", "--quiet")
+    answers = [float(line) for line in vwlite("predict", "-i", "n", "data").lines]
+    assert min(answers) == 2 and max(answers) == 4
+
+
+def test_divergence_exits_with_70(vwlite, write, names_in):
+    write("data", "".join(LINES))
+    said = vwlite("train", "data", "--nn", "4,4", "-l", "1e38", "-f", "m", status=70).stderr
+    assert "try a smaller learning rate (-l)" in said and "m" not in names_in()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--nn 0", "--nn takes the units of each hidden layer, 1 to 10000, as 100 or 300,300,300, not '0'"),
+        ("--nn 3,0", "not '3,0'"),
+        ("--nn 4 --bfgs", "--bfgs and --nn do not go together"),
+        ("--nn 4 --dotproduct pp", "--dotproduct and --nn do not go together"),
+        ("--nn 4 --lrq pp2", "--lrq and --nn do not go together"),
+        ("--nn 4 --l1 1e-6", "--l1 does not go with --nn"),
+        ("--nn 4 --l2 1e-6", "--l2 does not go with --nn"),
+        ("--nn 4 --sgd", "--sgd does not go with --nn"),
+        ("--nn 4 --ftrl", "--ftrl does not go with --nn"),
+        ("--nn 4 --oaa 3", "of classes it takes --multiclass"),
+        ("--nn 4 --average", "--average and --nn do not go together"),
+        ("--nn 4 --multiclass 2 --loss_function hinge", "hinge"),
+        ("--nn 4 --multiclass 2 --loss_function crammer_singer", "--loss_function multinomial, not crammer_singer"),
+        ("--nn 4 --readable_model t", "models of --nn are not written as vw's text"),
+        ("--nn 200 -b 7", "--nn 200 needs more than the 128 slots of -b 7"),
+        ("--nn 4 --workers 2", "--nn does not go with shards"),
+        ("--dropout", "--dropout needs --nn"),
+        ("--inpass", "--inpass needs --nn"),
+    ],
+)
+def test_what_does_not_go_together(options, message, vwlite, write, names_in):
+    said = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
+    assert message in said and "m" not in names_in()
+
+
+def test_sums_of_weights_are_not_shown(vwlite, write):
+    write("data", "".join(LINES))
+    vwlite("train", "data", "-f", "m", "--nn", "4", "--quiet")
+    for command in ("predict", "explain"):
+        said = vwlite(command, "-i", "m", "data", *["--audit"] * (command == "predict"), status=2).stderr
+        assert "--nn: its predictions are no sums of features' weights" in said
+
+
+def test_a_model_keeps_its_layers(vwlite, write):
+    write("data", "".join(LINES))
+    vwlite("train", "data", "-f", "m", "--nn", "4", "--quiet")
+    for option in ("--nn 5", "--inpass"):
+        said = vwlite("train", "data", "-i", "m", "-f", "m", *option.split(), status=2).stderr
+        assert f"{option} contradicts m, which was made with" in said
+
+
+def test_vw_has_another(vwlite, write):
+    done = vwlite("vw", "-d", write("data", "1 |a b\n"), "--nn", "1", status=1)
+    assert done.stdout == "[critical] vw: --nn is learned otherwise than vw's (use 'vwlite train')\n"

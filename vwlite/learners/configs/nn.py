@@ -1,0 +1,96 @@
+"""Options of networks of tanh units (``--nn``)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.shared import random_seed
+from vwlite.options import config, option
+
+SECTION = "Networks"
+MAX_HIDDEN = 16  # layers, as in the kernel
+MAX_UNITS = 10000  # of a layer
+MAX_DENSE = 1 << 26  # weights of all dense layers together
+LANES = 8  # rows are of a multiple of these numbers
+REFUSED = (
+    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant"),
+    "ftrl",
+)
+
+
+@config
+class NnConfig(GdConfig):
+    """As ``GdConfig``, of which loss, rate and bounds matter; ``nn`` has the units of every hidden layer."""
+
+    nn: str = option(
+        "", "Hidden layers of so many tanh units: --nn 100, or --nn 300,300,300.", section=SECTION, metavar="N,...",
+        read_as="units", shape=True,
+    )
+    inpass: bool = option(False, "Features go to the output directly as well.", section=SECTION, shape=True)
+    dropout: bool = option(False, "Leave half of the units out of each step, by chance.", section=SECTION)
+    random_seed: int = random_seed()
+
+    learner: ClassVar[str] = "nn"
+    asked_by: ClassVar[tuple[str, ...]] = ("nn",)
+    alone: ClassVar[str] = "the network takes the place of another learner; of classes it takes --multiclass"
+    in_vw: ClassVar[bool] = False
+    plays_in_trees: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        check_network(self)
+
+    @property
+    def differs_from_vw(self) -> str:
+        return "--nn is learned otherwise than vw's"
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return units_of(self.nn)
+
+    @property
+    def outputs(self) -> int:
+        return 1
+
+
+def units_of(text: str) -> tuple[int, ...]:
+    """The units of every hidden layer. Raises UsageError."""
+    words = text.split(",")
+    if not all(re.fullmatch(r"[1-9][0-9]{0,5}", word) and int(word) <= MAX_UNITS for word in words):
+        asked = f"1 to {MAX_UNITS}, as 100 or 300,300,300"
+        raise UsageError(f"--nn takes the units of each hidden layer, {asked}, not {text!r}")
+    if len(words) > MAX_HIDDEN:
+        raise UsageError(f"--nn takes up to {MAX_HIDDEN} hidden layers, not {len(words)}")
+    return tuple(map(int, words))
+
+
+def check_network(config: Any) -> None:
+    """Raises UsageError for options that a network does not have, and for too many weights."""
+    for name in REFUSED:
+        if getattr(config, name):
+            raise UsageError(f"--{name} does not go with --nn")
+    if config.power_t != 0.5:
+        raise UsageError("--power_t does not go with --nn")
+    if (count := sum(inputs * width for inputs, width in dense_shapes(config))) > MAX_DENSE:
+        raise UsageError(f"--nn {config.nn} has {count:,} weights between its layers: more than {MAX_DENSE:,}")
+
+
+def dense_shapes(config: Any) -> list[tuple[int, int]]:
+    """Rows, of the units below and the constant, and numbers in a row, of every layer above the first hidden one."""
+    above = [*config.hidden[1:], config.outputs]
+    return [(below + 1, -(-units // LANES) * LANES) for below, units in zip(config.hidden, above, strict=True)]
+
+
+def row_shift(config: Any) -> int:
+    """The binary logarithm of the number of slots that a feature takes."""
+    return max((row_units(config) - 1).bit_length(), 3)
+
+
+def row_units(config: Any) -> int:
+    """Weights of a feature: to the units of the first hidden layer and, with ``inpass``, to the outputs."""
+    return int(config.hidden[0] + config.outputs * config.inpass)
