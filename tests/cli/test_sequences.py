@@ -114,6 +114,46 @@ def test_pipes_threads_and_blocks_change_nothing(vwlite, tmp_path, write):
     )])
 
 
+def named_once(count, seed):
+    """Names of which only the first sentence with one tells what it names."""
+    rng = random.Random(seed)
+    lines = []
+    for number in range(count):
+        name, kind = f"n{seed}x{number}", rng.choice(("PER", "LOC"))
+        word = "Mr" if kind == "PER" else "in"
+        lines.append(f"O |w {word}\nB-{kind} |w {name} |b {word}\n\n")
+        lines += [f"O |w {word}\nB-{kind} |w {name} |b other\n\n" for word in ("saw", "and")]
+    return "".join(lines)
+
+
+def test_what_a_word_was_called_before_tells_what_it_is(vwlite, write):
+    write("names.vw", named_once(200, 1))
+    write("more.vw", named_once(100, 2))
+    how = ("--decode", "viterbi", "--label-noise", "0", "--label-features")
+    train(vwlite, *how, "y1", data="names.vw")
+    plain = f1(vwlite, "more.vw")
+    train(vwlite, *how, "y1,y-prev*w", data="names.vw")
+    recalled = f1(vwlite, "more.vw")
+    assert plain < 90 and recalled > plain + 20
+    train(vwlite, *how, "y-prev*w", "--memory", "1", data="names.vw")
+    assert f1(vwlite, "more.vw") > plain + 20
+    answers = vwlite("predict", "-i", "model", "more.vw").lines
+    labels = [line.split(" ")[0] if line else "" for line in named_once(100, 2).splitlines()]
+    assert sum(map(str.__eq__, answers, labels)) > 0.9 * len(labels)
+
+
+def test_memories_do_not_depend_on_pipes_threads_and_blocks(vwlite, write):
+    text = sentences(3000, 3)
+    write("long.vw", text)
+    train(vwlite, "--decode", "viterbi", "--label-features", "y1,y-prev*w", "--memory", "50")
+    found = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
+    assert found == vwlite("predict", "-i", "model", stdin=text).stdout == vwlite(
+        "predict", "-i", "model", "long.vw", "--threads", "3"
+    ).stdout
+    write("head.vw", "\n\n".join(text.split("\n\n")[:70]) + "\n\n")
+    assert found.startswith(vwlite("predict", "-i", "model", "head.vw").stdout)
+
+
 def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
     from vwlite.data.block_parser import read
     from vwlite.data.malformed_lines import BadLines
@@ -171,8 +211,12 @@ def test_phrases_without_beginnings(vwlite, write, header):
         ("--decode bio", "--decode does nothing without --sequences"),
         ("--sequences --label-features y1", "--label-features does nothing without --decode viterbi"),
         ("--sequences --decode bio --label-noise 0.1", "--label-noise does nothing without --decode viterbi"),
-        ("--sequences --decode viterbi --label-features y3", "y1, y2 and y1*NS, not 'y3'"),
+        ("--sequences --decode viterbi --label-features y3", "y1, y2, y1*NS and y-prev*NS, not 'y3'"),
         ("--sequences --decode viterbi --label-features y1*q", "no feature of the text is in namespace 'q'"),
+        ("--sequences --decode viterbi --label-features y-prev*q", "no feature of the text is in namespace 'q'"),
+        ("--sequences --decode viterbi --label-features y-prev*w,y-prev*b", "y-prev of two namespaces"),
+        ("--sequences --decode viterbi --memory 9", "--memory does nothing without --label-features y-prev*NS"),
+        ("--sequences --memory 9", "--memory does nothing without --decode viterbi"),
         ("--sequences --decode viterbi --label-noise 2", "--label-noise"),
         ("--sequences --beam 9", "--beam does nothing without --decode viterbi"),
         ("--sequences --decode viterbi --label-features y1 --beam 9", "--beam does nothing without --label-features"),

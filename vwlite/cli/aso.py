@@ -154,7 +154,8 @@ def train(**arguments: Any) -> int:
     With --sequences an empty line ends a sequence, and the labels of a sequence are chosen together. --decode none
     takes the best label of each example; bio the labels with the largest sum of scores in which I-X follows B-X or
     I-X only; viterbi does so with features of the labels before: y1 of the last one, y2 of the last two, y1*NS of the
-    last one with each feature of a namespace.
+    last one with each feature of a namespace, y-prev*NS of the label given to the last example of another sequence
+    that had the same features of the namespace.
     """
     from vwlite.cli.runs.aso import run_train
 

@@ -60,8 +60,8 @@ def test_labels_that_are_not_known_make_no_feature():
 
 def test_kinds():
     assert read_kinds("y1,y2,y1*w,y1") == ("y1", "y2", "y1*w")
-    for bad in ("y3", "", "y1,,y2", "y1*", "y2*w"):
-        with pytest.raises(UsageError, match="y1, y2 and y1"):
+    for bad in ("y3", "", "y1,,y2", "y1*", "y2*w", "y-prev", "y-prev*"):
+        with pytest.raises(UsageError, match="y1, y2, y1"):
             read_kinds(bad)
     with pytest.raises(UsageError, match="namespace 'x'"):
         label_features(("y1*x",), 2, WORDS)

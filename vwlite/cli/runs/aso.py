@@ -33,6 +33,7 @@ from vwlite.solvers.aso.config import (
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import cotrain
 from vwlite.solvers.aso.export import write_arrays
+from vwlite.solvers.aso.label_features import recalled_space
 from vwlite.solvers.aso.selection import read_vary, select
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagger import train_sequences
@@ -116,11 +117,13 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
-def read(arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False) -> Corpus:
-    """``tags``: these are kept, and examples of no importance."""
+def read(
+    arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False, space: str | None = None
+) -> Corpus:
+    """``tags``: these are kept, and examples of no importance; ``space``: that of ``Corpus.words``."""
     with Reading(arguments["quiet"], paths) as reading:
         policy = policy_for(arguments, to_the_end=False, reading=reading)
-        corpus = Corpus(policy, tags=tags)
+        corpus = Corpus(policy, tags=tags, space=space)
         with policy.keeping(arguments["bad_lines"]):
             return corpus.read(paths)
 
@@ -192,7 +195,7 @@ def run_train(arguments: dict[str, Any]) -> int:
     check_train(how.sequences, several, tuned, bool(selection.folds))
     bar = Bar(arguments["quiet"], to_stdout=False)
     with lock(arguments["model"]), closing(bar):
-        corpus = read(arguments, paths_of(arguments), tags=how.sequences)
+        corpus = read(arguments, paths_of(arguments), how.sequences, recalled_space(how.label_features))
         if selection.folds:
             found = select(corpus, theta, config, selection, several, bar.steps("trainings"))
             for line in () if arguments["quiet"] else found.said():

@@ -106,11 +106,12 @@ def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Ite
 def evaluate(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT)
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
-    corpus = read(arguments, paths_of(arguments), tags=target.sequences is not None)
+    tagger = tagger_of(target) if target.sequences else None
+    corpus = read(arguments, paths_of(arguments), tagger is not None, tagger.space if tagger else None)
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
-    if target.sequences:
-        report = tagged_text.measured(tagger_of(target), corpus)
+    if tagger:
+        report = tagged_text.measured(tagger, corpus)
         report = choose(report, report, asked)
         report |= report.pop("conll", {})
     else:

@@ -15,6 +15,7 @@ from vwlite.escapes import escaped
 from vwlite.features.batch_rows import features_of, merged, rows_over
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary, inverse_frequencies
+from vwlite.solvers.aso.recall import words_in
 
 
 def text_format(skip_malformed: bool = True) -> TextFormat:
@@ -27,11 +28,11 @@ class Corpus:
 
     ``label`` int64[n], place in ``texts``, -1 where unlabelled. With ``tags`` these are kept, and examples of no
     importance too. Without ``names`` there is no vocabulary, and ``rows`` may be asked for until the last batch is
-    released.
+    released. ``space``: the namespace of which ``words`` tells what rows have there.
     """
 
-    def __init__(self, policy: BadLines, tags: bool = False, names: bool = True) -> None:
-        self.policy, self.book, self.names = policy, LabelVocabulary(), names
+    def __init__(self, policy: BadLines, tags: bool = False, names: bool = True, space: str | None = None) -> None:
+        self.policy, self.book, self.names, self.space = policy, LabelVocabulary(), names, space
         self.keep_tags, self.tags = tags, []
         self.gaps: list[int] = []  # rows in front of which a malformed line was left out
         self.known: dict[int, tuple[str, str]] = {}
@@ -40,6 +41,7 @@ class Corpus:
         self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
         self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
         self.empty: list[np.ndarray] = [none]  # of each part the rows in front of which there was an empty line
+        self.held: list[np.ndarray] = [np.zeros(0, np.uint64)]
 
     def read(self, paths: Sequence[str], threads: int = 1, skip_malformed: bool = True) -> "Corpus":
         parts = read(paths, text_format(skip_malformed), threads=threads)
@@ -64,6 +66,8 @@ class Corpus:
             self.learn_names(batch, keys, places)
         else:
             self.unnamed.append((batch, keys, places))
+        if self.space:
+            self.held.append(words_in(batch, owner, places, len(rows), self.space))
         label = self.book.numbers(batch)[rows].astype(np.int64)
         self.parts.append(merged(owner, keys, values, len(rows)))
         self.columns.append((label, batch.importance[rows].copy()))
@@ -123,6 +127,11 @@ class Corpus:
         ends = offsets(np.array([len(label) for label, _ in self.columns], np.int64))
         cuts = [empty + begin for empty, begin in zip(self.empty, ends[:-1].tolist(), strict=True)]
         return np.unique(np.concatenate(([0], *cuts, ends[-1:]))).astype(np.int64)
+
+    @property
+    def words(self) -> np.ndarray:
+        """uint64[n], 0 where a row has nothing in ``space``; nothing at all without ``space``."""
+        return np.concatenate(self.held)
 
     @property
     def texts(self) -> list[str]:

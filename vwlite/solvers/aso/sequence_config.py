@@ -4,6 +4,7 @@ from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 DECODINGS = ("none", "bio", "viterbi")
+OF_VITERBI = ("label_features", "label_noise", "beam", "recall")
 
 
 @config
@@ -16,12 +17,16 @@ class SequenceConfig(Config):
         shown="bio where labels are O, B-X, I-X; else none",
     )
     label_features: str | None = option(
-        None, "Features of the labels before, for viterbi: y1, y2, y1*NS.", section="Sequences",
+        None, "Features of the labels before, for viterbi: y1, y2, y1*NS, y-prev*NS.", section="Sequences",
         spelled=("--label-features",), metavar="NAME,NAME", shown="y1",
     )
     beam: int | None = option(
         None, "Pairs of labels that the search of viterbi with y2 goes on from at each token.", section="Sequences",
         low=1, shown="all",
+    )
+    recall: int | None = option(
+        None, "Sequences back to which y-prev looks for the label of the same word.", section="Sequences",
+        spelled=("--memory",), key="recall", low=1, shown="1000",
     )
     label_noise: float | None = option(
         None, "Share of the labels before that are replaced by guesses in training.", section="Sequences",
@@ -29,11 +34,13 @@ class SequenceConfig(Config):
     )
 
     def __post_init__(self) -> None:
-        for name in ("decode", "label_features", "label_noise", "beam"):
+        for name in ("decode", *OF_VITERBI):
             if getattr(self, name) is not None and not self.sequences:
                 raise UsageError(f"{self.OPTIONS[name].display_name} does nothing without --sequences")
-        for name in ("label_features", "label_noise", "beam"):
+        for name in OF_VITERBI:
             if getattr(self, name) is not None and self.decode != "viterbi":
                 raise UsageError(f"{self.OPTIONS[name].display_name} does nothing without --decode viterbi")
         if self.beam is not None and "y2" not in (self.label_features or "").split(","):
             raise UsageError("--beam does nothing without --label-features y2: the search is fast without it")
+        if self.recall is not None and "y-prev*" not in (self.label_features or ""):
+            raise UsageError("--memory does nothing without --label-features y-prev*NS, of the words NS")

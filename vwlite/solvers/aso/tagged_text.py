@@ -22,16 +22,21 @@ from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, sequences_of
 
 @dataclass(slots=True)
 class Stretch:
-    """Some lines: ``kind`` uint8[lines] is LINE, EMPTY or BAD, and each LINE has a row and a tag."""
+    """Some lines: ``kind`` uint8[lines] is LINE, EMPTY or BAD, and each LINE has a row and a tag.
+
+    ``words`` uint64[rows], nothing where labels of words are not remembered.
+    """
 
     kind: np.ndarray
     rows: Rows
     tags: list[bytes]
+    words: np.ndarray
 
     def part(self, first: int, last: int) -> "Stretch":
         """The lines from ``first`` to ``last``, excluded."""
         begin, end = (int((self.kind[:line] == LINE).sum()) for line in (first, last))
-        return Stretch(self.kind[first:last], self.rows.take(np.arange(begin, end)), self.tags[begin:end])
+        rows = self.rows.take(np.arange(begin, end))
+        return Stretch(self.kind[first:last], rows, self.tags[begin:end], self.words[begin:end])
 
 
 def behind(parts: list[Stretch]) -> Stretch:
@@ -39,7 +44,8 @@ def behind(parts: list[Stretch]) -> Stretch:
     rows = [part.rows for part in parts]
     columns = np.concatenate([row.importance for row in rows]), np.concatenate([row.extra for row in rows])
     kind, tags = np.concatenate([part.kind for part in parts]), [tag for part in parts for tag in part.tags]
-    return Stretch(kind, Rows(joined([row.terms for row in rows]), *columns), tags)
+    words = np.concatenate([part.words for part in parts])
+    return Stretch(kind, Rows(joined([row.terms for row in rows]), *columns), tags, words)
 
 
 def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Stretch]:
@@ -63,14 +69,14 @@ def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iter
 
 def stretch_of(tagger: Tagger, part: Parsed, policy: BadLines) -> Stretch:
     batch = policy.examine(part)
-    corpus = Corpus(policy, tags=True, names=False)
+    corpus = Corpus(policy, tags=True, names=False, space=tagger.space)
     corpus.add(batch)
     rows = tagger.target.rows(corpus)
     kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
     kind = np.insert(kind, np.array(batch.gaps, np.int64), BAD)
     if batch.release:
         batch.release()
-    return Stretch(kind, rows, corpus.tags)
+    return Stretch(kind, rows, corpus.tags, corpus.words)
 
 
 @dataclass(slots=True)
@@ -91,20 +97,24 @@ class Answers:
 
 def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
     """Raises as ``stretches``."""
+    recall = tagger.recall()
     for stretch in stretches(tagger, parts, policy):
-        best = tagger.best(stretch.rows, sequences_of(stretch.kind))
+        best = tagger.best(stretch.rows, sequences_of(stretch.kind), stretch.words, recall)
         chosen = np.zeros((len(best), len(tagger.target.classes.names)), bool)
         chosen[np.arange(len(best)), best] = True
         yield Answers(tagger.target.weights.scores(stretch.rows), chosen, stretch)
 
 
 def measured(tagger: Tagger, corpus: Corpus) -> dict[str, Any]:
-    """How well the sequences of a corpus are tagged. Raises DataError where no example is labelled."""
+    """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.
+
+    Raises DataError where no example is labelled.
+    """
     labelled, made = labels_of(corpus, tagger.target.classes)
     if not len(labelled):
         raise DataError("there is no labelled example to measure the model on")
     names, sequence = tagger.target.classes.names, corpus.sequence
-    best = tagger.best(tagger.target.rows(corpus), sequence)
+    best = tagger.best(tagger.target.rows(corpus), sequence, corpus.words, tagger.recall())
     true = np.zeros((len(labelled), len(names)), bool)
     true[made.positive.owner, made.positive.indices] = True
     chosen = np.arange(len(names)) == best[labelled, None]

@@ -14,7 +14,8 @@ from vwlite.solvers.aso.classifier import Target, labels_of, train
 from vwlite.solvers.aso.config import TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.decoding import Decoder, allowed_by, are_phrases, broken, labels_before
-from vwlite.solvers.aso.label_features import LabelFeatures, label_features, read_kinds
+from vwlite.solvers.aso.label_features import LabelFeatures, label_features, read_kinds, recalled_space
+from vwlite.solvers.aso.recall import Recall, labels_given
 from vwlite.solvers.aso.rows import targets
 from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.sgd import solve, zero_weights
@@ -22,31 +23,48 @@ from vwlite.solvers.aso.sgd import solve, zero_weights
 PIECE = 1 << 22  # scores by the label before at a time
 KINDS = "y1"  # of label features, by default
 NOISE = 0.5
+REMEMBERED = 1000  # sequences
 
 
 @dataclass(slots=True)
 class Tagger:
-    """``decoder`` None: each token has its best class. ``weights`` float32[., L]: of label features, if any."""
+    """``decoder`` None: each token has its best class. ``weights`` float32[., L]: of label features, if any.
+
+    ``space``: the namespace of the words whose labels are remembered, if they are.
+    """
 
     target: Target
     decoder: Decoder | None = None
     labels: LabelFeatures | None = None
     weights: np.ndarray | None = None
+    space: str | None = None
 
-    def best(self, rows: Rows, sequence: np.ndarray) -> np.ndarray:
-        """int[n]: the class of each row; ``sequence`` int64: where sequences begin, the number of rows last."""
+    def recall(self) -> Recall:
+        """For the sequences of a text from its beginning."""
+        return Recall(self.target.sequences.recall or REMEMBERED)
+
+    def best(self, rows: Rows, sequence: np.ndarray, words: np.ndarray, recall: Recall) -> np.ndarray:
+        """int[n]: the class of each row; ``sequence`` int64: where sequences begin, the number of rows last.
+
+        ``words`` uint64[n] of ``space``, nothing without it. ``recall`` goes on.
+        """
         scores = self.target.weights.scores(rows)
         if self.decoder is None:
             return scores.argmax(1)
         self.check_length(int(np.diff(sequence).max(initial=0)))
         if self.labels is None or self.weights is None:
             return self.decoder.best(scores, sequence)
-        found = []
+        found, given = [], self.labels.recalled(self.weights)
+        place = None if given is None else recall.meet(words)
         for first, last in self.pieces(sequence):
             begin, end = sequence[first], sequence[last]
             own = rows.take(np.arange(begin, end))
             pair = self.labels.pairs(own, self.weights)
-            found.append(self.decoder.best(scores[begin:end], sequence[first : last + 1] - begin, pair))
+            piece = scores[begin:end], sequence[first : last + 1] - begin, pair
+            if place is None:
+                found.append(self.decoder.best(*piece))
+            else:
+                found.append(one_by_one(self.decoder, piece, place[begin:end], recall, given))
         return np.concatenate(found) if found else np.zeros(0, np.int32)
 
     def pieces(self, sequence: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -70,6 +88,20 @@ class Tagger:
             )
 
 
+def one_by_one(
+    decoder: Decoder, piece: tuple[np.ndarray, ...], place: np.ndarray, recall: Recall, given: np.ndarray
+) -> np.ndarray:
+    """int32[tokens]: each sequence's best labels, which those of later ones are told by scores ``given``."""
+    scores, sequence, pair = piece
+    label = np.zeros(len(scores), np.int32)
+    for begin, end in zip(sequence[:-1].tolist(), sequence[1:].tolist(), strict=True):
+        own = slice(begin, end)
+        known = scores[own] + given[recall.labels(place[own])]
+        label[own] = decoder.best(known, np.array([0, end - begin]), pair[own])
+        recall.end(place[own], label[own])
+    return label
+
+
 def tagger_of(target: Target) -> Tagger:
     """Of a model of sequences. Raises ValueError for one whose parts do not fit together."""
     how, names, weights = target.sequences, target.classes.names, target.label_weights
@@ -82,14 +114,16 @@ def tagger_of(target: Target) -> Tagger:
     features = label_features(read_kinds(how.label_features or KINDS), len(names), target.words)
     if weights.shape != (int(features.starts[-1]), len(names)):
         raise ValueError("the weights of label features")
-    return Tagger(target, Decoder(allowed_by(names), features.triples(weights), how.beam or 0), features, weights)
+    decoder = Decoder(allowed_by(names), features.triples(weights), how.beam or 0)
+    return Tagger(target, decoder, features, weights, recalled_space(how.label_features))
 
 
 def train_sequences(
     corpus: Corpus, theta: Theta | None, config: TargetConfig, how: SequenceConfig, memory: float = USUAL
 ) -> Target:
-    """Learn the classes of a corpus, which has its tags, and how the labels of its sequences are chosen.
+    """Learn the classes of a corpus and how the labels of its sequences are chosen.
 
+    The corpus has its tags and the words of ``recalled_space``.
     Raises as ``train`` and UsageError for labels that do not go with ``decode``.
     """
     target = train(corpus, theta, config, memory=memory)
@@ -98,7 +132,7 @@ def train_sequences(
     target = replace(target, sequences=how)
     if how.decode != "viterbi":
         return target
-    return with_label_features(target, target.rows(corpus), label, corpus.sequence, memory)
+    return with_label_features(target, corpus, label, memory)
 
 
 def classes_of(corpus: Corpus, target: Target) -> np.ndarray:
@@ -128,6 +162,7 @@ def replace_decoding(
         return replaced(
             how, label_features=how.label_features or KINDS,
             label_noise=NOISE if how.label_noise is None else how.label_noise,
+            recall=how.recall or (REMEMBERED if recalled_space(how.label_features) else None),
         )  # fmt: skip
     return how
 
@@ -137,14 +172,13 @@ def replaced(how: SequenceConfig, **changes: object) -> SequenceConfig:
     return SequenceConfig(**{**fields, **changes})
 
 
-def with_label_features(
-    target: Target, rows: Rows, label: np.ndarray, sequence: np.ndarray, memory: float
-) -> Target:
+def with_label_features(target: Target, corpus: Corpus, label: np.ndarray, memory: float) -> Target:
     """Learned anew with features of the labels before, some of which are guesses of a model that has none.
 
     Raises UsageError where weights would take more bytes than ``memory``.
     """
     how, count, solver = target.sequences, len(target.classes.names), target.config.solver
+    rows, sequence = target.rows(corpus), corpus.sequence
     features = label_features(read_kinds(how.label_features), count, target.words)
     need = 8.0 * (len(target.words) + int(features.starts[-1])) * count
     what = f"the weights of label features of {count:,} classes"
@@ -156,7 +190,8 @@ def with_label_features(
     one = labels_before(seen, sequence, count)
     two = labels_before(one, sequence, count)
     learned = np.flatnonzero((label >= 0) & (rows.importance > 0))
-    more = features.added(rows, one, two, len(target.words)).take(learned)
+    given = labels_given(corpus.words, seen, sequence, how.recall) if how.recall else None
+    more = features.added(rows, one, two, len(target.words), given).take(learned)
     weights = zero_weights(len(target.words) + int(features.starts[-1]), rows.extra.shape[1], count)
     made = targets(np.arange(len(learned)), label[learned], len(learned), target.classes.names)
     solve(solver, more, made, weights)
