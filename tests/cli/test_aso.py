@@ -274,6 +274,13 @@ def test_models_in_the_wrong_place(vwlite):
     assert "two at least" in vwlite("aso", "train", "un.vw", "-f", "n", "--quiet", status=65).stderr
 
 
+@pytest.mark.parametrize(
+    "line", ["aso train few.vw", "aso cotrain few.vw --unlabeled un.vw", "aso tasks few.vw", "merge few.vw"]
+)
+def test_where_a_model_goes_must_be_said(vwlite, line):
+    assert "-f" in vwlite(*line.split(), status=2).stderr
+
+
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_no_examples_are_one_sentence(vwlite, write, text):
     write("none.vw", text)

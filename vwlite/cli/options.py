@@ -63,7 +63,7 @@ def declared(one: Option, shown: str | None = None) -> Decorator:
         kind = type_of(one)
         metavar = one.metavar or getattr(kind, "metavar", None) or METAVARS.get(type(kind))
         more |= {"type": kind, "metavar": metavar, "multiple": repeatable(one)}
-        if one.shown is None and one.type in ("int", "float", "str") and one.default != "":
+        if one.shown is None and one.type in ("int", "float", "str") and one.default != "" and not one.required:
             more["default"] = one.default
     return family(one.section, declaring(one, click.option(*one.spelled, one.key, **more)))
 
