@@ -17,7 +17,7 @@ SHARED = {
     "check": ["test_check_labels.py"],
     "aso tasks": ["test_aso_tasks.py"],
     "aso learn": ["test_aso_online.py"],
-    "aso train": ["test_aso_selection.py", "test_sequences.py"],
+    "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py"],
     "l1": ["test_l1_group.py", "test_l1_theta.py"],
     "evaluate": ["test_levels.py", "test_mask_ids.py"],
     "predict": [

@@ -10,6 +10,7 @@ from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.aso.config import (
+    ContinuedConfig,
     CotrainConfig,
     LearnConfig,
     SelectionConfig,
@@ -126,6 +127,7 @@ def problems(**arguments: Any) -> int:
 @options.output("model", model={"beside": (LOCK,), "required": True})
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none, plain one-versus-rest]")
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
+@options.options_in(ContinuedConfig)
 @options.options_in(ThresholdConfig)
 @options.options_in(TargetConfig)
 @options.options_in(SelectionConfig)
@@ -144,6 +146,7 @@ def train(**arguments: Any) -> int:
     \b
     vwlite aso train labeled.vw --theta theta -f model
     vwlite aso train labeled.vw --theta theta --folds 5 --vary 'theta-scale 0.1|0.3|1' -f model
+    vwlite aso train later.vw -i model --new-classes -f model
     vwlite evaluate -i model test.vw
 
     The label is the name of the class; with --multilabel a list of names, and all labels of scores above 0 are given
@@ -156,7 +159,13 @@ def train(**arguments: Any) -> int:
     I-X only; viterbi does so with features of the labels before: y1 of the last one, y2 of the last two, y1*NS of the
     last one with each feature of a namespace, y-prev*NS of the label given to the last example of another sequence
     that had the same features of the namespace.
+
+    -i learns on from the weights, the number of steps and the options of a model. New classes come behind its others.
     """
+    if arguments["initial"]:
+        from vwlite.cli.runs.aso_continued import run_continued
+
+        return run_continued(arguments)
     from vwlite.cli.runs.aso import run_train
 
     return run_train(arguments)

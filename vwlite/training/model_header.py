@@ -132,6 +132,13 @@ class LogLinear(TypedDict):
     theta: NotRequired[dict]
 
 
+class PositionHeader(TypedDict):
+    """See ``vwlite.solvers.aso.sgd.Position``."""
+
+    passes: Annotated[int, Between(0, 2**53)]
+    steps: Annotated[int, Between(0, 2**53)]
+
+
 class TargetHeader(TypedDict):
     """Of a model of ``vwlite aso train``; with Theta's fields where it has one."""
 
@@ -140,6 +147,7 @@ class TargetHeader(TypedDict):
     spaces: list[str]
     config: dict
     sequences: NotRequired[dict]
+    position: NotRequired[PositionHeader]
 
 
 class TasksHeader(TypedDict):

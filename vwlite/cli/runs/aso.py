@@ -189,6 +189,7 @@ def check_train(sequences: bool, several: bool, tuned: bool, by_folds: bool) -> 
 
 
 def run_train(arguments: dict[str, Any]) -> int:
+    check_effects(build.typed(), build.declared())
     (config, theta), several, memory = target_of(arguments), arguments["multilabel"], arguments["memory"] * GIB
     selection, how = selection_of(arguments), SequenceConfig(**configs.chosen(SequenceConfig, arguments))
     tuned, chosen = arguments["threshold"] == "tuned", {}

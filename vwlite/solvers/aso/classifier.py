@@ -14,7 +14,7 @@ from vwlite.solvers.aso.config import SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.solvers.aso.sgd import solve, zero_weights
+from vwlite.solvers.aso.sgd import Position, solve, zero_weights
 from vwlite.solvers.aso.thresholds import tuned_cuts
 
 
@@ -29,6 +29,7 @@ class Target:
     config: TargetConfig
     sequences: SequenceConfig | None = None
     label_weights: np.ndarray | None = None  # float32[., classes], of features of the labels before
+    position: Position | None = None  # from which learning can go on, if it can
 
     def rows(self, corpus: Corpus) -> Rows:
         return with_shared(corpus.rows(self.words, self.config.unit), self.words, self.theta, self.config)
@@ -75,10 +76,10 @@ def classes_in(corpus: Corpus, several: bool) -> Classes:
     return classes
 
 
-def fit(rows: Rows, made: Targets, config: SolverConfig) -> Weights:
+def fit(rows: Rows, made: Targets, config: SolverConfig, at: Position | None = None) -> Weights:
     """One-versus-rest over rows (with their shared features)."""
     features = int(rows.terms.indices.max(initial=0)) + 1
-    return solve(config, rows, made, zero_weights(features, rows.extra.shape[1], len(made.names)))
+    return solve(config, rows, made, zero_weights(features, rows.extra.shape[1], len(made.names)), at=at)
 
 
 def train(
@@ -94,17 +95,23 @@ def train(
     classes, words = classes_in(corpus, several), corpus.vocabulary(idf=config.idf)
     if theta:
         words = joined(words, theta.words)
-    what = f"the weights of {len(classes.names):,} classes and {len(words):,} features"
-    check_memory(8.0 * len(words) * len(classes.names), memory, what, "are the labels names of classes?")
+    check_room(classes, words, memory)
     labelled, made = labels_of(corpus, classes)
     if config.theta_scale is None:
         config = replace(config, theta_scale=scale_for(len(labelled)))
     rows = with_shared(corpus.rows(words, config.unit).take(labelled), words, theta, config)
-    found = fit(rows, made, config.solver)
+    at = Position()
+    found = fit(rows, made, config.solver, at)
     w = np.zeros((len(words), len(classes.names)), np.float32)
     w[: len(found.w)] = found.w
     bias = found.bias - tuned_cuts(rows, made, config.solver) if tuned else found.bias
-    return Target(classes, words, Weights(w, found.v, bias), theta, config)
+    return Target(classes, words, Weights(w, found.v, bias), theta, config, position=None if tuned else at)
+
+
+def check_room(classes: Classes, words: Vocabulary, memory: float) -> None:
+    """Raises UsageError where weights would take more bytes than ``memory``."""
+    what = f"the weights of {len(classes.names):,} classes and {len(words):,} features"
+    check_memory(8.0 * len(words) * len(classes.names), memory, what, "are the labels names of classes?")
 
 
 def check_idf(theta: Theta | None, config: TargetConfig) -> None:

@@ -80,6 +80,19 @@ class ThresholdConfig(Config):
 
 
 @config
+class ContinuedConfig(Config):
+    """How ``aso train`` goes on with a model."""
+
+    initial: str | None = option(
+        None, "Learn on from this model.", spelled=("-i", "--initial_regressor"), key="initial", reads="model",
+        shown="",
+    )
+    new_classes: bool = option(
+        False, "Take in labels that the model has no class of.", spelled=("--new-classes",), needs=("initial",)
+    )
+
+
+@config
 class SelectionConfig(Config):
     """How ``aso train`` chooses options. ``folds`` None: it does not; ``vary``: texts for ``selection.read_vary``."""
 

@@ -14,6 +14,7 @@ from vwlite.features.vocabulary import word_arrays, words_from
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import TargetConfig
 from vwlite.solvers.aso.sequence_config import SequenceConfig
+from vwlite.solvers.aso.sgd import Position
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
@@ -35,6 +36,8 @@ def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
         header["sequences"] = asdict(target.sequences)
     if target.label_weights is not None:
         arrays["label_w"] = target.label_weights
+    if target.position:
+        header["position"] = asdict(target.position)
     model_file.save(path, {"learner": TARGET, "config": config, "aso": facts, **header}, arrays)
 
 
@@ -64,6 +67,8 @@ def load_target(path: str) -> Target:
             if "label_w" in arrays:
                 target.label_weights = numbers(arrays, "label_w", np.float32, (-1, count))
             tagger_of(target)
+        if "position" in header:
+            target.position = Position(**header["position"])
         return target
     except ModelError:
         raise

@@ -33,6 +33,14 @@ class Rates:
     scale: float = 1.0
 
 
+@dataclass(slots=True)
+class Position:
+    """Where learning stopped: passes, which choose the orders, and steps, which choose the rates."""
+
+    passes: int = 0
+    steps: int = 0
+
+
 class Passes:
     """Threads that learn a part of ``problems`` each; what they learn does not depend on their number."""
 
@@ -65,16 +73,20 @@ class Passes:
 
 def solve(
     config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, say: Callable[[str], None] | None = None,
-    steps: Steps = no_steps,
+    steps: Steps = no_steps, at: Position | None = None,
 ) -> Weights:
-    """Learn on from ``weights``, in place. The result does not depend on the number of threads. Raises Diverged."""
-    step = 0
+    """Learn on from ``weights`` and ``at``, both in place. The result does not depend on the number of threads.
+
+    Raises Diverged.
+    """
+    at = at or Position()
     steps(0, config.passes)
     with Passes(config, weights.w.shape[1]) as passes:
         for number in range(config.passes):
             order = np.arange(len(rows))
-            gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + number) % 2**64)
-            step, scale = passes.make(rows, targets, weights, order, step)
+            gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + at.passes) % 2**64)
+            at.steps, scale = passes.make(rows, targets, weights, order, at.steps)
+            at.passes += 1
             weights.w *= np.float32(scale)
             if not np.isfinite(weights.bias).all():
                 raise Diverged(f"the weights are not finite numbers after pass {number + 1}; try a smaller -l")

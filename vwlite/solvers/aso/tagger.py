@@ -196,7 +196,8 @@ def with_label_features(target: Target, corpus: Corpus, label: np.ndarray, memor
     made = targets(np.arange(len(learned)), label[learned], len(learned), target.classes.names)
     solve(solver, more, made, weights)
     own, table = weights.w[: len(target.words)], weights.w[len(target.words) :]
-    return replace(target, weights=Weights(own.copy(), weights.v, weights.bias), label_weights=table.copy())
+    found = Weights(own.copy(), weights.v, weights.bias)
+    return replace(target, weights=found, label_weights=table.copy(), position=None)
 
 
 def guesses(target: Target, rows: Rows, label: np.ndarray, sequence: np.ndarray) -> np.ndarray:
