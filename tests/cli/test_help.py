@@ -16,7 +16,7 @@ OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.p
 SHARED = {
     "check": ["test_check_labels.py"],
     "aso tasks": ["test_aso_tasks.py"],
-    "aso learn": ["test_aso_online.py"],
+    "aso learn": ["test_aso_online.py", "test_aso_resume.py"],
     "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py"],
     "l1": ["test_l1_group.py", "test_l1_theta.py"],
     "evaluate": ["test_levels.py", "test_mask_ids.py"],

@@ -21,7 +21,7 @@ from vwlite.solvers.aso.config import (
 )
 from vwlite.solvers.aso.online_config import OnlineConfig
 from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.storage.output_checks import LOCK
+from vwlite.storage.output_checks import CHECKPOINT, LOCK
 
 output = options.family(
     "Output",
@@ -54,7 +54,7 @@ ABOUT_PROBLEMS = options.family(
 
 @command.command("learn", cls=Command, context_settings=SETTINGS, short_help="Learn Theta from unlabeled text.")
 @options.data_files
-@options.file(Writes("Theta", LOCK), "-f", "--theta", "model", required=True, help="Write Theta there.")
+@options.file(Writes("Theta", LOCK, CHECKPOINT), "-f", "--theta", "model", required=True, help="Write Theta there.")
 @ABOUT_PROBLEMS
 @options.file(Reads("a list of problems"), "--problems", help="Only those of a list that aso problems wrote.")
 @options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")

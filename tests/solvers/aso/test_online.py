@@ -46,7 +46,8 @@ def config_of(*aux, **options):
 def learned(config, lines, warmup=24, most=100, cut=None):
     pieces = spans([corpus(lines[:cut])] if cut is None else [corpus(lines[:cut]), corpus(lines[cut:])], warmup)
     stream = begun(config, most, next(pieces), lambda line: None)
-    stream.learn(pieces)
+    for piece in pieces:
+        stream.step(piece)
     return stream
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite.api import configs
 from vwlite.cli import build
@@ -10,13 +10,17 @@ from vwlite.cli.console import Bar, Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import learn_config, paths_of, policy_for
 from vwlite.data import block_parser
+from vwlite.data.blocks import fingerprint
 from vwlite.errors import ModelError, UsageError
 from vwlite.features import theta_file
 from vwlite.solvers.aso import online_file
+from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.online import SPAN, Stream, begun, spans
+from vwlite.solvers.aso.online_checkpoint import Checkpoints, skipped
 from vwlite.solvers.aso.online_config import OnlineConfig, check_kinds
 from vwlite.storage.file_lock import lock
+from vwlite.version import __version__
 
 ALONE = ("where", "problems", "labeled", "multilabel", "iterations")  # options for text in memory
 OF_BEGINNING = ("warmup", "passes")
@@ -29,10 +33,13 @@ def run_online(arguments: dict[str, Any]) -> int:
             raise UsageError(f"{build.spelled(name)} does not go with {'-i' if arguments['initial'] else '--online'}")
     bar = Bar(arguments["quiet"], to_stdout=False)
     say = (lambda line: None) if arguments["quiet"] else bar.message
-    with lock(arguments["model"]), closing(bar), closing(corpora(arguments)) as text:
-        stream, options = learned(arguments, online, text, say)
+    begin = beginning(arguments, online)
+    points = checkpoints(arguments, online, begin, say)
+    with lock(arguments["model"]), closing(bar), closing(corpora(arguments)) as text, points.saving():
+        stream = learned(online, begin, points, text, say)
         theta = stream.theta(say)
-        facts, more = stream.facts(theta), online_file.content(stream, options) if online.keep_weights else ({}, {})
+        facts = stream.facts(theta)
+        more = online_file.content(stream, begin.options) if online.keep_weights else ({}, {})
         theta_file.save_theta(arguments["model"], theta, facts, more=more)
     if len(stream.words) == stream.most:
         say(f"there were --max-features {stream.most}: others are left out")
@@ -41,25 +48,56 @@ def run_online(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def learned(
-    arguments: dict[str, Any], online: OnlineConfig, text: Iterator[Corpus], say: Callable[[str], None]
-) -> tuple[Stream, dict[str, Any]]:
-    """What has gone through the text, and its settled options."""
+class Beginning(NamedTuple):
+    """What is settled when learning begins: ``options`` by their keys, as the file of ``initial``, if any, has them."""
+
+    options: dict[str, Any]
+    config: LearnConfig
+    most: int  # features
+    initial: str | None
+
+
+def beginning(arguments: dict[str, Any], online: OnlineConfig) -> Beginning:
+    """Raises UsageError, ModelError."""
     if arguments["initial"]:
         options = agreed(arguments, arguments["initial"])
-        stream = continued(arguments, options)
+        return Beginning(options, *continued(arguments, options), arguments["initial"])
+    config, known = learn_config(arguments), online_file.Options.__annotations__
+    check_kinds(config.aux)
+    options = {name: plain(arguments[name]) for name in known if arguments[name] not in (None, ())}
+    return Beginning(options, config, online.max_features, None)
+
+
+def checkpoints(
+    arguments: dict[str, Any], online: OnlineConfig, begin: Beginning, say: Callable[[str], None]
+) -> Checkpoints:
+    more = () if begin.initial else ("warmup", "passes")
+    told = {**begin.options, **{name: arguments[name] for name in more}, "version of vwlite": __version__}
+    inputs = fingerprint([*paths_of(arguments), *([begin.initial] if begin.initial else [])])
+    return Checkpoints(arguments["model"], online.save_every, begin.options, told, inputs, say)
+
+
+def learned(
+    online: OnlineConfig, begin: Beginning, points: Checkpoints, text: Iterator[Corpus], say: Callable[[str], None]
+) -> Stream:
+    """What has gone through the text."""
+    stream = points.load(begin.config, begin.most) if online.resume else None
+    if stream:
+        pieces = spans(skipped(text, stream.examples - points.before), SPAN - stream.since)
+    elif begin.initial:
+        stream = online_file.load(begin.initial, begin.config, begin.most)
         pieces = spans(text, SPAN - stream.since)
+        points.begin(stream.examples)
     else:
-        config = learn_config(arguments)
-        check_kinds(config.aux)
         pieces = spans(text, online.warmup)
-        stream = begun(config, online.max_features, next(pieces, Corpus(None)), say)
-        known = online_file.Options.__annotations__
-        options = {name: plain(arguments[name]) for name in known if arguments[name] not in (None, ())}
+        stream = begun(begin.config, begin.most, next(pieces, Corpus(None)), say)
+        points.reach(stream)
     before = stream.examples
-    stream.learn(pieces)
+    for corpus in pieces:
+        stream.step(corpus)
+        points.reach(stream)
     say(f"{stream.examples} examples, {stream.examples - before} learned as they came; {len(stream.words)} features")
-    return stream, options
+    return stream
 
 
 def agreed(arguments: dict[str, Any], path: str) -> dict[str, Any]:
@@ -71,14 +109,14 @@ def agreed(arguments: dict[str, Any], path: str) -> dict[str, Any]:
     return kept
 
 
-def continued(arguments: dict[str, Any], options: dict[str, Any]) -> Stream:
+def continued(arguments: dict[str, Any], options: dict[str, Any]) -> tuple[LearnConfig, int]:
+    """Raises ModelError."""
     try:
         config = learn_config({**arguments, **options})
         check_kinds(config.aux)
-        most = OnlineConfig(online=True, max_features=options.get("max_features", 1)).max_features
+        return config, OnlineConfig(online=True, max_features=options.get("max_features", 1)).max_features
     except UsageError as error:  # nobody typed it
         raise ModelError(f"{arguments['initial']} cannot be used: {error}") from error
-    return online_file.load(arguments["initial"], config, most)
 
 
 def plain(value: Any) -> Any:

@@ -190,11 +190,6 @@ class Stream:
             "seed": self.config.solver.seed,
         }
 
-    def learn(self, corpora: Iterable[Corpus]) -> None:
-        """One pass, in order. Raises DataError, Diverged."""
-        for corpus in corpora:
-            self.step(corpus)
-
     def step(self, corpus: Corpus) -> None:
         """Examples up to the next look at new features, or fewer."""
         config = self.config
