@@ -53,6 +53,8 @@ RUNS = [
     ("--log_multi 3", CLASSES),
     ("--ect 3", CLASSES),
     ("--filter_tree 3", CLASSES),
+    ("--filter_tree 3 --scoring --loss_function hinge", CLASSES),
+    ("--filter_tree 3 --scoring --dotproduct ui --rank 2 --passes 2", CLASSES),
     ("--oaa 3 --named_labels cat,dog,bird", NAMED),
     ("--csoaa 3", COSTS),
     ("--multilabel_oaa 3", SETS),

@@ -162,7 +162,7 @@ def test_a_learner_is_asked_for_by_options_that_there_are():
     asked = [name for config in config_classes() for name in config.asked_by]
     assert len(asked) == len(set(asked)) and set(asked) <= {param.name for param in train.params}
     unasked = {config.learner for config in config_classes() if not config.asked_by}
-    assert unasked == {"gd", "class_learners", "lfl", "active_dyadic", "nn_classes"}
+    assert unasked == {"active_dyadic", "class_learners", "gd", "lfl", "nn_classes", "scoring_tree"}
 
 
 def test_the_defaults_in_words_are_those_of_the_learner():

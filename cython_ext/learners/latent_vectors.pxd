@@ -37,13 +37,13 @@ cdef inline float start_value(const Latent *latent, uint32_t slot, size_t dimens
     return <float>(latent.scale * (2 * u - 1))
 
 
-cdef inline void read_vector(Side *side) noexcept nogil:
-    """Fill ``side.vector``."""
+cdef inline void read_part(Side *side, size_t first, size_t size) noexcept nogil:
+    """Fill ``size`` elements of ``side.vector`` from ``first`` on."""
     cdef const Latent *latent = side.latent
     cdef const float *row
     cdef size_t i, d
     cdef double x
-    for d in range(latent.rank):
+    for d in range(first, first + size):
         side.vector[d] = 0
     for i in range(side.size):
         row = latent.table + latent.stride * side.index[i]
@@ -51,11 +51,16 @@ cdef inline void read_vector(Side *side) noexcept nogil:
         if row[latent.rank] < latent.fewest:
             continue
         if row[latent.rank] == 0:
-            for d in range(latent.rank):
+            for d in range(first, first + size):
                 side.vector[d] += x * start_value(latent, side.index[i], d)
         else:
-            for d in range(latent.rank):
+            for d in range(first, first + size):
                 side.vector[d] += x * row[d]
+
+
+cdef inline void read_vector(Side *side) noexcept nogil:
+    """Fill ``side.vector``."""
+    read_part(side, 0, side.latent.rank)
 
 
 cdef inline void count_update(const Latent *latent, uint32_t slot) noexcept nogil:
@@ -75,17 +80,24 @@ cdef inline void count_side(const Side *side) noexcept nogil:
         count_update(side.latent, side.index[i])
 
 
-cdef inline void move_vector(Side *side, const double *change, double decay, double shift) noexcept nogil:
-    """Set each feature's vector, whose update was counted, to ``decay * vector + value * (change + shift)``."""
+cdef inline void move_part(Side *side, size_t first, size_t size, const double *change, double decay, double shift) noexcept nogil:
+    """Set ``size`` elements from ``first`` on of each feature's vector, whose update was counted, to ``decay * vector + value *
+    (change + shift)``.
+    """
     cdef const Latent *latent = side.latent
     cdef float *row
     cdef size_t i, d
     cdef double x
     for i in range(side.size):
-        row = latent.table + latent.stride * side.index[i]
+        row = latent.table + latent.stride * side.index[i] + first
         x = side.value[i]
-        for d in range(latent.rank):
+        for d in range(size):
             row[d] = <float>(decay * row[d] + x * (change[d] + shift))
+
+
+cdef inline void move_vector(Side *side, const double *change, double decay, double shift) noexcept nogil:
+    """``move_part`` of the whole vectors."""
+    move_part(side, 0, side.latent.rank, change, decay, shift)
 
 
 cdef inline size_t merge_slots(uint32_t *index, float *value, size_t size) noexcept nogil:

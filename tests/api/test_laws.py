@@ -37,6 +37,10 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "nn": (["--nn 4", "--nn 3,2 --inpass --dropout --loss_function logistic"], [-1, 1]),
     "nn_classes": (["--multiclass 3 --nn 4"], [1, 2, 3]),
     "lfl": (["--dotproduct ua --rank 2 --decay_learning_rate 1 --multiclass 3"], [1, 2, 3]),
+    "scoring_tree": (
+        [f"--filter_tree 3 --scoring --decay_learning_rate 1{more}" for more in ("", " --dotproduct ua --rank 2")],
+        [1, 2, 3],
+    ),
 }
 OF_GROUPS = {"ldf": ["--csoaa_ldf m", "--csoaa_ldf mc", "--wap_ldf m"]}  # whose data are text only
 CASES = [(options, labels) for asked, labels in LEARNERS.values() for options in asked]

@@ -26,6 +26,7 @@ MODELS = {
     "ect": ("classes", "--ect 3"),
     "dyadic": ("two", "--dotproduct ab --rank 2"),
     "lfl": ("classes", "--multiclass 3 --dotproduct ab --rank 2"),
+    "scoring": ("classes", "--filter_tree 3 --scoring --dotproduct ab --rank 2"),
     "lrq": ("two", "--lrq ab2"),
     "nn": ("two", "--nn 3,2 --inpass"),
     "nn classes": ("classes", "--multiclass 3 --nn 3"),

@@ -74,6 +74,7 @@ RUNS = {
     "tree of coins": "--filter_tree 3 --coin --passes 2",
     "tree of factors": "--filter_tree 3 --lrq ui2 --lrqdropout --passes 2 --holdout_off",
     "dyadic tree": "--filter_tree 3 --dotproduct ui --rank 2 --passes 2",
+    "scoring tree": "--filter_tree 3 --scoring --loss_function hinge --dotproduct ui --rank 2 --passes 3",
     "easy first": "--curriculum easy --passes 3",
     "hard first": "--curriculum anti --curriculum-start 0.5 --lrq ui2 --lrqdropout --passes 3 --holdout_off",
     "easy ones weigh more": "--curriculum easy --curriculum-weights linear --passes 4",

@@ -92,6 +92,7 @@ def test_nothing_labelled(vwlite, write):
 KINDS = {  # of models: the options that learn one, lines without a label, lines without weight
     "oaa": ("--oaa 3", "|a x", "1 0 |a x"),
     "filter_tree": ("--filter_tree 3", "|a x", "1 0 |a x"),
+    "scoring tree": ("--filter_tree 3 --scoring", "|a x", "1 0 |a x"),
     "lfl": ("--multiclass 3 --dotproduct a,b --rank 1", "|a x |b y", "1 0 |a x |b y"),
     "csoaa": ("--csoaa 3", "|a x", "|a x"),
     "multilabel": ("--multilabel_oaa 3", "|a x", "|a x"),

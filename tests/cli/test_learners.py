@@ -32,6 +32,8 @@ OF_CLASSES = [
     "--filter_tree 3 --lrq ui2",
     "--filter_tree 3 --lrq ui2 --lrqdropout",
     "--filter_tree 3 --dotproduct ui --rank 2 --no-shuffle",
+    "--filter_tree 3 --scoring",
+    "--filter_tree 3 --scoring --dotproduct ui --rank 2 --no-shuffle",
     "--multiclass 3 --dotproduct ui --rank 2 --no-shuffle",
     "--multiclass 3 --nn 4 --dropout",
     "--oaa 3 --lrq ui2",

@@ -60,6 +60,7 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--multiclass 3 --oaa 3", "--oaa and --multiclass do not go together"),
         ("--multiclass 3 --l2 0.1", "--l2 does not go with --multiclass"),
         ("--costs", "--costs needs --filter_tree"),
+        ("--scoring", "--scoring needs --filter_tree"),
         ("--filter_tree 3 --readable_model t", "models of --filter_tree are not written"),
         ("--multiclass 3 --invert_hash t", "models of --multiclass are not written"),
         ("--filter_tree 3 -r r", "has but its answers"),

@@ -74,7 +74,7 @@ class Find(Exception):
 
 def text_for(learner: str) -> bytes:
     named = dict.fromkeys(("l1", "aso", "aso-theta"), NAMED)
-    classes = dict.fromkeys(("many", "multiclass", "lfl", "filter_tree", "log_multi", "ect"), CLASSES)
+    classes = dict.fromkeys(("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect"), CLASSES)
     return {"ldf": GROUPS, **named, **classes}.get(learner, TEXT)
 
 

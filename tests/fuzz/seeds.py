@@ -26,6 +26,7 @@ from vwlite.learners.configs.multiline import MultilineConfig
 from vwlite.learners.configs.nn import NnConfig
 from vwlite.learners.configs.nn_classes import NnClassesConfig
 from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.learners.configs.scoring_tree import ScoringTreeConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import RunConfig
@@ -33,6 +34,7 @@ from vwlite.training.output_config import OutputConfig
 from vwlite.training.train import train
 
 QUANTILE = LossConfig("quantile")
+HINGE, SCORING = LossConfig("hinge"), {"filter_tree": 3, "scoring": True, "indexing": 1}
 HERE = Path(__file__).resolve().parent
 VW = (
     b"1 |a b c\n",
@@ -86,6 +88,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), NnClassesConfig(multiclass=3, indexing=1, nn="3,2"), classes),
             (FeatureConfig(bits=6), NnConfig(nn="3", inpass=True), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
+            (FeatureConfig(bits=4, dotproduct=("ab",)), ScoringTreeConfig(HINGE, **SCORING, pairs=1, rank=2), classes),
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),

@@ -48,6 +48,9 @@ LEARNERS = {  # name: the text it learns, and the command
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
     "ect": ("classes", "train", *BITS, "--ect", "3"),
     "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),
+    "scoring-tree": (
+        "classes", "train", *BITS, "--filter_tree", "3", "--scoring", "--dotproduct", "ui", "--rank", "2"
+    ),
     "csoaa-ldf": ("groups", "train", *BITS, "--csoaa_ldf", "mc"),
     "wap-ldf": ("groups", "train", *BITS, "--wap_ldf", "m"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),

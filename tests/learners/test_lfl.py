@@ -1,13 +1,12 @@
 """Latent feature log-linear models against their twin, the full gradient flow, and the laws they have to keep."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracle import label_updates
 from oracle.dyadic_case import Case
-from oracle.dyadic_updates import NAMES, PAIRS, numbers
+from oracle.label_updates import close
 from oracle.lfl import full_flow, softmax
 from oracle.lfl_case import LflCase
 
@@ -18,63 +17,17 @@ from vwlite.learners.losses import LossConfig
 LOSSES = ("log", "mse")
 
 
-@dataclass
-class Update:
-    """A model in a random state, and one line for it."""
+def updates(loss, decays=(0.0,), **ranges):
+    """``label_updates.updates`` of such models."""
 
-    case: LflCase
-    features: str
-    true: int
-    importance: float
+    def make(draw, options):
+        more = {
+            "linear_l2": draw(st.sampled_from(decays)),
+            "base_label": draw(st.sampled_from((None, "1", str(options["labels"])))),
+        }
+        return LflCase(lfl_loss=loss, **options, **more)
 
-    def learn(self, importance=None):
-        return self.case.run(f"{self.true + 1} {importance or self.importance:.9g} {self.features}")
-
-    @property
-    def row(self):
-        return self.case.row(f"1 {self.features}")
-
-
-@st.composite
-def updates(draw, loss, decays=(0.0,), rates=(-3, 1), importances=(-3, 3), values=(-1, 0.5), scale=(-2, 0.3), copies=1):
-    """Updates with ``loss``; ranges are powers of ten. With ``copies`` > 1 a tuple of equal ones."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    exponent = draw(st.floats(*values))
-    features = ""
-    for name in NAMES:
-        slots = rng.integers(0, 40, draw(st.integers(1, 3)))
-        words = (f"{slot}:{x}" for slot, x in zip(slots, numbers(rng, exponent, len(slots)), strict=True))
-        features += f"|{name} {' '.join(words)} "
-    labels = draw(st.integers(2, 6))
-    options = {
-        "labels": labels,
-        "pairs": draw(st.sampled_from(PAIRS)),
-        "rank": draw(st.integers(0, 4)),
-        "lfl_loss": loss,
-        "dot_l2": draw(st.sampled_from(decays)),
-        "linear_l2": draw(st.sampled_from(decays)),
-        "base_label": draw(st.sampled_from((None, "1", str(labels)))),
-        "learning_rate": 10 ** draw(st.floats(*rates)),
-        "noconstant": draw(st.booleans()),
-    }
-    true, importance = draw(st.integers(0, labels - 1)), float(np.float32(10 ** draw(st.floats(*importances))))
-    state, size = rng.integers(2**32), 10 ** draw(st.floats(*scale))
-    made = []
-    for _ in range(copies):
-        case = LflCase(**options)
-        case.fill(np.random.default_rng(state), size)
-        case.tame(case.row(f"1 {features}"), 12)
-        made.append(Update(case, features, true, importance))
-    return made[0] if copies == 1 else tuple(made)
-
-
-def close(got, wanted, old, relative=3e-6, of_largest=0.0):
-    """Equal but for the rounding of float32 and for what that does to a step."""
-    assert np.isfinite(got).all()
-    scale = np.maximum(np.maximum(np.abs(wanted), np.abs(old)), np.abs(got))
-    worst = np.abs(got - wanted) - relative * scale - relative * np.abs(wanted - old).max() - 1e-9
-    worst -= of_largest * scale.max()
-    assert worst.max() <= 0, (np.abs(got - wanted).max(), np.abs(wanted - old).max(), scale.max())
+    return label_updates.updates(make, decays, ranks=(0, 4), **ranges)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -112,7 +65,9 @@ def check_against_twin(update, of_largest=0.0):
 @settings(max_examples=6, deadline=None)
 @given(data=st.data())
 def test_agrees_with_the_full_gradient_flow(loss, data):
-    update = data.draw(updates(loss, (0.0, 0.1), (-2, -1), (-1, 0.3), (-0.5, 0), (-1, 0)))
+    update = data.draw(
+        updates(loss, (0.0, 0.1), rates=(-2, -1), importances=(-1, 0.3), values=(-0.5, 0), scale=(-1, 0))
+    )
     case, row = update.case, update.row
     assume(case.config.rank)
     twin, old = case.twin(), case.parameters(row)

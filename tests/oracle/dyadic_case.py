@@ -30,8 +30,8 @@ def loss_config(name):
     return LossConfig(name, quantile_tau=np.float32(0.3).item(), expectile_q=np.float32(0.2).item())
 
 
-def parse(text):
-    return parse_text(text.encode() if isinstance(text, str) else text, TextFormat())
+def parse(text, **form):
+    return parse_text(text.encode() if isinstance(text, str) else text, TextFormat(**form))
 
 
 class Case:

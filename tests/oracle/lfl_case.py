@@ -19,22 +19,33 @@ class LflCase(Case):
 
     def __init__(self, labels=4, pairs=("ab",), bits=9, noconstant=False, **options):
         self.pairs = tuple(pairs)
-        options = {"dot_l2": 0.0, "linear_l2": 0.0, "indexing": 1, **options}
-        self.config = LflConfig(LossConfig("logistic"), multiclass=labels, pairs=len(self.pairs), **options)
-        self.learner = Lfl(self.config, bits)
+        self.arguments = {"labels": labels, "pairs": pairs, "bits": bits, "noconstant": noconstant, **options}
+        self.config, self.learner = self.made(labels, bits, {"dot_l2": 0.0, "indexing": 1, **options})
         self.learner.want_scores()
         features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant)
         self.plan = Plan(features, drop_pairs=self.learner.drops_pairs)
         self.mask, self.constant = (1 << bits - self.learner.layout[0]) - 1, not noconstant
 
+    def made(self, labels, bits, options):
+        """The configuration and the learner."""
+        options = {"linear_l2": 0.0, **options}
+        config = LflConfig(LossConfig("logistic"), multiclass=labels, pairs=len(self.pairs), **options)
+        return config, Lfl(config, bits)
+
+    def again(self):
+        """Another one of the same options."""
+        return type(self)(**self.arguments)
+
     def run(self, text, rows=None):
-        batch, results = parse(text), Results()
+        lists = bool(self.config.label_words)
+        batch, results = parse(text, words=lists, lists=lists), Results()
         batch.label = self.learner.labels().check(batch)
         results.reserve(len(batch))
         begin = 0
         for size in rows or [len(batch)]:
-            self.learner.run(batch, self.plan, results, begin, min(begin + size, len(batch)))
-            begin += size
+            end = min(begin + size, len(batch))
+            self.learner.run(batch, self.plan, results, begin, end)
+            begin = end
         return results
 
     def scores(self, text):
@@ -47,13 +58,13 @@ class LflCase(Case):
     @property
     def places(self):
         """Of every label that has vectors: its place among the labels."""
-        return [label for label in range(self.config.multiclass) if label != self.config.base_class]
+        return [label for label in range(self.config.count) if label != self.config.base_class]
 
     @property
     def linear(self):
         """float32[rows, labels], a view."""
         width = 1 << self.learner.layout[0]
-        return self.learner.weights.reshape(-1, width)[:, : self.config.multiclass]
+        return self.learner.weights.reshape(-1, width)[:, : self.config.count]
 
     def vectors(self, pair, side):
         """float32[rows, labels with vectors, rank], a view, and float32[rows], the numbers of updates."""
@@ -74,10 +85,14 @@ class LflCase(Case):
         kind = {"base": config.base_class, "mean": config.lfl_loss == "mse"}
         twin = Twin(np.array(config.numbers), config.rank, config.initial_learning_rate, config.decay,
                     config.linear_decay, **kind)
+        return self.filled(twin)
+
+    def filled(self, twin):
+        """The twin with the learner's parameters."""
         twin.w = dict(enumerate(self.linear.astype(float)))
         for pair in range(len(self.learner.latent)):
             for side in range(2):
-                every = np.zeros((self.mask + 1, config.multiclass, config.rank))
+                every = np.zeros((self.mask + 1, self.config.count, twin.rank))
                 every[:, self.places] = self.vectors(pair, side)[0]
                 twin.latent |= {(pair, side, slot): one for slot, one in enumerate(every)}
         return twin

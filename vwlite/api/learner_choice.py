@@ -49,7 +49,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     """The configuration of a new learner: of the one that the options ask for, else of plain gradient descent."""
     if options.get("dual") and options.get("multiclass"):
         options = of_one_machine(options)
-    if options.get("filter_tree"):
+    if options.get("filter_tree") and not options.get("scoring"):
         return of_any_base(FilterTreeConfig, OF_TREES, options, defaults)
     if wants_class_learners(options):
         return of_any_base(ClassLearnersConfig, OF_CLASS_LEARNERS, options, {**defaults, "link": "identity"})
@@ -61,8 +61,9 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     if "loss_function" not in options:
         loss = replace(loss, name=kind.default_loss)
     changes = learner_changes(options)
-    if options.get("costs"):
-        raise UsageError("--costs needs --filter_tree")
+    for name in ("costs", "scoring"):
+        if options.get(name) and not options.get("filter_tree"):
+            raise UsageError(f"--{name} needs --filter_tree")
     known = {field.name for field in fields(kind)}
     if issubclass(kind, GdConfig) and not kind.whole_passes and "random_seed" not in known:
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
@@ -71,6 +72,8 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
             asking = " and ".join(f"--{one}" for one in kind.asked_together) or "--dotproduct"
             reason = f"does not go with {asking}" if own else f"needs {needed_by(name)}"
             raise UsageError(f"--{name} {reason}")
+        if name in kind.needs_pairs and not own:
+            raise UsageError(f"--{name} needs --dotproduct")
     return kind(loss=loss, **own, **{**defaults, **changes})
 
 

@@ -66,6 +66,7 @@ REASONS = {
     "log_multi": TREE,
     "ect": TREE,
     "filter_tree": TREE,
+    "scoring_tree": LATENT,
     "active": "which labels it asks for depends on all that came before",
 }
 REFUSED = {

@@ -36,6 +36,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "lfl": "lfl.Lfl",
     "nn": "nn.Nn",
     "nn_classes": "nn_classes.NnClasses",
+    "scoring_tree": "scoring_tree.ScoringTree",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

@@ -6,11 +6,10 @@ learners of a batch are run one after the other, with the very results of runnin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import asdict, fields, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +17,9 @@ import numpy as np
 from vwlite.config_check import built
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.interrupts import STOP
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
+from vwlite.learners.class_costs import ClassCosts
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.per_class import PerClass
@@ -28,18 +27,9 @@ from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table
 
 SCALARS = ("rate", "first", "min_label", "max_label", "time")
-PIECE = 1e7  # of the sum of the rows' squared numbers of features, which is about what interactions come to
 
 
-def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The rows ``[begin, end)`` cut where one piece of work ends."""
-    edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(float)
-    work = np.cumsum(np.diff(edges) ** 2) // PIECE
-    cuts = np.flatnonzero(np.diff(work)) + 1 + begin
-    yield from pairwise([begin, *cuts.tolist(), end])
-
-
-class Ensemble(PerClass):
+class Ensemble(ClassCosts, PerClass):
     """``nodes`` are the inner learners, of the options ``config.base``; ``config`` says how many there are."""
 
     supports_audit = is_sum = False
@@ -95,58 +85,6 @@ class Ensemble(PerClass):
         return self.label_order.run(
             batch, results, begin, end, self.learning, partial(self.run_pieces, batch, plan, results)
         )
-
-    def run_pieces(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        """In pieces, between which a signal may stop it: within one, some nodes are ahead of others."""
-        plan = copy(plan)
-        plan.stop = bytes(1)
-        for first, last in pieces(batch, begin, end):
-            if STOP[0]:
-                return first
-            self.run_piece(batch, plan, results, first, last)
-        return end
-
-    def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
-        """As ``run``, all of the rows."""
-        raise NotImplementedError
-
-    def costs_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """float32[rows, classes], infinite where unknown, and int32[rows], the number of the first class by then."""
-        count = self.config.count
-        if self.config.label_words:
-            return self.listed_costs(batch, begin, end)
-        label, place = batch.label[begin:end], np.arange(end - begin)
-        before = int(self.get("first") != 0)
-        learns = self.learning & ~np.isnan(label)
-        if results.holdout_mask is not None:
-            learns &= results.holdout_mask[begin:end] == 0
-        tells = np.flatnonzero(learns & ((label == 0) | (label == count)))
-        turn = int(tells[0]) if self.get("first") < 0 and len(tells) else end - begin
-        if turn < end - begin:  # this row is still answered as those before it, but learned as those after it
-            self.set(first=float(label[turn] == count))
-        after = int(self.get("first") != 0)
-        true = label - np.where(place < turn, before, after)
-        costs = np.ones((end - begin, count), np.float32)
-        rows = np.flatnonzero((true >= 0) & (true < count))
-        costs[rows, true[rows].astype(np.int32)] = 0
-        return costs, np.where(place <= turn, before, after).astype(np.int32)
-
-    def listed_costs(self, batch: Batch, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        count = self.config.count
-        costs = np.full((end - begin, count), np.inf, np.float32)
-        if batch.lists is None:
-            costs[:] = 0
-            return costs, np.full(end - begin, int(self.get("first") != 0), np.int32)
-        start = batch.lists.indptr[begin : end + 1]
-        named = batch.lists.indices[start[0] : start[-1]].astype(np.int64)
-        owner = np.repeat(np.arange(end - begin), np.diff(start))
-        tells = np.flatnonzero((named == 0) | (named == count))
-        if self.get("first") < 0 and len(tells):
-            self.set(first=float(named[tells[0]] == count))
-        first = int(self.get("first") != 0)
-        fits = (named >= first) & (named < first + count)
-        costs[owner[fits], named[fits] - first] = batch.lists.values[start[0] : start[-1]][fits]
-        return costs, np.full(end - begin, first, np.int32)
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         return []

@@ -126,7 +126,7 @@ class PerClass(Gd):
         """Of classes and their scores or probabilities those that are shown, in their order."""
         if self.shown_classes is None or raw != self.limits_raw:
             return pairs
-        sign = 1 if self.config.kind == "csoaa" else -1
+        sign = 1 if self.lowest_first else -1
         return sorted(pairs, key=lambda pair: sign * pair[1])[: self.shown_classes]
 
     def tester(self, **changes: Any) -> PerClass:
@@ -188,7 +188,7 @@ class PerClass(Gd):
         else:
             chosen = np.arange(self.config.count) == int(results.prediction[row]) - first
         scores = {number: float(self.raw[row, number]) for number in self.audited(batch, row)}
-        sign = 1 if kind == "csoaa" else -1
+        sign = 1 if self.lowest_first else -1
         best = sorted(scores, key=lambda number: (not chosen[number], sign * scores[number]))[:classes]
         name = self.config.classes.display_name
         return [WeightedSum(number, name(number + first), scores[number]) for number in best]
@@ -263,6 +263,11 @@ class PerClass(Gd):
         other = count - 1 if first else 0  # as in the kernel
         pairs = ((number, values[number - first if 0 <= number - first < count else other]) for number in numbers)
         return " ".join(f"{name(number)}:{value:g}" for number, value in self.shown(pairs, raw))
+
+    @property
+    def lowest_first(self) -> bool:
+        """Whether a class with a lower score is the better answer."""
+        return self.config.kind == "csoaa"
 
     @property
     def custom_output(self) -> bool:

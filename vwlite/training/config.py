@@ -127,6 +127,8 @@ class RunConfig(Config):
             self.check_weighting()
         if self.features.random_only and getattr(self.learner, "lrq", ()):
             raise UsageError("--random_only leaves no features for --lrq")
+        if self.features.freeze and not self.learner.can_freeze:
+            raise UsageError(f"--freeze does not go with --{self.learner.option}")
         if self.output.readable_model or self.output.invert_hash:
             self.learner.check_text_form()
         sides = {side for pair in self.features.dotproduct for side in sides_of_pair(pair)}

@@ -20,6 +20,7 @@ class LearnerConfig(Config):
     one_for_each_class: ClassVar[bool] = False  # --oaa may have one for every class, though it plays in no trees
     goes_over_bases: ClassVar[bool] = False  # it says what such a learner learns
     includes: ClassVar[tuple[str, ...]] = ()  # learners whose options it has, with what they ask for
+    needs_pairs: ClassVar[tuple[str, ...]] = ()  # options that do nothing without --dotproduct
     alone: ClassVar[str] = ""  # why it goes with no other learner
     default_loss: ClassVar[str] = "squared"
     written_as_text: ClassVar[bool] = True  # vw's text of a model has a place for it
@@ -31,6 +32,7 @@ class LearnerConfig(Config):
     multiline: ClassVar[bool] = False  # an example is a group of lines
     has_sensitivity: ClassVar[bool] = False  # how far an update would move the prediction is known without making it
     takes_levels: ClassVar[bool] = False  # predictions are numbers, which --levels can replace by the nearest one
+    can_freeze: ClassVar[bool] = False  # parts of it may stand while the rest learns
     only_answers: ClassVar[bool] = False  # there are no scores beside a prediction
     shrinks: ClassVar[tuple[str, ...]] = ("l1", "l2")  # options of regularisation that a run tells of
 

@@ -48,6 +48,10 @@ class ClassLearnersConfig(PerClassConfig):
         return self.base.whole_passes
 
     @property
+    def can_freeze(self) -> bool:  # type: ignore[override]
+        return self.base.can_freeze
+
+    @property
     def option(self) -> str:
         return self.kind
 

@@ -121,6 +121,7 @@ class DyadicConfig(LearnerConfig):
 
     learner: ClassVar[str] = "dyadic"
     plays_in_trees: ClassVar[bool] = True
+    can_freeze: ClassVar[bool] = True
     asked_by: ClassVar[tuple[str, ...]] = ("dotproduct",)
     alone: ClassVar[str] = "the prediction is a product of what is learned, not a sum of weights"
     written_as_text: ClassVar[bool] = False

@@ -53,6 +53,10 @@ class FilterTreeConfig(PerClassConfig):
         return getattr(self.base, "idle", ("", ()))
 
     @property
+    def can_freeze(self) -> bool:  # type: ignore[override]
+        return self.base.can_freeze
+
+    @property
     def kind(self) -> str:
         return "csoaa" if self.costs else "oaa"
 

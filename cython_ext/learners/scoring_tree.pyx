@@ -1,0 +1,253 @@
+"""Scoring filter trees: one score f_c for every class, of which the larger wins a contest, learned along the exact flow.
+
+The classes play a tournament on a binary tree. A contest between the classes l and r, with costs c_l and c_r, is learned as an
+example of two classes: the margin m = f_l - f_r, the label 1 where l costs less and else -1, the importance |c_l - c_r|. Along the
+flow of the margin f_l moves by s and f_r by -s, so m(s) = z_l(s) - z_r(-s), which is a prediction of ``dyadic_flow.pxd``: the
+components of r have plus and minus exchanged.
+"""
+
+from libc.math cimport fabs, isfinite, isnan
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc
+
+from base.status cimport NO_MEMORY, OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.namespace_groups cimport Rows
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from learners.dyadic_flow cimport Component, Flow, Step, flow_step, prediction_at, safe_exp
+from learners.dyadic_moves cimport decayed_rate, vector_changes
+from learners.example_loop cimport check_fit, process_in_order
+from learners.label_flow cimport softmax
+from learners.label_model cimport (
+    MAX_PAIRS, LabelModel, close_model, find_rows, make_flow, make_flows, make_sides, open_flows, open_model)
+from learners.latent_vectors cimport Side, count_side, merge_slots, move_part, read_part
+from losses.loss_types cimport LossParams, read_params
+
+
+cdef enum:                 # positions in ScoringTree.scalars, named in vwlite/learners/label_vectors.py
+    RATE = 0               # learning rate, decayed by the passes so far
+    TIME = 2               # sum of importance of the examples learned
+    UNBOUNDED = 3          # number of updates that hit an iteration limit
+    LATER = 4              # 0 in the first pass
+    SCALARS = 7            # the kernel does not use the others
+
+
+cdef struct ScoringTree:
+    LabelModel model
+    double *scalars
+    double *log_loss       # (2, 2) as in learners/class_update.pxd
+    double power_t, initial_t, first_pass_t
+    bint vw_compat, probabilities
+    int loss               # code of losses/losses.pxd
+    LossParams params
+    const float *costs     # (rows from ``begin`` on, classes); not finite: unknown
+    const int *first       # (rows from ``begin`` on,) the number of the first class
+    size_t begin
+    float *raw             # (rows of the batch, classes), or a single row
+    float *score
+    size_t score_stride
+    double *z              # (classes,)
+    uint32_t *winner       # (2 * classes,) of the nodes; n has the children 2n and 2n + 1, class c is the leaf classes + c
+    Component *contest     # (2 * MAX_PAIRS,)
+
+
+cdef inline Flow contest_flow(ScoringTree *q, uint32_t left, uint32_t right, double label) noexcept nogil:
+    cdef Flow *l = &q.model.label[left]
+    cdef Flow *r = &q.model.label[right]
+    cdef size_t i, n = l.components
+    for i in range(n):
+        q.contest[i] = q.contest[n + i] = l.component[i]
+        q.contest[n + i].plus, q.contest[n + i].minus = r.component[i].minus, r.component[i].plus
+    return Flow(q.contest, 2 * n, l.linear - r.linear, l.square + r.square, label, l.rate, l.decay, q.loss, &q.params)
+
+
+cdef inline void move_class(LabelModel *m, const Scratch *s, uint32_t number, double way, double fade) noexcept nogil:
+    """Move what a class has of the row by ``way`` along its flow, and read its flow again."""
+    cdef size_t i, start = number * m.rank
+    cdef float *weight
+    cdef double decay = safe_exp(-fade)
+    cdef Side *a
+    cdef Side *b
+    for i in range(s.terms):
+        weight = m.w + s.index[i] * m.width + number
+        weight[0] = <float>(weight[0] - way * s.value[i])
+    for i in range(m.work.components):
+        a, b = &m.work.side[2 * i], &m.work.side[2 * i + 1]
+        vector_changes(&m.label[number].component[i], way, fade, a.square, b.square, m.rank, a.vector + start, b.vector + start)
+        move_part(a, start, m.rank, a.vector + start, decay, 0)
+        move_part(b, start, m.rank, b.vector + start, decay, 0)
+        read_part(a, start, m.rank)
+        read_part(b, start, m.rank)
+    make_flow(m, s, number)
+
+
+cdef inline void count_sides(LabelModel *m) noexcept nogil:
+    cdef size_t i
+    for i in range(2 * m.work.components):
+        count_side(&m.work.side[i])
+
+
+cdef inline int learn_contest(ScoringTree *q, const Scratch *s, uint32_t left, uint32_t right, double label, double weight,
+                              bint *moved) noexcept nogil:
+    cdef Flow flow = contest_flow(q, left, right, label)
+    cdef Step step
+    if flow.components == 0 and flow.square == 0:
+        return OK
+    step = flow_step(&flow, prediction_at(&flow, 0, 0), weight)
+    q.scalars[UNBOUNDED] += not step.bounded
+    if not isfinite(step.s):
+        return UNSTABLE
+    if step.s == 0 and (step.h == 0 or flow.decay == 0):
+        return OK
+    if not moved[0]:
+        count_sides(&q.model)
+    moved[0] = True
+    move_class(&q.model, s, left, step.s, flow.rate * flow.decay * step.h)
+    move_class(&q.model, s, right, -step.s, flow.rate * flow.decay * step.h)
+    return OK
+
+
+cdef inline uint32_t winner_of(const LabelModel *m, uint32_t left, uint32_t right) noexcept nogil:
+    """The class of the larger score, of equal ones the lower class."""
+    cdef double ahead = prediction_at(&m.label[left], 0, 0) - prediction_at(&m.label[right], 0, 0)
+    return left if ahead > 0 or (ahead == 0 and left < right) else right
+
+
+cdef inline int learn(ScoringTree *q, const Scratch *s, const float *costs, double weight) noexcept nogil:
+    """Learn the contests one after the other, the lowest first; who wins one that was learned goes on to the next."""
+    cdef uint32_t number, left, right, classes = q.model.labels
+    cdef bint moved = False
+    cdef double apart
+    cdef int status = OK
+    for number in range(classes):
+        q.winner[classes + number] = number
+    for number in range(classes - 1, 0, -1):
+        left, right = q.winner[2 * number], q.winner[2 * number + 1]
+        apart = <double>costs[left] - costs[right]
+        if apart != 0 and isfinite(apart):
+            status |= learn_contest(q, s, left, right, 1 if apart < 0 else -1, fabs(apart) * weight, &moved)
+        q.winner[number] = winner_of(&q.model, left, right)
+    q.scalars[TIME] += weight
+    return status
+
+
+cdef inline float excess(const float *costs, uint32_t classes, uint32_t answer) noexcept nogil:
+    """What the answer costs more than the cheapest class; 0 where its cost is not known."""
+    cdef uint32_t number
+    cdef float least = costs[0]
+    for number in range(1, classes):
+        least = costs[number] if costs[number] < least else least
+    return costs[answer] - least if isfinite(costs[answer]) else 0
+
+
+cdef inline void count_log_loss(ScoringTree *q, const float *costs, const float *raw, float *score, bint held,
+                                double weight) noexcept nogil:
+    """Fill ``score`` with probabilities, and count the log loss of the class that costs nothing: the one of the label."""
+    cdef uint32_t number
+    cdef double log_sum = softmax(q.z, q.model.labels)
+    for number in range(q.model.labels):
+        score[number] = <float>q.z[number]
+        if costs[number] == 0:
+            q.log_loss[held] += weight * (log_sum - raw[number])
+    q.log_loss[2 + held] += weight
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    find_rows(&(<ScoringTree *>learner).model, s)
+
+
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef ScoringTree *q = <ScoringTree *>learner
+    cdef float weight = rows.importance[row]
+    cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row]
+    cdef float *raw = q.raw + row * q.score_stride
+    cdef float *score = q.score + row * q.score_stride
+    cdef const float *costs = q.costs + (row - q.begin) * q.model.labels
+    cdef uint32_t number, best = 0
+    cdef int status = OK
+    if make_sides(&q.model, s) != OK:
+        return NO_MEMORY
+    s.terms = merge_slots(s.index, s.value, s.terms)
+    make_flows(&q.model, s, decayed_rate(q.scalars[RATE], q.scalars[TIME],
+                                         q.first_pass_t if q.scalars[LATER] == 0 else 0, q.power_t, q.initial_t))
+    for number in range(q.model.labels):
+        q.z[number] = prediction_at(&q.model.label[number], 0, 0) + rows.initial_prediction[row]
+        raw[number] = score[number] = <float>q.z[number]
+        best = number if raw[number] > raw[best] else best
+        status |= OK if isfinite(raw[number]) else UNSTABLE
+    out.raw[row] = q.first[row - q.begin]
+    out.prediction[row] = best + out.raw[row]
+    out.loss[row] = weight * excess(costs, q.model.labels, best) if labeled and weight > 0 else 0
+    out.features[row] = <uint32_t>s.count
+    if q.probabilities:
+        count_log_loss(q, costs, raw, score, held, weight if labeled else 0)
+    if learning and labeled and not held and weight > 0 and status == OK:
+        status = learn(q, s, costs, weight)
+    return status
+
+
+cdef void open_tree(ScoringTree *q, state, config, plan, size_t begin, size_t end) except *:
+    cdef double[::1] scalars = state.scalars
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef const float[:, ::1] costs = state.costs
+    cdef const int[::1] first = state.first
+    open_model(&q.model, state, config, plan)
+    q.scalars, q.log_loss, q.vw_compat = &scalars[0], &log_loss[0, 0], config.vw_compat
+    q.first_pass_t, q.power_t, q.initial_t = config.first_pass_t, config.power_t, config.initial_t
+    q.probabilities, q.loss, q.begin = config.probabilities, config.loss_code, state.begin
+    read_params(config.loss_params, &q.params)
+    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.model.base >= 0:
+        raise ValueError("scalars or classes do not fit")
+    if not q.begin <= begin <= end <= q.begin + min(costs.shape[0], first.shape[0]) or costs.shape[1] != <Py_ssize_t>q.model.labels:
+        raise ValueError("costs of other rows or classes")
+    q.costs, q.first = &costs[0, 0], &first[0]
+
+
+cdef void open_scores(ScoringTree *q, state, size_t rows) except *:
+    cdef float[:, ::1] raw = state.raw, score = state.score
+    q.score_stride = q.model.labels if state.wants_scores else 0
+    if <size_t>min(raw.shape[0], score.shape[0]) < (rows if q.score_stride else 1) or (
+            raw.shape[1] != <Py_ssize_t>q.model.labels or score.shape[1] != <Py_ssize_t>q.model.labels):
+        raise ValueError("no room for the scores")
+    q.raw, q.score = &raw[0, 0], &score[0, 0]
+
+
+cdef bint reserve_tree(ScoringTree *q) noexcept nogil:
+    cdef bint has_flows = open_flows(&q.model)
+    q.z = <double *>malloc(q.model.labels * sizeof(double))
+    q.winner = <uint32_t *>malloc(2 * q.model.labels * sizeof(uint32_t))
+    q.contest = <Component *>malloc(2 * MAX_PAIRS * sizeof(Component))
+    return has_flows and q.z != NULL and q.winner != NULL and q.contest != NULL
+
+
+cdef void close_tree(ScoringTree *q) noexcept nogil:
+    close_model(&q.model)
+    free(q.z)
+    free(q.winner)
+    free(q.contest)
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``per_class.pyx``.
+
+    ``state.costs`` float32[n, classes] and ``state.first`` int32[n] are of the rows from ``state.begin`` on.
+    """
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef ScoringTree q
+    cdef int status = NO_MEMORY
+    if begin == end:
+        return OK, begin
+    open_tree(&q, state, config, plan, begin, end)
+    open_scores(&q, state, rows.size)
+    check_fit(state, &native_plan, &rows, end, learning)
+    if reserve_tree(&q):
+        with nogil:
+            status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end,
+                                      learning)
+    close_tree(&q)
+    return status, begin

@@ -1,0 +1,86 @@
+"""What learners of classes that cost something share: the costs of the rows of a batch, and work in pieces of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from vwlite.data.batch import Batch
+from vwlite.features.feature_plan import Plan
+from vwlite.interrupts import STOP
+from vwlite.learners.row_results import Results
+
+PIECE = 1e7  # of the sum of the rows' squared numbers of features, which is about what interactions come to
+
+
+def pieces(batch: Batch, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The rows ``[begin, end)`` cut where one piece of work ends."""
+    edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(float)
+    work = np.cumsum(np.diff(edges) ** 2) // PIECE
+    cuts = np.flatnonzero(np.diff(work)) + 1 + begin
+    yield from pairwise([begin, *cuts.tolist(), end])
+
+
+class ClassCosts:
+    """For a learner whose ``config`` tells of classes; its scalar ``first`` is the number of the first class, or -1."""
+
+    config: Any
+    learning: bool
+    get: Any
+    set: Any
+
+    def run_pieces(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        """In pieces, between which a signal may stop it: within one, some rows are learned in part."""
+        plan = copy(plan)
+        plan.stop = bytes(1)
+        for first, last in pieces(batch, begin, end):
+            if STOP[0]:
+                return first
+            self.run_piece(batch, plan, results, first, last)
+        return end
+
+    def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        """As ``run``, all of the rows."""
+        raise NotImplementedError
+
+    def costs_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """float32[rows, classes], infinite where unknown, and int32[rows], the number of the first class by then."""
+        count = self.config.count
+        if self.config.label_words:
+            return self.listed_costs(batch, begin, end)
+        label, place = batch.label[begin:end], np.arange(end - begin)
+        before = int(self.get("first") != 0)
+        learns = self.learning & ~np.isnan(label)
+        if results.holdout_mask is not None:
+            learns &= results.holdout_mask[begin:end] == 0
+        tells = np.flatnonzero(learns & ((label == 0) | (label == count)))
+        turn = int(tells[0]) if self.get("first") < 0 and len(tells) else end - begin
+        if turn < end - begin:  # this row is still answered as those before it, but learned as those after it
+            self.set(first=float(label[turn] == count))
+        after = int(self.get("first") != 0)
+        true = label - np.where(place < turn, before, after)
+        costs = np.ones((end - begin, count), np.float32)
+        rows = np.flatnonzero((true >= 0) & (true < count))
+        costs[rows, true[rows].astype(np.int32)] = 0
+        return costs, np.where(place <= turn, before, after).astype(np.int32)
+
+    def listed_costs(self, batch: Batch, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        count = self.config.count
+        costs = np.full((end - begin, count), np.inf, np.float32)
+        if batch.lists is None:
+            costs[:] = 0
+            return costs, np.full(end - begin, int(self.get("first") != 0), np.int32)
+        start = batch.lists.indptr[begin : end + 1]
+        named = batch.lists.indices[start[0] : start[-1]].astype(np.int64)
+        owner = np.repeat(np.arange(end - begin), np.diff(start))
+        tells = np.flatnonzero((named == 0) | (named == count))
+        if self.get("first") < 0 and len(tells):
+            self.set(first=float(named[tells[0]] == count))
+        first = int(self.get("first") != 0)
+        fits = (named >= first) & (named < first + count)
+        costs[owner[fits], named[fits] - first] = batch.lists.values[start[0] : start[-1]][fits]
+        return costs, np.full(end - begin, first, np.int32)

@@ -1,0 +1,69 @@
+"""Options of models in which every label has latent vectors and linear weights of its own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.learners.configs.shared import check_levels
+from vwlite.learners.configs.softmax import REFUSED
+from vwlite.options import again, config
+
+MAX_NUMBERS = 1 << 16  # of a feature's latent vectors for all labels
+
+
+@config
+class LabelVectorsConfig(PerClassConfig):
+    """``count`` labels, each with latent vectors of length ``rank``. The rate is as ``DyadicConfig`` has it."""
+
+    pairs: int = 1
+    rank: int = again(DyadicConfig, "rank", 10)
+    learning_rate: float | None = again(GdConfig, "learning_rate", None)
+    power_t: float = again(GdConfig, "power_t", 0.0, low=0)
+    initial_t: float | None = again(GdConfig, "initial_t", 1.0)
+    dot_init_kind: str = again(DyadicConfig, "dot_init_kind", "uniform")
+    no_dot_linear: bool = again(DyadicConfig, "no_dot_linear", False)
+
+    goes_over_bases: ClassVar[bool] = False
+    in_vw: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+    dot_offset: ClassVar[float] = 0.0
+    revision: ClassVar[int] = 1
+    decays: ClassVar[dict[str, float]] = {}
+    dot_l2_power: ClassVar[float] = 0.0
+    dot_l2_of: ClassVar[str] = "sums"
+    asked_as: ClassVar[str]  # the options that ask for such a model
+    base_class: ClassVar[int] = -1
+    fewest_pairs: ClassVar[int] = 1
+
+    def check(self) -> None:
+        """Raises UsageError for what none of these models has."""
+        object.__setattr__(self, "named_labels", tuple(self.named_labels))
+        check_levels(self)
+        for name in REFUSED:
+            if name != "initial_t" and getattr(self, name):
+                raise UsageError(f"--{name} does not go with {self.asked_as}")
+        if not self.fewest_pairs <= self.pairs <= 16:
+            raise UsageError("--dotproduct may be given 16 times at most")
+        if self.power_t and not self.initial_t:
+            raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
+        self.check_names()
+        self.check_size()
+
+    def check_size(self) -> None:
+        """Raises UsageError where a feature's vectors are longer than the kernel is made for."""
+        numbers = self.sets * max(self.rank, 1)
+        if numbers > MAX_NUMBERS:
+            mib = 4 * numbers / 2**20
+            raise UsageError(
+                f"{self.sets} labels with vectors of length {self.rank} are {numbers:,} numbers, {mib:.2g} MiB, for "
+                f"every feature and side: more than {MAX_NUMBERS:,}"
+            )
+
+    @property
+    def sets(self) -> int:
+        """How many labels have vectors."""
+        return self.count

@@ -1,0 +1,126 @@
+"""What models share in which every label has latent vectors and linear weights of its own; see ``label_model.pxd``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vwlite.config_check import count_in
+from vwlite.errors import UsageError
+from vwlite.learners.base import Learner
+from vwlite.learners.configs.label_vectors import LabelVectorsConfig
+from vwlite.learners.dyadic import KernelConfig, unbounded_updates
+from vwlite.learners.softmax import Multiclass
+from vwlite.storage.weight_table import Table, any_set, values_of, zeros
+
+SCALARS = ("rate", "first", "time", "unbounded", "later", "min_label", "max_label")  # as those of Dyadic and Multiclass
+
+
+class LabelKernelConfig(KernelConfig):
+    """``LabelVectorsConfig`` in the words of the kernel."""
+
+    def __init__(self, config: LabelVectorsConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        self.classes, self.sets, self.base = config.count, config.sets, config.base_class
+        self.shift = row_shift(config)
+        self.show(config)
+
+    def show(self, config: LabelVectorsConfig) -> None:
+        """What the options of the predictions ask for."""
+
+
+def row_shift(config: LabelVectorsConfig) -> int:
+    """The binary logarithm of the number of slots that the linear weights of a feature take."""
+    return (config.count - 1).bit_length()
+
+
+def latent_stride(config: LabelVectorsConfig) -> int:
+    """Numbers of a feature in a table of latent vectors: those of all labels, how often it was updated, padding."""
+    return (config.sets * config.rank + 4) // 4 * 4
+
+
+class LabelVectors(Multiclass):
+    """``weights`` float32[2^bits, 1], of every feature W linear weights; for both sides of every pair a latent table.
+
+    W is the number of labels or the next power of two. ``latent[pair][side]`` is float32[2^bits / W * stride, 1]: of
+    every feature the vectors of all labels, one after the other, how often they were updated, and padding.
+    """
+
+    SCALARS = SCALARS
+    supports_audit = is_sum = False
+    kernel_config: ClassVar[type[LabelKernelConfig]] = LabelKernelConfig
+
+    def __init__(
+        self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        Learner.__init__(self, config, bits, learning=learning, vw_compat=vw_compat)
+        self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
+        self.layout = row_shift(config), config.count
+        if bits < self.layout[0]:
+            raise UsageError(f"{config.count} classes need more than the {1 << bits} slots of -b {bits}")
+        self.stride, self.start_time, self.means = latent_stride(config), 0.0, None
+        self.weights = zeros(1 << bits, 1)
+        tables = range(config.pairs if config.rank else 0)
+        self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
+        self.mask: np.ndarray | None = None
+        self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
+        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
+        self.wants_scores = self.shows_scores
+        self.log_loss = np.zeros((2, 2))  # as in PerClass
+        self.hidden_labels: np.ndarray | None = None
+
+    def latent_table(self) -> np.ndarray:
+        return zeros((1 << (self.bits - self.layout[0])) * self.stride, 1)
+
+    @property
+    def shows_scores(self) -> bool:
+        """Whether answers are made of the probabilities or scores of all labels."""
+        return bool(self.config.probabilities or self.config.scores)
+
+    @classmethod
+    def slot_bytes(cls, config: LabelVectorsConfig, learning: bool) -> float:
+        return 4.0 * (1 + 2 * (config.pairs if config.rank else 0) * latent_stride(config) / 2.0 ** row_shift(config))
+
+    @property
+    def drops_pairs(self) -> bool:  # type: ignore[override]
+        return self.config.no_dot_linear
+
+    def tester(self, **changes: Any) -> Any:
+        other: Any = super().tester(**changes)
+        other.wants_scores = other.shows_scores
+        return other
+
+    def warnings(self) -> list[str]:
+        return unbounded_updates(self)
+
+    def end_pass(self) -> None:
+        super().end_pass()
+        if self.config.decay_learning_rate != 1:  # as in Dyadic
+            self.set(later=1)
+
+    def has_learned_pair(self, number: int) -> bool:
+        return not self.latent or all(any_set(table, 0) for table in self.latent[number])
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        latent = {
+            f"latent{pair}{'ab'[side]}": Table(table, ("v",))
+            for pair, sides in enumerate(self.latent)
+            for side, table in enumerate(sides)
+        }
+        return {"weights": Table(self.weights, ("w",)), **latent}
+
+    def header(self) -> dict[str, Any]:
+        return Learner.header(self)
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        count_in(scalars, "unbounded")
+        if whole:
+            self.set(**{name: float(scalars[name]) for name in SCALARS})
+        self.weights = self.checked(arrays, "weights", 1)
+        for pair, sides in enumerate(self.latent):
+            for side in range(2):
+                sides[side] = values_of(arrays, f"latent{pair}{'ab'[side]}")
+                if sides[side].shape != ((len(self.weights) >> self.layout[0]) * self.stride, 1):
+                    raise ValueError(f"a table of shape {sides[side].shape} for {len(self.weights)} slots")
