@@ -8,6 +8,7 @@ NUMBERS = b"".join(
     b"%d %d 't%d |u u%d x:%d.25 |i i%d\n" % ((-1) ** (n // 3 % 2), n % 2 + 1, n, n % 5, n % 4, n % 7) for n in range(90)
 )
 CLASSES = b"".join(b"%d |u u%d |i i%d\n" % (n % 3 + 1, n % 5, n % 7) for n in range(60))
+TARGETS = b"".join(b"%d,%s |u u%d |i i%d\n" % (n % 3, (b"-1.5", b"", b"2")[n % 3], n % 5, n % 7) for n in range(60))
 NAMED = b"".join(b"%s |u u%d |i i%d\n" % ((b"cat", b"dog", b"bird")[n % 3], n % 5, n % 7) for n in range(60))
 COSTS = b"".join(b"1:%d 2:%d 3:1 |u u%d\n" % (n % 3, (n + 1) % 3, n % 5) for n in range(60))
 SETS = b"".join(b"%s |u u%d\n" % ((b"1", b"0,1", b"2", b"")[n % 4], n % 5) for n in range(60))
@@ -51,6 +52,8 @@ RUNS = [
     ("--multiclass 3 --dotproduct ui --rank 2 --passes 4 --lfl-loss mse", CLASSES),
     ("--multiclass 3 --nn 4 --passes 3", CLASSES),
     ("--log_multi 3", CLASSES),
+    ("--outputs 2 --passes 3 --holdout_period 4", TARGETS),
+    ("--outputs 2 --no-shared_rates --l1 1e-3", TARGETS),
     ("--ect 3", CLASSES),
     ("--filter_tree 3", CLASSES),
     ("--filter_tree 3 --scoring --loss_function hinge", CLASSES),

@@ -175,6 +175,9 @@ static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *
                                   const float *step, const float *r) {
     VWL_CALL(apply_rows, w, index, value, n, width, step, r);
 }
+static inline void vwl_step_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step) {
+    VWL_CALL(step_rows, w, index, value, n, width, step);
+}
 #else
 #define VWL_HAS_CLASSES 0
 static inline int vwl_widest(void) { return 8; }
@@ -204,6 +207,10 @@ static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *
                                   const float *step, const float *r) {
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < width; c++) w[index[i] * width + c] += step[c] * r[i * width + c] * value[i];
+}
+static inline void vwl_step_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) w[index[i] * width + c] += step[c] * value[i];
 }
 #endif
 

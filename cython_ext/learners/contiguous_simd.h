@@ -1,5 +1,5 @@
-/* Kernels of eight lanes: scores from slots that are not transposed, and the rows of learners/softmax.pyx, `width` floats each, a
- * multiple of eight. class_blocks.h includes this file once for each instruction set. */
+/* Kernels of eight lanes: scores from slots that are not transposed, and the rows of learners/softmax.pyx and outputs.pyx, `width`
+ * floats each, a multiple of eight. class_blocks.h includes this file once for each instruction set. */
 
 static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(load)(const float *slots, vwl_f8 pairs[4]) {
     for (int k = 0; k < 4; k++) pairs[k] = ((const vwl_row8 *)slots)[k];
@@ -61,5 +61,14 @@ static SIMD_TARGET void SIMD_NAME(apply_rows)(float *w, const uint32_t *index, c
         float *row = w + index[i] * width;
         for (size_t c = 0; c < width; c += 8)
             *(vwl_row8 *)(row + c) += *(const vwl_row8 *)(step + c) * *(const vwl_row8 *)(r + i * width + c) * value[i];
+    }
+}
+
+/* w += step x. */
+static SIMD_TARGET void SIMD_NAME(step_rows)(float *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                             const float *step) {
+    for (size_t i = 0; i < n; i++) {
+        float *row = w + index[i] * width;
+        for (size_t c = 0; c < width; c += 8) *(vwl_row8 *)(row + c) += *(const vwl_row8 *)(step + c) * value[i];
     }
 }

@@ -14,7 +14,7 @@ PARTS = {  # in the site's order; every page of docs/ stands in one
     "Begin": ["start", "choosing", "formats", "coming-from-vw"],
     "Tasks": ["training", "predicting", "evaluating", "checking", "explaining", "inspecting", "tuning", "reports",
               "nightly-job", "scaling", "serving"],
-    "Models": ["features", "losses", "classes", "groups", "dyadic", "crr", "l1", "dual", "ksvm", "kernels",
+    "Models": ["features", "losses", "outputs", "classes", "groups", "dyadic", "crr", "l1", "dual", "ksvm", "kernels",
                "networks"],
     "Few labels or none": ["aso", "unsupervised", "clusters", "graphs"],
     "Python": ["python", "scikit-learn"],

@@ -28,6 +28,7 @@ from vwlite.interrupts import Interrupted
 
 TEXT = b"1 |a b c:2 |b x |s d |user u\n-1 't |a x |b y z\n"
 CLASSES = TEXT.replace(b"-1", b"3")
+TARGETS = b"1,-2 |a b |c x:2\n,3.5 2 |a c:2 |b d\n"
 GROUPS = b"1:0 |a c |s d\n2:0.5 |a d\n\n"
 NAMED = b"B-NP |a b c:2 |w x\nI-NP |a b |w y\n\n"
 COMMANDS = (
@@ -75,7 +76,7 @@ class Find(Exception):
 def text_for(learner: str) -> bytes:
     named = dict.fromkeys(("l1", "aso", "aso-theta"), NAMED)
     classes = dict.fromkeys(("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect"), CLASSES)
-    return {"ldf": GROUPS, **named, **classes}.get(learner, TEXT)
+    return {"ldf": GROUPS, "outputs": TARGETS, **named, **classes}.get(learner, TEXT)
 
 
 def commands_for(learner: str) -> tuple[str, ...]:

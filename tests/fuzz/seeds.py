@@ -25,6 +25,7 @@ from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.multiline import MultilineConfig
 from vwlite.learners.configs.nn import NnConfig
 from vwlite.learners.configs.nn_classes import NnClassesConfig
+from vwlite.learners.configs.outputs import OutputsConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.scoring_tree import ScoringTreeConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
@@ -74,6 +75,7 @@ def made() -> dict[str, list[bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         data, model, cache_file = (f"{folder}/{name}" for name in ("data.vw", "model", "cache"))
         text = VW[0] + VW[5]
+        targets = b"1,-2 |a b\n,3.5 2 |a c:2 |b d\n"
         classes, theta = text.replace(b"-1", b"3"), named.theta_in(folder)
         for features, learner, lines in (
             (FeatureConfig(bits=6), GdConfig(), text),
@@ -89,6 +91,8 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=6), NnConfig(nn="3", inpass=True), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
             (FeatureConfig(bits=4, dotproduct=("ab",)), ScoringTreeConfig(HINGE, **SCORING, pairs=1, rank=2), classes),
+            (FeatureConfig(bits=6), OutputsConfig(outputs=2), targets),
+            (FeatureConfig(bits=6), OutputsConfig(outputs=2, shared_rates=False, l2=0.1), targets),
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),

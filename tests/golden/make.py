@@ -45,6 +45,8 @@ LEARNERS = {  # name: the text it learns, and the command
     "lfl": ("classes", "train", *BITS, "--multiclass", "3", "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
     "nn": ("numbers", "train", *BITS, "--nn", "4,3", "--inpass", "--random_seed", "3"),
     "nn-classes": ("classes", "train", *BITS, "--multiclass", "3", "--nn", "4", "--random_seed", "3"),
+    "outputs": ("targets", "train", *BITS, "--outputs", "3", "--passes", "2"),
+    "outputs-apart": ("targets", "train", *BITS, "--outputs", "3", "--no-shared_rates", "--l1", "1e-4", "--l2", "1e-4"),
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
     "ect": ("classes", "train", *BITS, "--ect", "3"),
     "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),
@@ -84,6 +86,7 @@ def texts():
         "classes": [str(c + 1) for _, _, _, c in rows],
         "names": ["abc"[c] for _, _, _, c in rows],
         "costs": [f"1:{c} 2:{(c + 1) % 3} 3:{u}" for _, u, _, c in rows],
+        "targets": [f"{u / 2 + c - 1},{'' if c else u},{c - u}" for _, u, _, c in rows],
         "lists": [("0", "1,2", "0,2")[c] for _, _, _, c in rows],
     }
     found = {name: [f"{label} 'r{row} {word}" for row, (label, word) in enumerate(zip(of, words, strict=True))]

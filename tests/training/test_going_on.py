@@ -41,7 +41,13 @@ CLASSES = (
     *("--oaa 3", "--oaa 3 --oaa_subsample 1", "--multiclass 3", "--multiclass 3 --average", "--log_multi 3", "--ect 3"),
     *("--filter_tree 3", "--multiclass 3 --nn 4"),
 )
-OTHERS = {"--csoaa 3": "1:{0} 2:0.5", "--multilabel_oaa 3": "{0},2", "--csoaa_ldf m": "{0}:{0}"}  # their labels
+OTHERS = {  # their labels
+    "--csoaa 3": "1:{0} 2:0.5",
+    "--multilabel_oaa 3": "{0},2",
+    "--csoaa_ldf m": "{0}:{0}",
+    "--outputs 2": "{0},-1.5",
+    "--outputs 2 --no-shared_rates": "{0},-1.5",
+}
 DYADIC = "--dotproduct ui --no-shuffle --decay_learning_rate 1"
 LFL = f"{DYADIC} --multiclass 3 --rank 2"
 
@@ -112,6 +118,7 @@ def test_options_that_contradict_the_model(options, run_here, files):
 OF_SHAPE = {
     "--oaa 3": ("--oaa 4", "--oaa 4 contradicts model, which was made with --oaa 3"),
     "--oaa 4": ("--csoaa 3", "--csoaa 3 contradicts model, which was made without it"),
+    "--outputs 1": ("--outputs 2", "--outputs 2 contradicts model, which was made with --outputs 1"),
     "--multiclass 3": ("--multiclass 5", "--multiclass 5 contradicts model, which was made with --multiclass 3"),
     "--filter_tree 3": ("--filter_tree 4", "--filter_tree 4 contradicts model, which was made with --filter_tree 3"),
     "--ect 3": ("--ect 3 --error 2", "--error 2 contradicts model, which was made without it"),

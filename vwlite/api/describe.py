@@ -33,9 +33,9 @@ def changed(config: Config) -> dict[str, Any]:
 
 
 def classes_of(learner: Learner) -> list[int | str]:
-    """The classes of a model in the order of its scores; empty for a model of numbers."""
+    """The classes of a model in the order of its scores; empty for models of numbers."""
     config = learner.config
-    if learner.simple_labels or learner.multiline:
+    if learner.simple_labels or learner.multiline or learner.outputs:
         return []
     if config.named_labels:
         return list(config.named_labels)

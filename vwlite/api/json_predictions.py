@@ -26,7 +26,8 @@ class JsonPredictions(Predictions):
     """Writes ``{"prediction": 0.25, "tag": "a"}`` for every example; of a malformed line the prediction is null.
 
     ``key`` in place of ``prediction`` where probabilities, scores or raw predictions are asked for; those of classes
-    are an object by class. ``confidence`` is there where it is asked for, ``tag`` where there is one.
+    are an object by class, several numbers a list or, with names, an object. ``confidence`` is there where it is asked
+    for, ``tag`` where there is one.
     """
 
     def __init__(self, writer: PredictionWriter, learner: Learner, key: str, raw: bool) -> None:
@@ -56,6 +57,10 @@ class JsonPredictions(Predictions):
         return found
 
     def shown(self, answer: Any) -> Any:
+        if isinstance(answer, np.ndarray) and self.learner.outputs:
+            values = [number(value) for value in answer]
+            named = getattr(self.learner.config, "named_outputs", ())
+            return dict(zip(named, values, strict=True)) if named else values
         if isinstance(answer, np.ndarray):
             pairs = self.learner.shown(zip(self.classes, answer, strict=True), self.raw)  # type: ignore[attr-defined]
             return {name: number(value) for name, value in pairs}

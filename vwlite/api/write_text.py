@@ -11,6 +11,7 @@ import numpy as np
 
 from vwlite.data.frame_batches import type_of
 from vwlite.data.frames import is_frame, is_text, pyarrow
+from vwlite.data.number_labels import are_number_lists
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.data.text_writer import TextWriter
@@ -33,7 +34,8 @@ def write_text(
     ``file``: a path, where the file appears when it is complete, or a file open for writing bytes. ``data`` and what
     stands beside it are as ``Model.learn`` takes them. A number is written as the shortest decimal where this is read
     back to the same bits of single precision, else in hexadecimal; names that a line cannot hold are changed as
-    ``learn`` changes them. Labels may be numbers, names, lists of classes, or dicts of class and cost. Namespaces of
+    ``learn`` changes them. Labels may be numbers, names, lists of classes, dicts of class and cost, or
+    lists of numbers with a point, some of which may be NaN (a matrix is always of these). Namespaces of
     matrices are the keys of a dict of matrices; ``namespaces`` is for the columns of frames, as with ``learn``.
 
     Raises DataError for numbers that are not finite, for importance or an initial prediction without a label and a row
@@ -61,6 +63,8 @@ def format_of_column(data: Any, name: str) -> TextFormat:
 def format_of_labels(y: Any) -> TextFormat:
     """How text is read that has these labels: the first one that is not missing tells."""
     format = TextFormat(names=True)
+    if are_number_lists(y):
+        return format.of_words(numbers=True)
     first = None if y is None or isinstance(y, str) else next(iter(present(y)), None)
     if isinstance(first, str):
         return format.of_words()

@@ -9,6 +9,7 @@ import numpy as np
 
 from vwlite.data.batch import TAGGED
 from vwlite.data.csr import offsets
+from vwlite.data.number_labels import number_words
 from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
@@ -20,7 +21,7 @@ class RowColumns:
     """Columns of rows, each None or an array of n, cut to batches by ``take``.
 
     ``y``: numbers, NaN or None where a row is unlabelled. Where the format reads names, texts or whole numbers; where
-    it reads lists, also lists of classes, or dicts of class and cost.
+    it reads lists, also lists of classes, or dicts of class and cost; where it reads numbers, a list of them for a row.
     """
 
     def __init__(self, format: TextFormat, y: Any, weight: Any, base: Any, tags: Any, first: int = 0) -> None:
@@ -36,7 +37,7 @@ class RowColumns:
         }
         self.label = self.words = None
         if y is not None and format.words:
-            self.words = label_words(y, format.lists, first)
+            self.words = number_words(y, first) if format.numbers else label_words(y, format.lists, first)
         elif y is not None:
             self.label = numbers("label", y, first, missing=True)
         self.importance = None if weight is None else numbers("weight", weight, first)

@@ -46,15 +46,19 @@ class TextFormat:
     names: bool = False
     words: bool = False  # labels are names (see vwlite/data/label_vocabulary.py)
     lists: bool = False  # they are any number of words (see vwlite/data/class_labels.py)
+    numbers: bool = False  # a name is a list of numbers (see vwlite/learners/output_labels.py)
     groups: bool = False  # blank lines end groups of lines (see vwlite/data/multiline.py)
     affix: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint8))  # uint8[256]
     redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
     opened: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)  # what kernels have made of it
 
-    def of_words(self, lists: bool = False, groups: bool = False) -> TextFormat:
-        """The same for labels that are names or, with ``lists``, several words; for groups of lines."""
-        return replace(self, words=True, lists=lists, groups=groups)
+    def of_words(self, lists: bool = False, groups: bool = False, numbers: bool = False) -> TextFormat:
+        """The same for labels that are names or, with ``lists``, several words; for groups of lines.
+
+        With ``numbers`` a name is a list of numbers.
+        """
+        return replace(self, words=True, lists=lists, groups=groups, numbers=numbers)
 
     @property
     def makes_features(self) -> bool:

@@ -17,6 +17,7 @@ from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.level_metrics import OWN, LevelOutcomes
 from vwlite.evaluation.metric_table import ORDER, QUERIES, chosen, names_of
+from vwlite.evaluation.output_metrics import OutputOutcomes
 from vwlite.evaluation.resampling import SIGNS, interval, paired
 from vwlite.features.config import QueryConfig
 from vwlite.features.query_ids import Queries
@@ -61,7 +62,8 @@ def measure(
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
     if not model.learner.simple_labels:
         if qid or against:
-            raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of classes")
+            what = "several outputs" if model.learner.outputs else "classes"
+            raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
         return measure_classes(config, model, bad_lines, asked, how)
     names = chosen(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
@@ -164,7 +166,8 @@ def measure_classes(
     config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, how: dict[str, Any]
 ) -> dict[str, Any]:
     names = chosen(asked)
-    outcomes = ClassOutcomes(model.learner, names)
+    learner = model.learner
+    outcomes = OutputOutcomes(learner) if learner.outputs else ClassOutcomes(learner, names)
     evaluate(config, model, bad_lines, collectors=[outcomes], **how)
     if not len(outcomes):
         raise DataError(NO_LABELS)

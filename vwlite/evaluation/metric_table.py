@@ -16,6 +16,7 @@ LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
 LEVELS = "levels"  # which have what NUMBERS have, too
 QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
 DISTRIBUTIONS = "distributions"  # which have what CLASSES have, too
+OUTPUTS = "outputs"
 SETS, NAMES, SEQUENCES, CLUSTERS = "sets", "names", "sequences", "clusters"
 MEASURED = {  # what the help and docs/evaluating.md list metrics by
     NUMBERS: "numbers",
@@ -23,6 +24,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     SIDES: "two classes",
     PROBABILITIES: "probabilities",
     LEVELS: "levels (`--levels`), beside what numbers have; the other metrics are of the levels",
+    OUTPUTS: "several outputs (`--outputs`): means over the outputs",
     CLASSES: "classes",
     DISTRIBUTIONS: "classes with latent vectors: the absolute error of the median, squared of the mean",
     SETS: "sets of labels",
@@ -50,7 +52,7 @@ UNASKED = f"unasked up to {MAX_UNASKED_CLASSES} classes"
 TABLE = (
     Metric(
         "loss",
-        (NUMBERS, COSTS, LINES, SETS),
+        (NUMBERS, OUTPUTS, COSTS, LINES, SETS),
         "average loss of the model's own loss function; cost above the best",
         larger=False,
     ),
@@ -84,12 +86,17 @@ TABLE = (
         larger=False,
     ),
     Metric("best_constant_log_loss", (SIDES,), "log loss of always predicting the base rate"),
-    Metric("mse", (NUMBERS, DISTRIBUTIONS), "mean squared error (of probabilities: the Brier score)", larger=False),
-    Metric("rmse", (NUMBERS, DISTRIBUTIONS), "root of the mean squared error", larger=False),
-    Metric("mae", (NUMBERS, DISTRIBUTIONS), "mean absolute error", larger=False),
+    Metric(
+        "mse",
+        (NUMBERS, OUTPUTS, DISTRIBUTIONS),
+        "mean squared error (of probabilities: the Brier score)",
+        larger=False,
+    ),
+    Metric("rmse", (NUMBERS, OUTPUTS, DISTRIBUTIONS), "root of the mean squared error", larger=False),
+    Metric("mae", (NUMBERS, OUTPUTS, DISTRIBUTIONS), "mean absolute error", larger=False),
     Metric("rmse_raw", (LEVELS,), "rmse of the numbers before they were levels", larger=False),
     Metric("mae_raw", (LEVELS,), "mae of these", larger=False),
-    Metric("r2", (NUMBERS,), "share of the labels' variance explained, 1 - mse / variance", larger=True),
+    Metric("r2", (NUMBERS, OUTPUTS), "share of the labels' variance explained, 1 - mse / variance", larger=True),
     Metric("mean_label", (NUMBERS,), "mean label (the base rate when labels are 0 and 1)"),
     Metric("mean_prediction", (NUMBERS,), "mean prediction"),
     Metric("calibration", (PROBABILITIES,), "mean prediction / base rate; above 1 predicts too much"),
@@ -106,6 +113,7 @@ TABLE = (
         True,
         larger=False,
     ),
+    Metric("outputs", (OUTPUTS,), "weight, loss, mse, rmse, mae and r2 of each output"),
     Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
     Metric("confusion_matrix", (SIDES, LEVELS, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
     Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),

@@ -37,6 +37,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "nn": "nn.Nn",
     "nn_classes": "nn_classes.NnClasses",
     "scoring_tree": "scoring_tree.ScoringTree",
+    "outputs": "outputs.Outputs",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

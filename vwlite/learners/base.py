@@ -59,6 +59,7 @@ class Learner:
     is_plain = False  # one weight a feature, which can be masked
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     class_names: Sequence[str] = ()  # whose weights a feature's slots are; none where these are of something else
+    outputs: Sequence[str] = ()  # names of the numbers that an answer has; none where it is one number, or of classes
     simple_labels = True  # labels are numbers to be summed
     shows_raw = True  # has raw predictions
     custom_output = False  # predictions are more than a number a row: ``lines`` writes them

@@ -62,7 +62,7 @@ class Gd(Learner):
         self, config: GdConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat)
-        self.stride = Gd.columns_held(config, learning)
+        self.stride = self.columns_held(config, learning)
         self.weights = zeros(1 << bits, self.stride)
         self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
@@ -82,7 +82,7 @@ class Gd(Learner):
     def set_scalars(self) -> None:
         """The numbers before the first example."""
         config = self.config
-        own = not self.vw_compat and self.simple_labels  # of classes vw has the clipped scores
+        own = not self.vw_compat and self.learns_numbers  # of classes vw has the clipped scores
         first = config.loss.start_range(own)
         low, high = config.prediction_bounds or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
@@ -118,6 +118,11 @@ class Gd(Learner):
             return uniform(config.weights_seed, slots) - np.float32(0.5)
         drawn = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stride))
         return truncated(drawn) if config.random_weights == "truncated" else drawn
+
+    @property
+    def learns_numbers(self) -> bool:
+        """Whether what is learned are the labels themselves, not whether a row has a label."""
+        return self.simple_labels
 
     @property
     def first_norms(self) -> tuple[float, float]:

@@ -35,7 +35,7 @@ def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
     text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
     words = getattr(config.learner, "label_words", None)
-    return text if words is None else text.of_words(words, learner.multiline)
+    return text if words is None else text.of_words(words, learner.multiline, bool(learner.outputs))
 
 
 class FileBatches:

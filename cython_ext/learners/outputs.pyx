@@ -1,0 +1,378 @@
+"""Several numbers from the same features: a set of weights for each output, next to each other in one table.
+
+Every output is learned as ``learners/gd_update.pxd`` learns one, with scalars of its own. Where outputs share their rates, a
+feature has one adaptive sum, of the mean squared gradient over the outputs that a row labels, and one scale.
+"""
+
+from libc.float cimport FLT_MAX
+from libc.math cimport NAN, fabsf, isfinite, isnan
+from libc.stdint cimport int64_t, uint32_t
+from libc.stdlib cimport calloc, free
+
+from base.byte_scan cimport prefetch
+from features.namespace_groups cimport Rows
+from learners.adaptive_rates cimport RATE, WEIGHT, Scan, scan_terms
+from learners.example_loop cimport check_fit, process_in_order
+from learners.gd_update cimport (
+    L1_SHRINK, L2_SCALE, MAX_LABEL, MIN_LABEL, MULTIPLIER, SCALARS, Learner, balance, clip, count_time, inner_product, learn_row, open_learner,
+    regularized, scaled_step, shrunk, squared_norm, widen_range
+)
+from losses.links cimport apply_link
+from losses.loss_types cimport needs_update, read_params
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from base.status cimport OK, UNSTABLE
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+cdef extern from "learners/class_blocks.h" nogil:
+    void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
+    void step_rows "vwl_step_rows"(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step)
+
+cdef enum:
+    EIGHT = 8              # weights of a feature that are looked at together
+    LINE = 16              # numbers in a cache line
+    PREFETCH_LINES = 16    # cache lines of a feature's slots that are prefetched, at most
+
+
+cdef struct Outputs:
+    Learner *each          # (outputs,) with scalars of their own; ``table`` points to the output's first slot
+    uint32_t outputs
+    float *weights         # (slots, stride)
+    size_t stride          # of the weights
+    int shift              # the slots of a feature begin at its number * 2^shift
+    uint32_t mask          # of features
+    bint shares            # all outputs have the rates of ``shared``
+    bint has_rates
+    size_t width           # of a feature's weights, 2^shift
+    Learner shared         # its table has for each feature what its weights shrink by, G, N, r
+    # CSR lists of each row's labels: outputs and their values; NULL where no row has any
+    const int64_t *start   # (rows + 1,)
+    const uint32_t *named
+    const float *value
+    float *raw             # (rows, outputs)
+    float *score
+    double *losses         # (2, outputs, 2) of rows not held out, and held out: the sum of losses, that of importance
+    # scratch (width,)
+    float *label
+    float *sum
+    float *clipped         # predictions before the link
+    float *step
+
+
+cdef inline void read_labels(Outputs *q, size_t row, bint labeled) noexcept nogil:
+    """NaN where the row has no label for an output."""
+    cdef uint32_t c
+    cdef int64_t i
+    for c in range(q.outputs):
+        q.label[c] = NAN
+    if labeled and q.start != NULL:
+        for i in range(q.start[row], q.start[row + 1]):
+            q.label[q.named[i]] = q.value[i]
+
+
+cdef inline void predict_shared(const Outputs *q, const Scratch *s, float initial, float *raw) noexcept nogil:
+    cdef const float *w
+    cdef uint32_t c
+    cdef size_t i
+    for i in range(q.width):
+        q.sum[i] = initial
+    if q.shared.l1 == 0 and q.width >= EIGHT:
+        score_rows(q.weights, s.index, s.value, s.terms, q.width, q.sum)
+    else:
+        for i in range(s.terms):
+            w = q.weights + q.width * s.index[i]
+            for c in range(q.outputs):
+                q.sum[c] += (shrunk(&q.each[c], w[c]) if q.shared.l1 > 0 else w[c]) * s.value[i]
+    for c in range(q.outputs):
+        raw[c] = q.sum[c] * <float>q.each[c].scalars[L2_SCALE]
+
+
+cdef inline float mean_square_gradient(Outputs *q, const float *p, float weight) noexcept nogil:
+    """Of the outputs that the row labels."""
+    cdef uint32_t c, labelled = 0
+    cdef float sum = 0
+    for c in range(q.outputs):
+        if not isnan(q.label[c]):
+            labelled += 1
+            if needs_update(&q.each[c].loss, &q.each[c].params, p[c], q.label[c]):
+                sum += weight * q.each[c].loss.square_grad(&q.each[c].params, p[c], q.label[c])
+    return sum / labelled if labelled else 0
+
+
+cdef inline float scan_shared(Outputs *q, const Scratch *s, float square_grad, float weight) noexcept nogil:
+    """Update the rates; where |x| is larger than any before, the feature's weights are reduced. The change of any output's
+    prediction per unit of update.
+    """
+    cdef Scan scan
+    cdef float *rates
+    cdef float *w
+    cdef uint32_t c
+    cdef size_t i
+    for i in range(s.terms):
+        q.shared.table[4 * <size_t>s.index[i] + WEIGHT] = 1
+    scan_terms(q.shared.table, s.index, s.value, s.terms, square_grad, &q.shared.rates, &scan, &q.shared.ahead)
+    for i in range(s.terms):
+        rates = q.shared.table + 4 * <size_t>s.index[i]
+        if rates[WEIGHT] != 1:
+            w = q.weights + q.width * s.index[i]
+            for c in range(q.outputs):
+                w[c] = w[c] * rates[WEIGHT]
+            rates[WEIGHT] = 1
+    balance(&q.shared, weight, &scan)
+    if s.terms == 0 and not isfinite(q.shared.norms[MULTIPLIER]):
+        q.shared.norms[MULTIPLIER] = 1         # no input has been seen so far
+    return scan.per_update
+
+
+cdef inline int find_steps(Outputs *q, const float *p, float weight, float reach) noexcept nogil:
+    """The steps of all outputs, 0 without a loss. UNSTABLE where one is not finite."""
+    cdef Learner *m
+    cdef uint32_t c
+    cdef int status = OK
+    for c in range(q.outputs):
+        m = &q.each[c]
+        q.step[c] = 0
+        if isnan(q.label[c]) or not needs_update(&m.loss, &m.params, p[c], q.label[c]):
+            continue
+        q.step[c] = regularized(m, scaled_step(m, p[c], q.label[c], weight, reach), p[c], q.label[c])
+        if not isfinite(q.step[c]):
+            status = UNSTABLE
+        if q.has_rates and q.shared.rates.normalized:
+            q.step[c] = q.step[c] * <float>q.shared.norms[MULTIPLIER]
+    return status
+
+
+cdef inline void apply_steps(Outputs *q, Scratch *s) noexcept nogil:
+    """The row's values become what steps are multiplied by."""
+    cdef float *w
+    cdef uint32_t c
+    cdef size_t i
+    for i in range(s.terms):
+        if not fabsf(s.value[i]) <= FLT_MAX:
+            s.value[i] = 0
+        elif q.has_rates:
+            s.value[i] = s.value[i] * q.shared.table[4 * <size_t>s.index[i] + RATE]
+    if q.width >= EIGHT:
+        step_rows(q.weights, s.index, s.value, s.terms, q.width, q.step)
+        return
+    for i in range(s.terms):
+        w = q.weights + q.width * s.index[i]
+        for c in range(q.outputs):
+            w[c] += q.step[c] * s.value[i]
+
+
+cdef inline int learn_shared(Outputs *q, Scratch *s, const float *p, float weight) noexcept nogil:
+    """Update all outputs, whose predictions are ``p``, with the same rates."""
+    cdef float square_grad, reach = 1
+    cdef int status
+    if not q.has_rates:
+        reach = squared_norm(s)
+    else:
+        square_grad = mean_square_gradient(q, p, weight)
+        if square_grad == 0:
+            return OK                          # there is no step, or no rate for it
+        reach = scan_shared(q, s, square_grad, weight)
+    status = find_steps(q, p, weight, reach)
+    if not s.terms:
+        return OK                              # without features there is nothing to learn
+    if status == OK:
+        apply_steps(q, s)
+    return status
+
+
+cdef inline void shrink_all(Outputs *q, uint32_t c) noexcept nogil:
+    """Apply the outstanding shrinkage of output ``c`` to all of its weights."""
+    cdef Learner *m = &q.each[c]
+    cdef float scale = <float>m.scalars[L2_SCALE]
+    cdef float *w
+    cdef size_t feature
+    for feature in range(<size_t>q.mask + 1):
+        w = q.weights + q.stride * ((feature << q.shift) + c)
+        w[0] = shrunk(m, w[0]) * scale
+    m.scalars[L1_SHRINK] = 0
+    m.scalars[L2_SCALE] = 1
+
+
+cdef inline int learn_all(Outputs *q, Scratch *s, const float *p, float weight) noexcept nogil:
+    cdef int status = OK
+    cdef uint32_t c
+    if q.shares:
+        status = learn_shared(q, s, p, weight)
+    for c in range(q.outputs):
+        if not q.shares and not isnan(q.label[c]):
+            status |= learn_row(&q.each[c], s, p[c], q.label[c], weight)
+        if q.each[c].scalars[L2_SCALE] < 1e-9 or q.each[c].scalars[L1_SHRINK] > 1e3:
+            shrink_all(q, c)
+    return status
+
+
+cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Outputs *q = <Outputs *>learner
+    cdef Learner *m
+    cdef float weight = rows.importance[row], loss, total = 0, reported
+    cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row], known
+    cdef bint learn = learning and labeled and not held
+    cdef float *raw = q.raw + row * q.outputs
+    cdef float *score = q.score + row * q.outputs
+    cdef double *losses = q.losses + 2 * <size_t>q.outputs * held
+    cdef int status = OK
+    cdef uint32_t c
+    read_labels(q, row, labeled)
+    if q.shares:
+        predict_shared(q, s, rows.initial_prediction[row], raw)
+    for c in range(q.outputs):
+        m, known = &q.each[c], not isnan(q.label[c])
+        if not q.shares:
+            raw[c] = inner_product(m, s, rows.initial_prediction[row])
+        reported = clip(raw[c], m)             # as in ``learners/gd.pyx``
+        if learn and known and not m.frozen:
+            widen_range(m, q.label[c])
+        q.clipped[c] = clip(raw[c], m)
+        status |= OK if isfinite(raw[c]) else UNSTABLE
+        if known and weight > 0:
+            loss = weight * m.loss.value(&m.params, q.clipped[c], q.label[c])
+            total += loss
+            losses[2 * c] += loss
+            losses[2 * c + 1] += weight
+        score[c] = apply_link(m.link, reported if m.ftrl else q.clipped[c])
+    if learn and weight > 0 and status == OK:
+        status = learn_all(q, s, q.clipped, weight)
+    for c in range(q.outputs):
+        count_time(&q.each[c], weight, not isnan(q.label[c]), held)
+    out.raw[row], out.prediction[row], out.loss[row] = raw[0], score[0], total
+    out.features[row] = <uint32_t>s.count
+    return status
+
+
+cdef void prepare(void *learner, Scratch *s) noexcept nogil:
+    """Replace hashes by slots or, where rates are shared, by the numbers of features."""
+    cdef Outputs *q = <Outputs *>learner
+    cdef size_t i, line, lines = (q.stride * q.outputs + LINE - 1) / LINE
+    cdef uint32_t mask = q.mask
+    cdef int shift = q.shift, kept = 0 if q.shares else q.shift
+    for i in range(s.terms):
+        s.index[i] = (s.index[i] & mask) << kept
+    for i in range(0 if s.in_cache else s.terms):
+        for line in range(lines if lines < PREFETCH_LINES else PREFETCH_LINES):
+            prefetch(q.weights + q.stride * (<size_t>s.index[i] << (shift - kept)) + LINE * line)
+        if q.shares and q.has_rates:
+            prefetch(q.shared.table + 4 * <size_t>s.index[i])
+
+
+cdef int open_each(Outputs *q, state, config) except -1:
+    """Learners of all outputs; each has its row of ``state.output_scalars`` and of the parameters of losses."""
+    cdef double[:, ::1] scalars = state.output_scalars
+    cdef Learner m = open_learner(state, config)
+    cdef uint32_t c
+    if scalars.shape[0] != q.outputs or scalars.shape[1] != SCALARS or m.scalars != &scalars[0, 0] or m.mask != NULL:
+        raise ValueError("the scalars do not fit the outputs")
+    for c in range(q.outputs):
+        q.each[c] = m
+        read_params(config.output_params[c], &q.each[c].params)
+        q.each[c].scalars = q.each[c].norms = &scalars[c, 0]
+        q.each[c].table = m.table + m.stride * c
+        q.each[c].params.min_label = <float>scalars[c, MIN_LABEL]
+        q.each[c].params.max_label = <float>scalars[c, MAX_LABEL]
+    q.shared = m
+    return 0
+
+
+cdef int open_tables(Outputs *q, state, config, bint learning) except -1:
+    cdef const float[:, ::1] weights = state.weights, rates
+    cdef size_t slots = weights.shape[0]
+    q.weights, q.stride, q.shift = <float *>&weights[0, 0], weights.shape[1], config.shift
+    if not 1 <= q.outputs <= <size_t>1 << q.shift <= slots:
+        raise ValueError("the table does not fit the outputs")
+    q.mask, q.width = <uint32_t>(slots >> q.shift) - 1, <size_t>1 << q.shift
+    q.shares, q.has_rates = config.shares, config.adaptive or config.normalized
+    if q.shares and q.has_rates and learning:
+        rates = state.rates
+        if <size_t>rates.shape[0] != slots >> q.shift or rates.shape[1] != 4:
+            raise ValueError("the rates do not fit the table")
+        q.shared.table, q.shared.stride = <float *>&rates[0, 0], 4
+    return 0
+
+
+cdef int open_labels(Outputs *q, lists, size_t rows) except -1:
+    """The lists of a batch, a ``vwlite.data.csr.Csr``, or None."""
+    cdef const int64_t[::1] start
+    cdef const uint32_t[::1] named
+    cdef const float[::1] value
+    cdef int64_t i
+    q.start = NULL
+    if lists is None:
+        return 0
+    start, named, value = lists.indptr, lists.indices, lists.values
+    if <size_t>start.shape[0] != rows + 1 or named.shape[0] < start[rows] or value.shape[0] < start[rows]:
+        raise ValueError("the label lists do not fit the batch")
+    for i in range(named.shape[0]):
+        if named[i] >= q.outputs:
+            raise ValueError("a label is of no output")
+    q.start, q.named, q.value = &start[0], NULL, NULL
+    if named.shape[0]:
+        q.named, q.value = &named[0], &value[0]
+    return 0
+
+
+cdef int open_results_of_outputs(Outputs *q, state, size_t rows) except -1:
+    cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
+    cdef double[:, :, ::1] losses = state.losses
+    if raw.shape[1] != q.outputs or score.shape[1] != q.outputs or min(raw.shape[0], score.shape[0]) < <Py_ssize_t>max(rows, 1):
+        raise ValueError("no room for the predictions")
+    if losses.shape[0] != 2 or losses.shape[1] != q.outputs or losses.shape[2] != 2:
+        raise ValueError("two sums of losses and two of weights for each output")
+    if scratch.shape[0] != 4 or <size_t>scratch.shape[1] != q.width:
+        raise ValueError("no room for the outputs")
+    q.raw, q.score, q.losses = &raw[0, 0], &score[0, 0], &losses[0, 0, 0]
+    q.label, q.clipped, q.step, q.sum = &scratch[0, 0], &scratch[1, 0], &scratch[2, 0], &scratch[3, 0]
+    return 0
+
+
+cdef int open_outputs(Outputs *q, state, config, bint learning) except -1:
+    """From a ``vwlite.learners.outputs.Outputs`` and its ``KernelConfig``. ``close_outputs`` frees what it takes."""
+    q.outputs = config.outputs
+    q.each = <Learner *>calloc(q.outputs, sizeof(Learner))
+    if q.each == NULL:
+        raise MemoryError("no memory for the outputs")
+    open_each(q, state, config)
+    return open_tables(q, state, config, learning)
+
+
+def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
+    """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
+
+    The results hold the predictions of the first output; those of all are in ``state.raw`` and ``state.score``.
+    """
+    cdef size_t end = end_and_mode[0]
+    cdef bint learning = end_and_mode[1]
+    cdef Rows rows = open_rows(batch)
+    cdef Plan native_plan = open_plan(plan)
+    cdef Results out = open_results(results)
+    cdef Outputs q
+    cdef int status
+    q.each = NULL
+    try:
+        open_outputs(&q, state, config, learning)
+        open_labels(&q, batch.lists, rows.size)
+        open_results_of_outputs(&q, state, rows.size)
+        native_plan.flat = plan.flat and (q.has_rates or not learning)
+        check_fit(state, &native_plan, &rows, end, learning)
+        with nogil:
+            status = process_in_order(&q, prepare, process_example, True, &rows, &native_plan, &out, &begin, end, learning)
+    finally:
+        free(q.each)
+    return status, begin
+
+
+def apply_shrinkage(state, config):
+    """Apply the outstanding L1 and L2 shrinkage of every output to ``state.weights[:, 0]``."""
+    cdef Outputs q
+    cdef uint32_t c
+    q.each = NULL
+    try:
+        open_outputs(&q, state, config, False)
+        with nogil:
+            for c in range(q.outputs):
+                shrink_all(&q, c)
+    finally:
+        free(q.each)

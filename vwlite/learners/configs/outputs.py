@@ -1,0 +1,76 @@
+"""Options of several outputs, numbers that are learned from the same features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.options import config, option
+
+MAX_OUTPUTS = 1 << 16
+APART = ("ftrl", "sparse_l2")  # options whose sums are of single weights
+
+
+@config
+class OutputsConfig(GdConfig):
+    """As ``GdConfig``, for ``outputs`` numbers each. ``shared_rates`` None becomes whether the update can share."""
+
+    outputs: int = option(
+        0, "K numbers from the same features; labels are lists like 3.5,-1,2, in which some may be missing: 3.5,,2.",
+        section="Outputs", unit="outputs", low=1, high=MAX_OUTPUTS, shown="", shape=True, needed=False,
+    )
+    named_outputs: tuple[str, ...] = option(
+        (), "Names of the outputs, in order.", section="Outputs", metavar="NAME,...", read_as="names",
+    )
+    shared_rates: bool | None = option(
+        None, "One adaptive sum and one scale for a feature, not for each of its outputs.", section="Outputs",
+        spelled=("--shared_rates/--no-shared_rates",), shown="shared, unless --ftrl or --sparse_l2", settled=True,
+    )
+
+    learner: ClassVar[str] = "outputs"
+    asked_by: ClassVar[tuple[str, ...]] = ("outputs",)
+    alone: ClassVar[str] = "every output has weights of its own, which gradient descent or FTRL learns"
+    plays_in_trees: ClassVar[bool] = False
+    in_vw: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    takes_levels: ClassVar[bool] = False
+    label_words: ClassVar[bool] = False  # a label is one word, which the importance may follow
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "named_outputs", tuple(self.named_outputs))
+        if not self.outputs:
+            raise UsageError("--outputs takes the number of outputs, 1 or more")
+        if self.binary:
+            raise UsageError("--binary does not go with --outputs: its predictions are numbers")
+        if self.loss.loss.two_classes and not self.loss.soft:
+            raise UsageError(
+                f"--outputs takes losses of numbers, not --loss_function {self.loss.name} of two classes: "
+                "--multilabel_oaa has a set of labels, --logistic_min and --logistic_max numbers between limits"
+            )
+        for name in APART if self.shared_rates else ():
+            if getattr(self, name):
+                raise UsageError(f"--{name} does not go with --shared_rates: it keeps sums of single weights")
+        if self.shared_rates is None:
+            object.__setattr__(self, "shared_rates", not any(getattr(self, name) for name in APART))
+        self.check_names()
+
+    def check_names(self) -> None:
+        names = self.named_outputs
+        if names and len(names) != self.outputs:
+            raise UsageError(f"--named_outputs has {len(names)} names for {self.outputs} outputs")
+        if len({*names}) != len(names):
+            raise UsageError("--named_outputs names an output twice")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the outputs are called: numbers from 1 unless they have names."""
+        return self.named_outputs or list(map(str, range(1, self.outputs + 1)))
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        if what == "raw":
+            return {"link": "identity"}
+        return super().to_show(what)

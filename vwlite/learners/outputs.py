@@ -1,0 +1,235 @@
+"""Several numbers from the same features: state arrays, calls into the kernel ``cython_ext/learners/outputs.pyx``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vwlite._native import outputs as kernel
+from vwlite._native.format_predictions import format_predictions
+from vwlite.data.batch import Batch
+from vwlite.data.class_labels import LogFunction
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import Learner
+from vwlite.learners.configs.outputs import OutputsConfig
+from vwlite.learners.gd import CONSTANT, SCALARS, Gd, KernelConfig
+from vwlite.learners.output_labels import OutputLabels
+from vwlite.learners.row_results import Results, WeightedSum
+from vwlite.storage.array_check import matrix
+from vwlite.storage.weight_table import Table, values_of, with_stride, zeros
+
+RATES = ("adaptive", "normalized")  # columns of the rates that a model keeps, from the second on
+OF_PREDICTIONS = ("gravity", "contraction", "min_label", "max_label")  # scalars that predictions depend on
+
+
+class OutputsKernelConfig(KernelConfig):
+    def __init__(self, config: OutputsConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        self.outputs, self.shift, self.shares = config.outputs, shift_of(config), config.shared_rates
+        self.output_params = [self.loss_params] * config.outputs
+
+
+def shift_of(config: OutputsConfig) -> int:
+    """The binary logarithm of the number of slots that the weights of a feature take."""
+    return (config.outputs - 1).bit_length()
+
+
+class Outputs(Gd):
+    """``weights`` as in ``Gd``, where a feature has the slots ``(hash * W + output) mod 2^bits``.
+
+    W is the number of outputs or the next power of two. Outputs that share their rates have a table of weights alone,
+    and ``rates`` float32[2^bits / W, 4]: of every feature scratch, the adaptive sum, the largest input, scratch.
+
+    ``output_scalars`` float64[outputs, len(SCALARS)] are those of each output, ``scalars`` their first row.
+    """
+
+    name = "outputs"
+    config_type = OutputsConfig
+    native = kernel
+    kernel_config = OutputsKernelConfig
+    simple_labels = False
+    learns_numbers = True
+    custom_output = True
+
+    def __init__(
+        self, config: OutputsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        shift, outputs = shift_of(config), config.outputs
+        if shift > bits:
+            raise UsageError(f"{outputs} outputs need more than the {1 << bits} slots of -b {bits}")
+        shares_rates = config.shared_rates and Gd.columns_held(config, learning) > 1
+        self.rates = zeros(1 << (bits - shift), 4) if shares_rates else None
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        self.layout = shift, outputs
+        self.raw, self.score = np.zeros((2, 1, outputs), np.float32)
+        self.scratch = np.zeros((4, 1 << shift), np.float32)
+        self.losses = np.zeros((2, outputs, 2))  # of rows not held out, and held out: sums of losses, of importance
+
+    @staticmethod
+    def columns_held(config: OutputsConfig, learning: bool) -> int:
+        return 1 if config.shared_rates else Gd.columns_held(config, learning)
+
+    @classmethod
+    def slot_bytes(cls, config: OutputsConfig, learning: bool) -> float:
+        rates = config.shared_rates and Gd.columns_held(config, learning) > 1
+        return 4.0 * cls.columns_held(config, learning) + rates * 16.0 / (1 << shift_of(config))
+
+    def set_scalars(self) -> None:
+        self.take_scalars(np.zeros((self.config.outputs, len(SCALARS))))
+        super().set_scalars()
+
+    def take_scalars(self, rows: np.ndarray) -> None:
+        self.output_scalars, self.scalars = rows, rows[0]
+
+    def set(self, **values: float) -> None:
+        for name, value in values.items():
+            self.output_scalars[:, SCALARS.index(name)] = value
+
+    def set_weights(self) -> None:
+        config = self.config
+        if config.initial_t and not config.ftrl and config.modes[0]:
+            sums = self.weights if self.rates is None else self.rates
+            if sums.shape[1] == 4:
+                sums[sums[:, 1] == 0, 1] = config.initial_t
+        if not (config.initial_weight or config.constant):
+            return  # so that pages that nothing writes to take no memory
+        unset = self.weights[:, 0] == 0
+        if config.initial_weight:
+            self.weights[unset, 0] = config.initial_weight
+        if config.constant:
+            first = CONSTANT << shift_of(config) & (1 << self.bits) - 1
+            slots = np.arange(first, first + config.outputs)
+            self.weights[slots[unset[slots]], 0] = config.constant
+
+    def labels(self, log: LogFunction | None = None) -> OutputLabels:
+        """What reads the labels of batches."""
+        return OutputLabels(self.config.loss, self.config.outputs, log)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        return (*super().described[0], "outputs"), "NUMBERS", "SCALARS"
+
+    @property
+    def outputs(self) -> Sequence[str]:  # type: ignore[override]
+        return self.config.names
+
+    class_names = outputs  # type: ignore[assignment]
+
+    def want_scores(self) -> None:
+        """The kernel keeps all predictions anyway."""
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        if len(self.raw) < len(results):
+            self.raw, self.score = np.zeros((2, len(results), self.config.outputs), np.float32)
+        return super().run(batch, plan, results, begin, end)
+
+    def tester(self, **changes: Any) -> Outputs:
+        other = Learner.tester(self, **changes)
+        other.take_scalars(self.output_scalars.copy())
+        other.losses = np.zeros_like(self.losses)
+        if other.owes_shrinkage:
+            other.stride, other.weights, other.rates = 1, self.weights_alone(), None
+            other.apply_shrinkage()
+        return other
+
+    @property
+    def owes_shrinkage(self) -> bool:
+        gravity, contraction = (self.output_scalars[:, SCALARS.index(name)] for name in ("gravity", "contraction"))
+        return bool(gravity.any() or (contraction != 1).any())
+
+    def apply_shrinkage(self) -> None:
+        if self.owes_shrinkage:
+            kernel.apply_shrinkage(self, self.kernel)
+
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray:
+        return (self.raw if raw else self.score)[rows]
+
+    def no_answer(self, raw: bool) -> np.ndarray:
+        return np.full((1, self.config.outputs), np.nan, np.float32)
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        """As ``train`` writes predictions of one number, and raw ones."""
+        values, zeros = (self.raw if raw else self.score)[row], np.zeros(self.config.outputs, np.uint32)
+        untagged = zeros.view(np.uint8)[: len(zeros)]
+        text = format_predictions(values, untagged, zeros, zeros, None, 0, len(values), shortest=raw)
+        return text.decode().rstrip("\n").replace("\n", " ")
+
+    def label_of(self, batch: Batch, row: int) -> np.ndarray:
+        """float32[outputs], NaN where there is no label."""
+        found = np.full(self.config.outputs, np.nan, np.float32)
+        if batch.lists is not None and batch.label[row] == batch.label[row]:
+            entries = batch.lists.row(row)
+            found[batch.lists.indices[entries]] = batch.lists.values[entries]
+        return found
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        return first_text(self.label_of(batch, row))
+
+    def prediction_text(self, results: Results, row: int) -> str:
+        return first_text(self.score[row])
+
+    def answer_of(self, results: Results, row: int) -> str:
+        return ",".join(f"{value:g}" for value in self.score[row].tolist())
+
+    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+        return range(self.config.outputs)
+
+    def clipped(self, results: Results, row: int, number: int) -> float:
+        low, high = (self.output_scalars[number, SCALARS.index(name)] for name in ("min_label", "max_label"))
+        return float(min(max(self.raw[row, number], low), high))
+
+    def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
+        sums = zip(range(self.config.outputs), self.config.names, self.raw[row].tolist(), strict=True)
+        return [WeightedSum(number, name, value) for number, name, value in sums][:classes]
+
+    def average_losses(self, held: bool) -> np.ndarray:
+        """float64[outputs], NaN of an output without labels."""
+        loss, weight = self.losses[int(held)].T
+        return np.divide(loss, weight, out=np.full(len(loss), np.nan), where=weight > 0)
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        found = super().tables(predict_only)
+        if self.rates is not None and not predict_only:
+            found["rates"] = Table(np.ascontiguousarray(self.rates[:, 1:3]), RATES)
+        return found
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "outputs": self.output_scalars.tolist()}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        rows = matrix(header["outputs"], "outputs", self.output_scalars.shape)
+        for column, name in enumerate(SCALARS):
+            if (whole and name != "rate") or name in OF_PREDICTIONS:
+                self.output_scalars[:, column] = rows[:, column]
+        if not self.learning and self.owes_shrinkage:
+            self.weights = np.array(self.weights)
+            self.apply_shrinkage()
+
+    @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: OutputsConfig) -> None:
+        if len(header["outputs"]) != config.outputs:
+            raise ValueError(f"scalars are of {len(header['outputs'])} outputs, not {config.outputs}")
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        if whole:
+            self.set(rate=float(scalars["rate"]))
+        values = values_of(arrays, "weights") if "weights" in arrays else arrays["weights.w"].reshape(-1, 1)
+        if len(values) != 1 << self.bits:
+            raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")
+        self.weights = with_stride(values, self.stride)
+        if whole and self.rates is not None:
+            rates = values_of(arrays, "rates")
+            if rates.shape != (len(self.rates), 2):
+                raise ValueError(f"a table of shape {rates.shape} for {len(self.rates)} features")
+            self.rates[:, 1:3] = rates
+
+
+def first_text(values: np.ndarray) -> str:
+    """The first of several numbers, as the progress table shows it."""
+    first = float(values[0])
+    text = "unknown" if first != first else f"{first:.4g}"
+    return text if len(values) == 1 else f"{text},.."
