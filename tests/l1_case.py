@@ -17,6 +17,12 @@ WORD_LISTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 TOKEN = st.tuples(st.sampled_from("XYZ"), WORD_LISTS, st.sampled_from("pq"))
 CORPUS = st.lists(st.lists(TOKEN, min_size=1, max_size=4), min_size=1, max_size=4)
 
+TAGS = {"the": "B-NP", "cat": "I-NP", "sat": "O", "dog": "I-NP", "a": "B-NP", "ran": "O"}
+SENTENCES = "".join(
+    "".join(f"{TAGS[word]} |w {word} |p {word[0]}\n" for word in sentence.split()) + "\n"
+    for sentence in ["the cat sat", "a dog ran", "the dog sat the cat", "ran", "a cat"] * 8
+)
+
 
 def text_of(corpus, edge=False):
     lines = []

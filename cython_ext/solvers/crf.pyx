@@ -1,16 +1,18 @@
 """Linear-chain CRFs and multinomial examples: stochastic steps, batch gradients, Viterbi decoding, marginals.
 
-The parts are in solvers/label_chain.pxd, the penalties in solvers/l1_penalties.pxd.
+The parts are in solvers/label_chain.pxd and solvers/best_labels.pxd, the penalties in solvers/l1_penalties.pxd.
 """
 
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from solvers.best_labels cimport viterbi
+from solvers.chain_arrays cimport open_chain
 from solvers.label_chain cimport (
-    Chain, Lattice, Terms, Weights, add_scores, add_to_pairs, backward_step, close_lattice, compute_scores, forward, label_score,
-    open_lattice, reserve_tokens, step_of,
+    Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, close_lattice, compute_scores, compute_state_scores, forward,
+    label_score, open_lattice, reserve_tokens, step_of,
 )
 from solvers.l1_penalties cimport NAIVE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
@@ -27,41 +29,6 @@ cdef struct GradientTarget:
     double step                 # factor on the gradient
     double *sums                # (weights,) where they are added once more, ``iterates`` times, if that is not 0
     double iterates
-
-
-cdef Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
-    """From a ``vwlite.data.csr.Csr``."""
-    cdef const int64_t[::1] start = rows.indptr
-    cdef const uint32_t[::1] feature = rows.indices
-    cdef const float[::1] value = rows.values
-    cdef Terms t
-    t.start, t.pair_start, t.base = &start[0], &pair_start[0], base
-    t.feature = &feature[0] if feature.shape[0] else NULL
-    t.value = &value[0] if value.shape[0] else NULL
-    t.pair_label = &pair_label[0] if pair_label.shape[0] else NULL
-    return t
-
-
-cdef Chain open_chain(data, pairs) except *:
-    """From a ``vwlite.solvers.loglinear.chains.Chains`` and a ``vwlite.solvers.loglinear.feature_label_pairs.Pairs``, whose
-    arrays must outlive the call.
-    """
-    cdef const int64_t[::1] sequence = data.sequence
-    cdef const int32_t[::1] label = data.label
-    cdef const double[::1] weight = data.weight
-    cdef const uint8_t[::1] stop = data.stop
-    cdef Chain c
-    c.labels, c.transitions, c.edges = pairs.labels, pairs.transitions, data.edge is not None
-    if len(data.state) != label.shape[0] or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
-        raise ValueError("the arrays do not fit together")
-    c.sequence, c.stop = &sequence[0], &stop[0]
-    c.label = &label[0] if label.shape[0] else NULL
-    c.weight = &weight[0] if weight.shape[0] else NULL
-    c.state = open_terms(data.state, pairs.start, pairs.label, 0)
-    if c.edges:
-        c.edge = open_terms(data.edge, pairs.edge_start, pairs.edge_label, pairs.first_edge)
-    c.first_transition = pairs.first_transition
-    return c
 
 
 cdef inline void add_to_target(const Terms *terms, int64_t token, const double *slope, const GradientTarget *s) noexcept nogil:
@@ -239,46 +206,6 @@ def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, 
     return total
 
 
-cdef inline double transition(const Chain *c, const Weights *w, const Lattice *f, size_t t, size_t edge_index) noexcept nogil:
-    return w.weight[c.first_transition + edge_index] + (f.edge[edge_index] if c.edges else 0)
-
-
-cdef void viterbi(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f, int32_t *backpointer,
-                  int32_t *out) noexcept nogil:
-    """The best label sequence by the Viterbi algorithm; of equal scores the first label wins. ``backpointer`` is (tokens,
-    labels).
-    """
-    cdef size_t labels = c.labels, t, y, z
-    cdef double *best = f.alpha
-    cdef double here
-    for t in range(tokens):
-        if c.stop[0]:
-            return
-        for y in range(labels):
-            best[t * labels + y] = f.score[t * labels + y]
-        if not t:
-            continue
-        if c.edges:
-            memset(f.edge, 0, labels * labels * sizeof(double))
-            add_scores(&c.edge, first + t, w, f.edge)
-        for y in range(labels):
-            backpointer[t * labels + y] = 0
-            here = best[(t - 1) * labels] + transition(c, w, f, t, y)
-            for z in range(1, labels):
-                if best[(t - 1) * labels + z] + transition(c, w, f, t, z * labels + y) > here:
-                    here = best[(t - 1) * labels + z] + transition(c, w, f, t, z * labels + y)
-                    backpointer[t * labels + y] = <int32_t>z
-            best[t * labels + y] += here
-    t = tokens - 1
-    out[t] = 0
-    for y in range(1, labels):
-        if best[t * labels + y] > best[t * labels + out[t]]:
-            out[t] = <int32_t>y
-    while t:
-        out[t - 1] = backpointer[t * labels + out[t]]
-        t -= 1
-
-
 cdef void fill_marginals(const Chain *c, size_t tokens, Lattice *f, double *out) noexcept nogil:
     """Fill ``out`` with p(y_t = y | x) of every token and label; ``forward`` must have been called."""
     cdef size_t labels = c.labels, t, y, i
@@ -296,30 +223,25 @@ cdef void fill_marginals(const Chain *c, size_t tokens, Lattice *f, double *out)
 
 
 cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Lattice *f, int32_t *label, double *marginal) noexcept nogil:
-    cdef size_t row, tokens, longest = 0, labels = c.labels
+    cdef size_t row, tokens
     cdef int64_t first
-    cdef int32_t *backpointer
     cdef int status = OK
-    for row in range(sequences):
-        longest = max(longest, <size_t>(c.sequence[row + 1] - c.sequence[row]))
-    backpointer = <int32_t *>malloc(max(longest * labels, <size_t>1) * sizeof(int32_t))
-    if backpointer == NULL or not reserve_tokens(c, longest, f):
-        free(backpointer)
-        return NO_MEMORY
     for row in range(sequences):
         first, tokens = c.sequence[row], c.sequence[row + 1] - c.sequence[row]
         if not tokens:
             continue
-        compute_scores(c, first, tokens, w, f)
-        if marginal != NULL:
+        if not reserve_tokens(c, tokens, f):
+            return NO_MEMORY
+        if marginal == NULL:
+            compute_state_scores(c, first, tokens, w, f)
+        else:
+            compute_scores(c, first, tokens, w, f)
             if not isfinite(forward(c, tokens, f)):
                 status = UNSTABLE
-            fill_marginals(c, tokens, f, marginal + first * labels)
-        viterbi(c, first, tokens, w, f, backpointer, label + first)
+            fill_marginals(c, tokens, f, marginal + first * c.labels)
+        viterbi(c, first, tokens, w, f, label + first)
         if c.stop[0]:
-            status = STOPPED
-            break
-    free(backpointer)
+            return STOPPED
     return status
 
 

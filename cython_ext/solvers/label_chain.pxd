@@ -200,21 +200,27 @@ cdef inline void compute_edges(const Chain *c, int64_t first, size_t tokens, con
             step[i] = f.step[i] * exp(f.edge[i]) if f.edge[i] != 0 else f.step[i]
 
 
-cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
-    """Compute scores and their exponentials; returns the sum of the maxima that were subtracted before exp."""
-    cdef size_t labels = c.labels, t, y
-    cdef double *score
-    cdef double top, subtracted = 0
+cdef inline void compute_state_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
+    cdef size_t labels = c.labels, t
     memset(f.score, 0, tokens * labels * sizeof(double))
     for t in range(tokens):
-        score = f.score + t * labels
         if t + 2 * AHEAD < tokens:
             prefetch_token(&c.state, first + t + 2 * AHEAD, w, w.state_step, False)
         if t + AHEAD < tokens:
             prefetch_token(&c.state, first + t + AHEAD, w, w.state_step, True)
         if w.memory != NULL:
             settle_terms(&c.state, first + t, w, w.state_step)
-        add_scores(&c.state, first + t, w, score)
+        add_scores(&c.state, first + t, w, f.score + t * labels)
+
+
+cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
+    """Compute scores and their exponentials; returns the sum of the maxima that were subtracted before exp."""
+    cdef size_t labels = c.labels, t, y
+    cdef double *score
+    cdef double top, subtracted = 0
+    compute_state_scores(c, first, tokens, w, f)
+    for t in range(tokens):
+        score = f.score + t * labels
         top = score[0]
         for y in range(1, labels):
             top = score[y] if score[y] > top else top

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from l1_case import SENTENCES
 
 from vwlite.solvers.loglinear.model_file import load
 
@@ -15,11 +16,6 @@ BINARY = "".join(
     for n in range(120)
 )
 NAMED = "".join(f"{['red', 'blue', 'green'][n % 3]} |w {'abc'[n % 3]} {CHOICE.choice('defg')}\n" for n in range(90))
-TAGS = {"the": "B-NP", "cat": "I-NP", "sat": "O", "dog": "I-NP", "a": "B-NP", "ran": "O"}
-SENTENCES = "".join(
-    "".join(f"{TAGS[word]} |w {word} |p {word[0]}\n" for word in sentence.split()) + "\n"
-    for sentence in ["the cat sat", "a dog ran", "the dog sat the cat", "ran", "a cat"] * 8
-)
 
 
 @pytest.fixture(autouse=True)

@@ -88,6 +88,10 @@ CONFIGS = (  # the first byte of an input chooses
     L1Config(model="crf", passes=2, edge=("w",), solver="fista", group=True),
     L1Config(model="multinomial", passes=2, group=True),
     L1Config(model="binary", passes=2),
+    L1Config(model="crf", passes=2, loss="perceptron", edge=("w",)),
+    L1Config(model="crf", passes=2, loss="mira"),
+    L1Config(model="crf", passes=2, loss="margin", l2=0.5, edge=("w",)),
+    L1Config(model="crf", passes=2, loss="margin"),
 )
 LABELS = 200  # of a text, at most: the time of a chain grows with their square
 

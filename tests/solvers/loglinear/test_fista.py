@@ -37,7 +37,7 @@ def likelihood(part):
         slopes = np.zeros_like(w)
         return -part.problem.likelihood(w, part.rows, slopes), -slopes
 
-    return Smooth(lambda w: -part.log_likelihood(w), gradient)
+    return Smooth(lambda w: -part.value(w), gradient)
 
 
 @given(v=VECTOR, by=st.floats(0, 2), other=VECTOR)

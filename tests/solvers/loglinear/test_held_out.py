@@ -41,7 +41,7 @@ class Still:
     def __init__(self):
         self.passes = 0
 
-    def log_likelihood(self, weights):
+    def value(self, weights):
         return -1.0
 
     def begin(self, examples):

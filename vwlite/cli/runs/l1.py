@@ -18,7 +18,7 @@ from vwlite.features.theta_map import FeatureMap, check_same
 from vwlite.memory_limit import GIB
 from vwlite.options import check_needs
 from vwlite.solvers.loglinear import model_file
-from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
+from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config, check_idle
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.storage.file_lock import lock
@@ -80,6 +80,9 @@ def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) ->
     no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
     config = replace(initial.config, **{**no_mean, **changes}) if initial else L1Config(**changes)
     check_needs(config, changes)
+    if config.loss == "margin" and not (config.l2 or initial or "l1" in changes or config.penalty == "none"):
+        raise UsageError("--loss margin needs --l2 above 0, or --l1")
+    check_idle(config, changes)
     return config
 
 
@@ -114,15 +117,27 @@ def theta_of(
     return initial.theta
 
 
+def method(config: L1Config) -> dict[str, Any]:
+    """The options that make the steps."""
+    costs = {"loss": config.loss, "cost": config.cost_applied}
+    if config.loss == "perceptron":
+        return {"loss": config.loss}
+    if config.loss == "mira":
+        return {**costs, "aggressiveness": config.aggressiveness}
+    if config.l2:
+        return {**costs, "l2": config.l2}
+    steps = {} if config.loss == "log" else costs
+    steps |= {name: getattr(config, name) for name in ("solver", "penalty", "rate", "decay")}
+    return {**steps, "l1": config.strength, "learning_rate": config.initial_learning_rate}
+
+
 def report(done: TrainResult) -> dict[str, Any]:
     """Options, and the figures of every pass, as JSON data."""
     config, history = done.job.config, done.trained.history
     kept = next(entry for entry in history if entry["pass"] == done.trained.passes)
-    names = ("model", "solver", "penalty", "rate", "decay")
     return {
-        **{name: getattr(config, name) for name in names},
-        "l1": config.strength,
-        "learning_rate": config.initial_learning_rate,
+        "model": config.model,
+        **method(config),
         "examples": done.examples,
         "weights": done.trained.table.shape[1],
         "lines": done.lines,

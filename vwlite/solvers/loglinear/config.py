@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
@@ -9,17 +11,34 @@ MODELS = ("binary", "multinomial", "crf")
 PENALTIES = ("naive", "clipping", "cumulative", "none")  # in the order of solvers/l1_penalties.pxd
 RATES = ("harmonic", "exponential")
 SOLVERS = ("sgd", "owlqn", "fista")
-PASSES = {"sgd": 30, "owlqn": 1000, "fista": 1000}
+PASSES = {"sgd": 30, "owlqn": 1000, "fista": 1000, "perceptron": 10, "mira": 10, "margin": 30}
 TOLERANCES = {"owlqn": 1e-7, "fista": 1e-3}
 STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.2}  # learning rates where none is given
 BITS = {"binary": 18, "multinomial": 32, "crf": 32}
+LOSSES = ("log", "perceptron", "mira", "margin")
+MEAN_ONLY = ("perceptron", "mira")  # which have no penalty, and always the mean of the weights after every step
+MEASURES = ("f1", "accuracy", "log_loss")
+COSTS = ("hamming", "zero-one")  # in the order of solvers/worst_labels.pxd
+STEPS = ("solver", "l1", "penalty", "rate", "learning_rate", "decay", "average", "average_after", "group")
+IDLE = {  # fields that mean nothing to a method
+    **dict.fromkeys(MEAN_ONLY, STEPS),
+    "margin --l2": STEPS,
+    "margin": ("solver", "gap", "group"),
+}
+
+
+def check_idle(config: L1Config, given: Collection[str]) -> None:
+    """Raises UsageError for the first of the fields ``given`` that means nothing to the loss."""
+    for name in IDLE.get(config.method, ()):
+        if name in given:
+            without = " without --l2" if name == "gap" else ""
+            raise UsageError(f"{config.OPTIONS[name].display_name} does nothing with --loss {config.method}{without}")
 
 
 def by_name(defaults: dict[str, float]) -> str:
     """Defaults for --help: the first as it is, the others with their names."""
     first, *others = (f"{value:g}" for value in defaults.values())
     return ", ".join([first, *(f"{name} {text}" for name, text in zip([*defaults][1:], others, strict=True))])
-MEASURES = ("f1", "accuracy", "log_loss")
 
 
 @config
@@ -43,6 +62,23 @@ class L1Config(Config):
     model: str = option(
         "binary", "Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).", key="kind_of_model",
         choices=MODELS, settled=True,
+    )
+    loss: str = option(
+        "log", "Of all label sequences (log) or of the best one, without probabilities; sequences only.",
+        choices=LOSSES, settled=True,
+    )
+    cost: str | None = option(
+        None, "By how much a wrong sequence is to score less: 1 for each wrong token, or 1.", choices=COSTS,
+        needs=("loss=mira", "loss=margin"), shown="zero-one, margin hamming", settled=True,
+    )
+    aggressiveness: float = option(1.0, "The largest step of MIRA.", above=0, needs=("loss=mira",))
+    l2: float = option(
+        0.0, "Penalty of --loss margin, l2/2 |w|^2 against the sum of losses; in place of --l1.", low=0,
+        needs=("loss=margin",), shown="none", settled=True,
+    )
+    gap: float | None = option(
+        None, "Stop where the objective is this near to the best there is, for each example; needs --l2.", above=0,
+        needs=("loss=margin",), shown="after all passes",
     )
     l1: float = option(
         1.0, "C of the objective: sum of log p(y|x) - C |w|.", low=0,
@@ -96,6 +132,9 @@ class L1Config(Config):
     seed: int = option(0, "Seed of these orders.", spelled=("--random_seed", "--seed"), needs=("solver=sgd",))
 
     def __post_init__(self) -> None:
+        if self.loss != "log" and self.model != "crf":
+            raise UsageError(f"--loss {self.loss} is of label sequences: it needs --model crf")
+        check_idle(self, [name for name, one in self.OPTIONS.items() if getattr(self, name) != one.default])
         if self.edge and self.model != "crf":
             raise UsageError("--edge conditions transitions between labels: it needs --model crf")
         if self.dense_pairs and self.model == "binary":
@@ -123,7 +162,31 @@ class L1Config(Config):
     @property
     def strength(self) -> float:
         """C, where there is a penalty."""
-        return 0.0 if self.penalty == "none" else self.l1
+        return 0.0 if self.penalty_applied == "none" else self.l1
+
+    @property
+    def penalty_applied(self) -> str:
+        return "none" if self.loss in MEAN_ONLY or self.l2 else self.penalty
+
+    @property
+    def method(self) -> str:
+        """How the loss is lessened, in the words of the command line."""
+        return f"{self.loss} --l2" if self.l2 else self.loss
+
+    @property
+    def cost_applied(self) -> str:
+        return self.cost or ("hamming" if self.loss == "margin" else "zero-one")
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the model has the mean of the weights after every step."""
+        return self.average or self.loss in MEAN_ONLY
+
+    def steps_before_mean(self, examples: int) -> int:
+        """Steps that the mean leaves out, of passes over so many examples."""
+        if self.loss in MEAN_ONLY:
+            return 0
+        return self.most_passes * examples // 2 if self.average_after is None else self.average_after
 
     @property
     def initial_learning_rate(self) -> float:
@@ -131,7 +194,7 @@ class L1Config(Config):
 
     @property
     def most_passes(self) -> int:
-        return PASSES[self.solver] if self.passes is None else self.passes
+        return PASSES.get(self.loss, PASSES[self.solver]) if self.passes is None else self.passes
 
     @property
     def improvement(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.problems import Chains, Part
+from vwlite.solvers.loglinear.structured import Structured
 
 MEASURES = ("f1", "accuracy", "log_loss")
 TITLES = {"f1": "phrase F1", "accuracy": "accuracy", "log_loss": "log loss"}
@@ -37,6 +38,8 @@ class HeldOut:
         problem = part.problem
         self.chains = problem.only(part.rows) if isinstance(problem, Chains) else None
         fitting = MEASURES[2:] if not self.chains else MEASURES if self.phrases else MEASURES[1:]
+        if isinstance(problem, Structured):
+            fitting = fitting[:-1]
         self.measure = measure or fitting[0]
         if self.measure not in fitting:
             raise UsageError(f"--holdout-metric {measure} does not go with these labels: it is {' or '.join(fitting)}")
@@ -49,8 +52,8 @@ class HeldOut:
         return pairs.transitions and of_phrases(pairs.names)
 
     def figures(self, weights: np.ndarray) -> dict[str, float]:
-        """``held_out``, the mean log loss, and the measure. Raises MemoryError, Diverged."""
-        log_loss = {"held_out": -self.part.log_likelihood(weights) / self.part.total_weight}
+        """``held_out``, the mean loss, and the measure. Raises MemoryError, Diverged."""
+        log_loss = {"held_out": -self.part.value(weights) / self.part.total_weight}
         if self.measure == "log_loss":
             return log_loss
         true, (best, _) = self.chains.label, self.chains.decode(weights)

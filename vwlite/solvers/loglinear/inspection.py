@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.solvers.loglinear.config import MEAN_ONLY, L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex
 from vwlite.solvers.loglinear.model_file import CHAIN, LoadedModel
 
@@ -19,8 +20,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "model": config.model,
         "labels": pairs.labels,
         "l1": config.strength,
-        "solver": config.solver,
-        **({"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}),
+        **method(config),
         **({"group": True} if config.group else {}),
         "bits": model.features.bits,
         "examples": past.examples,
@@ -34,6 +34,17 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "active_transitions": int(transitions.sum()),
         "names": len(model.names.names) if model.names else 0,
     }
+
+
+def method(config: L1Config) -> dict[str, Any]:
+    """How the weights were found."""
+    loss = {} if config.loss == "log" else {"loss": config.loss}
+    if config.l2:
+        return {**loss, "l2": config.l2}
+    if config.loss in MEAN_ONLY:
+        return loss
+    steps = {"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}
+    return {**loss, "solver": config.solver, **steps}
 
 
 def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:

@@ -35,6 +35,8 @@ class Problem(Protocol):
 
     def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float: ...
 
+    def value(self, weights: np.ndarray, rows: np.ndarray) -> float: ...
+
 
 @dataclass(slots=True)
 class Part:
@@ -43,9 +45,9 @@ class Part:
     problem: Problem
     rows: np.ndarray
 
-    def log_likelihood(self, weights: np.ndarray) -> float:
-        """Sum of log p, times importance."""
-        return self.problem.likelihood(weights, self.rows, None)
+    def value(self, weights: np.ndarray) -> float:
+        """What is maximised but for penalties: the sum of log p or of minus the losses, times importance."""
+        return self.problem.value(weights, self.rows)
 
     @property
     def total_weight(self) -> float:
@@ -76,6 +78,9 @@ class Examples:
 
     def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
         return obeyed(logistic_l1.likelihood(self, weights, rows, gradient))
+
+    def value(self, weights: np.ndarray, rows: np.ndarray) -> float:
+        return self.likelihood(weights, rows, None)
 
 
 def examples_of(lines: Lines, features: np.ndarray) -> Examples:
@@ -140,6 +145,9 @@ class Chains:
 
     def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
         return obeyed(chain.likelihood(self, self.pairs, weights, rows, gradient))
+
+    def value(self, weights: np.ndarray, rows: np.ndarray) -> float:
+        return self.likelihood(weights, rows, None)
 
     def decode(self, weights: np.ndarray, marginals: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
         """int32[tokens], the most likely sequences' labels; float64[tokens, labels], their probabilities, if wanted.

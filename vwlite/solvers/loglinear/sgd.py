@@ -40,12 +40,10 @@ class Sgd:
     def begin(self, examples: int) -> None:
         """The passes begin, over so many examples."""
         config = self.config
-        if config.penalty == "none":
+        if config.penalty_applied == "none":
             self.table[1] = 0
-        if config.average:
-            half = config.most_passes * examples // 2
-            before = half if config.average_after is None else config.average_after
-            self.before_mean = self.passes * examples + before
+        if config.averaged:
+            self.before_mean = self.passes * examples + config.steps_before_mean(examples)
 
     @property
     def weights(self) -> np.ndarray:
@@ -54,14 +52,14 @@ class Sgd:
 
     def kept(self, *, copy: bool = False) -> np.ndarray:
         """float64[2, weights]: the table that a model has; of a mean that and the last weights."""
-        if self.config.average:
+        if self.config.averaged:
             return np.stack([self.weights, self.table[0]])
         return self.table.copy() if copy else self.table
 
     def schedule(self, examples: int) -> Schedule:
         config = self.config
         return Schedule(
-            len(PENALTIES) if config.group else PENALTIES.index(config.penalty),
+            len(PENALTIES) if config.group else PENALTIES.index(config.penalty_applied),
             RATES.index(config.rate),
             config.initial_learning_rate,
             config.decay,
@@ -92,7 +90,7 @@ class Sgd:
         if not np.isfinite(self.table).all():
             raise Diverged(self.sentence())
         self.passes += 1
-        self.averaged = max(0, self.passes * len(order) - self.before_mean) if self.config.average else 0
+        self.averaged = max(0, self.passes * len(order) - self.before_mean) if self.config.averaged else 0
 
     def settle(self, problem: Problem, schedule: Schedule) -> None:
         """What is outstanding in the end."""

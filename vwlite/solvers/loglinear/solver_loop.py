@@ -10,6 +10,7 @@ import numpy as np
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.fista import Fista, Smooth
+from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
 from vwlite.solvers.loglinear.held_out import HeldOut
 from vwlite.solvers.loglinear.norms import Norm, norm_of
 from vwlite.solvers.loglinear.owlqn import OwlQn
@@ -48,14 +49,21 @@ class Progress:
         self.best: dict[str, Any] | None = None
         self.failures = 0
         steps(0, config.most_passes)
-        say(HEADER + "".join(f" {name:>10}" for name in held.columns) if held else HEADER)
+        columns = [*(["gap"] if config.l2 else []), *(held.columns if held else [])]
+        say(HEADER + "".join(f" {name:>10}" for name in columns))
 
-    def add(self, passes: int, weights: np.ndarray, log_likelihood: float | None = None) -> bool:
-        """An entry; whether it is the best so far on the held-out part (always, when there is none)."""
+    def add(
+        self, passes: int, weights: np.ndarray, value: float | None = None, bound: float | None = None
+    ) -> bool:
+        """An entry; whether it is the best so far on the held-out part (always, when there is none).
+
+        ``bound``: what the objective cannot be above, of which the gap is told.
+        """
         config, examples = self.config, len(self.train.rows)
-        if log_likelihood is None:
-            log_likelihood = self.train.log_likelihood(weights)
-        objective = (log_likelihood - config.strength * self.norm.value(weights)) / examples
+        if value is None:
+            value = self.train.value(weights)
+        penalty = config.strength * self.norm.value(weights) + config.l2 / 2 * float(weights @ weights)
+        objective = (value - penalty) / examples
         if not np.isfinite(objective):
             raise Diverged(f"pass {passes}: the objective is not a finite number; try a smaller learning rate (-l)")
         entry = {
@@ -65,6 +73,9 @@ class Progress:
             "seconds": round(self.seconds, 6),
         }
         line = f"{passes:6d} {objective:12.6f} {entry['active']:10d} {self.seconds:9.2f}"
+        if bound is not None:
+            entry["gap"] = max(bound / examples - objective, 0.0)  # below 0 by rounding alone
+            line += f" {entry['gap']:10.6f}"
         if self.held:
             entry |= self.held.figures(weights)
             line += "".join(f" {figure}" for figure in self.held.cells(entry))
@@ -134,12 +145,32 @@ def solver_of(config: L1Config, weights: np.ndarray, train: Part, norm: Norm) ->
 
     if config.solver == "owlqn":
         return OwlQn(function, weights, config.strength, config.improvement)
-    smooth = Smooth(lambda weights: -train.log_likelihood(weights), function)
+    smooth = Smooth(lambda weights: -train.value(weights), function)
     return Fista(smooth, weights, norm, config.strength, config.improvement)
+
+
+def run_frank_wolfe(config: L1Config, train: Part, progress: Progress) -> Trained:
+    """Passes until the gap is small enough. Raises as ``run_sgd``."""
+    solver = FrankWolfe(config, train.problem, train.rows)
+    best, kept = solver.weights.copy(), 0
+    for number in range(1, config.most_passes + 1):
+        begun = time.perf_counter()
+        solver.run_pass()
+        progress.seconds += time.perf_counter() - begun
+        if progress.add(number, solver.weights, bound=-solver.dual):
+            best, kept = solver.weights.copy(), number
+        elif progress.exhausted:
+            break
+        if config.gap is not None and progress.history[-1]["gap"] <= config.gap:
+            break
+    progress.end()
+    return Trained(np.stack([best, np.zeros_like(best)]), 0.0, kept, progress.history)
 
 
 def learn(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Trained:
     """Raises DataError when there is nothing to learn from; as ``run_sgd``."""
     if not len(train.rows):
         raise DataError("there is no labelled example to learn from")
+    if config.l2:
+        return run_frank_wolfe(config, train, progress)
     return (run_sgd if config.solver == "sgd" else run_batch)(config, sgd, train, progress)

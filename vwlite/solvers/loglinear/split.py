@@ -18,6 +18,7 @@ from vwlite.solvers.loglinear.feature_label_pairs import (
     widened,
 )
 from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of
+from vwlite.solvers.loglinear.structured import of_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,8 @@ def chain_parts(
     pairs = Pairs(names, state, edges_of(config, tokens, label, names, sequence), crf)
     if known:
         pairs = widened(known, pairs)
-    problem = chains_of(lines, pairs)
-    return parts(problem, train, out, chains_of(held, pairs) if held is not None else None)
+    problem = of_loss(chains_of(lines, pairs), config)
+    return parts(problem, train, out, of_loss(chains_of(held, pairs), config) if held is not None else None)
 
 
 def edges_of(

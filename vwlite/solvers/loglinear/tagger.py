@@ -55,6 +55,16 @@ class Tagger:
         made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelVocabulary(model.pairs.names))
 
+    @property
+    def probabilistic(self) -> bool:
+        return self.model.config.loss == "log"
+
+    def check_probabilities(self, wanted: str) -> None:
+        """Raises UsageError where scores are no logarithms of probabilities."""
+        if not self.probabilistic:
+            loss = self.model.config.loss
+            raise UsageError(f"{self.model.path} has no {wanted}: --loss {loss} learns labels alone, --loss log both")
+
     def about(self, batch: Batch) -> np.ndarray | None:
         """What is kept of every row beside its terms, object[rows]."""
         return None
@@ -103,6 +113,10 @@ class Tagger:
                 begin = end
 
     def run(self, marginals: bool = False) -> Iterator[Tagged]:
+        """Raises UsageError where ``marginals`` are wanted of a model that has none; the errors of reading, Diverged.
+        """
+        if marginals:
+            self.check_probabilities("probabilities")
         for lines in self.pieces():
             chains = chains_of(lines, self.pairs)
             yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
@@ -153,9 +167,10 @@ class Score:
         self.weight += float(weight.sum())
         self.right_weight += float(weight[true == best].sum())
         self.columns.append(tuple(column[weight > 0] for column in (true, best, weight)))
-        known = np.flatnonzero(chains.labelled)
-        self.log += chains.likelihood(self.tagger.weights, known, None)
-        self.total_weight += float(chains.weight[known].sum())
+        if self.tagger.probabilistic:
+            known = np.flatnonzero(chains.labelled)
+            self.log += chains.likelihood(self.tagger.weights, known, None)
+            self.total_weight += float(chains.weight[known].sum())
         self.sequences += chains.examples
         names = self.tagger.collector.book.texts
         labels = iter(zip(true.tolist(), best.tolist(), strict=True))
@@ -175,8 +190,9 @@ class Score:
         crf = bool(self.tagger.pairs.transitions)
         found: dict[str, Any] = {
             "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
-            "log_loss": -self.log / self.total_weight if self.total_weight else float("nan"),
         }
+        if self.tagger.probabilistic:
+            found["log_loss"] = -self.log / self.total_weight if self.total_weight else float("nan")
         columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
         found |= Contingency(*columns, display_name=texts.__getitem__).report(names, len(self.tagger.pairs.names))
         report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
@@ -189,7 +205,9 @@ class Score:
 
 
 def measure(tagger: Tagger, metrics: list[str] | None) -> dict[str, Any]:
-    """Raises the errors of reading, and DataError when there is no label."""
+    """Raises the errors of reading, DataError when there is no label, and UsageError where ``log_loss`` has none."""
+    if "log_loss" in (metrics or ()):
+        tagger.check_probabilities("log_loss")
     score = Score(tagger)
     for part in tagger.run():
         score.add(part)

@@ -11,7 +11,7 @@ from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex
 from vwlite.features.theta_map import FeatureMap
@@ -27,6 +27,7 @@ from vwlite.solvers.loglinear.problems import Chains, Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
+from vwlite.solvers.loglinear.structured import bytes_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
 from vwlite.training.display import Steps, no_steps
@@ -142,6 +143,9 @@ def fit(
 
     Raises the errors of ``vwlite.errors``.
     """
+    if job.initial and job.initial.config.l2:
+        why = "--l2 learns with vectors of all examples, which models do not keep"
+        raise UsageError(f"{job.initial.path} cannot be gone on from: {why}")
     texts = Texts(job)
     with texts.policy.keeping(job.bad_lines.keep):
         lines = texts.read(job.input) if batches is None else texts.take(batches)
@@ -183,7 +187,7 @@ def check_memory_needed(job: TrainJob, train: Part, out: Part | None) -> None:
     need = 8.0 * columns * problem.weights * (2 if out else 1)
     what, advice = f"{problem.weights:,} weights", "fewer features, or --max-memory"
     if isinstance(problem, Chains):
-        need += max(part.problem.sequence_bytes for part in (train, out) if part)
+        need += max(part.problem.sequence_bytes for part in (train, out) if part) + bytes_of(job.config, problem)
         what = f"{what} of {problem.pairs.labels:,} labels, and the longest sequence, of {problem.longest:,} lines"
         advice = "are the labels those that were meant, and do empty lines end the sequences?"
     check_memory(need, job.memory, what, advice)
@@ -196,7 +200,7 @@ def start_table(train: Part, initial: model_file.LoadedModel | None) -> np.ndarr
     if initial is None:
         return table
     known = initial.table
-    if initial.config.average:
+    if initial.config.averaged:
         known = np.stack([known[1], np.zeros_like(known[1])])
     if initial.pairs is not None:
         table[:, initial.pairs.positions_in(problem.pairs)] = known
