@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.errors import UsageError
+from vwlite.evaluation.weight_norms import norms
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import name_index_from_arrays
 from vwlite.learners.base import plain
@@ -52,9 +53,21 @@ class Inspection:
             "max_label": header["scalars"]["max_label"],
             "can_go_on": header["resumable"] and not learner.config.reads,
             "names": len(self.names),
+            **self.norms(),
             **gamma_of(self.restored),
             **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
         }
+
+    def norms(self) -> dict[str, dict[str, float]]:
+        """Those of the weights of classes, a row for each feature."""
+        learner = self.restored.learner
+        classes, shift = len(learner.class_names), learner.layout[0]
+        if classes < 2:
+            return {}
+        slots = set_slots(learner.weights)
+        slots = slots[slots & ((1 << shift) - 1) < classes]
+        weight = learner.weights[slots, 0].astype(np.float64)
+        return {"norms": norms(slots >> shift, slots & ((1 << shift) - 1), weight, classes)}
 
     def top(self, count: int, by_class: bool = False) -> list[dict[str, Any]]:
         """The ``count`` weights that are largest in size, with slot and name (None when unknown), and with the class

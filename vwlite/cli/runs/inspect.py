@@ -15,6 +15,8 @@ from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters
 from vwlite.training.text_model import write_readable
 
+SPELLED = {"frobenius": "Frobenius"}
+
 
 def run(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 0:
@@ -68,6 +70,8 @@ def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
     facts = dict(header)
     if "options" in header:
         facts["options"] = json.dumps(header["options"]) if header["options"] else "defaults"
+    if "norms" in header:
+        facts["norms"] = " ".join(f"{SPELLED.get(name, name)} {value:g}" for name, value in header["norms"].items())
     width = max(map(len, facts))
     lines = [f"{name:<{width}}  {shown(value)}" for name, value in facts.items()]
     if top:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.evaluation.weight_norms import norms
 from vwlite.solvers.loglinear.config import MEAN_ONLY, L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex
 from vwlite.solvers.loglinear.model_file import CHAIN, LoadedModel
@@ -32,6 +33,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "active": int(active.sum()),
         "active_edges": int(active[pairs.first_edge : pairs.first_transition].sum()),
         "active_transitions": int(transitions.sum()),
+        "norms": norms(pairs.state.feature, pairs.state.label, model.weights[: pairs.first_edge], pairs.labels),
         "names": len(model.names.names) if model.names else 0,
     }
 
