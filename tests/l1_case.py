@@ -34,18 +34,18 @@ def text_of(corpus, edge=False):
     return "\n".join(lines) + "\n"
 
 
-def lines_of(text, edge=(), words=True):
+def lines_of(text, edge=(), words=True, features=FEATURES):
     """``(lines, names)``."""
     book = LabelVocabulary() if words else None
-    collector = Collector(*plans(FEATURES, edge), book)
+    collector = Collector(*plans(features, edge), book)
     batch = parse_text(text.encode(), TextFormat(words=words))
     return collector.lines(batch), book.texts if book else None
 
 
-def chain_part(text, model="crf", edge=(), dense=False):
+def chain_part(text, model="crf", edge=(), dense=False, features=FEATURES):
     """The training part of the text."""
     config = L1Config(model=model, edge=edge, dense_pairs=dense)
-    lines, names = lines_of(text, edge)
+    lines, names = lines_of(text, edge, features=features)
     return chain_parts(config, lines, None, 0, names, None)[0]
 
 

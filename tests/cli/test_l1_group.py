@@ -1,7 +1,8 @@
-"""``vwlite l1 --group``: the weights of a feature vanish together; and ``--solver fista``."""
+"""``vwlite l1 --solver fista``, ``--group``: the weights of a feature vanish together, ``--trace``: few directions."""
 
 import json
 
+import numpy as np
 import pytest
 
 from vwlite.solvers.loglinear.model_file import load
@@ -81,10 +82,44 @@ def test_steps_come_near_the_optimum(model, l1, vwlite):
         ("--solver owlqn --group", "--group needs --solver fista or sgd"),
         ("--penalty naive --group", "--group needs --penalty cumulative"),
         ("--penalty none --average --group", "--group needs --penalty cumulative"),
+        ("--trace 1", "--trace needs --dense-pairs"),
+        ("--trace 1 --dense-pairs", "--trace needs --solver fista"),
+        ("--trace 1 --dense-pairs --solver fista --group", "--trace and --group are two penalties"),
+        ("--trace 1 --dense-pairs --solver fista --l1 1", "--trace is a penalty of its own: drop --l1"),
+        ("--trace -1", "--trace"),
     ],
 )
 def test_refused_options(options, message, l1):
     assert message in l1("multinomial", *options.split(), status=2).stderr
+
+
+def test_trace_is_of_several_labels(l1, vwlite, write):
+    assert "it needs --model multinomial" in l1("crf", "--trace", "1", status=2).stderr
+    write("binary.vw", "1 |w a\n-1 |w b\n")
+    assert "it needs --model multinomial" in vwlite("l1", "binary.vw", "--trace", "1", status=2).stderr
+
+
+def test_a_trace_norm_leaves_few_directions(l1, vwlite, header):
+    options = ("--dense-pairs", "--solver", "fista", "--noconstant", "--tolerance", "1e-5")
+    ranks = []
+    for trace in ("0.1", "1000"):
+        l1("multinomial", *options, "--trace", trace)
+        found = figures(vwlite("inspect", "m", "--json", "-"))
+        singular = np.linalg.svd(load("m").weights.reshape(-1, 3), compute_uv=False)
+        assert found["norms"]["trace"] == pytest.approx(singular.sum(), rel=1e-6)
+        assert found["trace"] == float(trace) and "l1" not in found
+        assert found["rank"] == np.count_nonzero(singular > 1e-7 * singular[0])
+        ranks.append(found["rank"])
+    assert ranks == [2, 0]  # of three labels two directions matter
+
+
+def test_one_penalty_takes_the_place_of_another(l1, vwlite, header):
+    l1("multinomial", "--dense-pairs", "--solver", "fista", "--group", "--l1", "2", "-f", "rows")
+    steps = (("rows", "--trace", "3"), ("trace", "--l1", "0.5"))
+    for (before, *options), after in zip(steps, ("trace", "single"), strict=True):
+        vwlite("l1", "multinomial.vw", "-i", before, *options, "-f", after, "--quiet")
+    assert "group" not in header("trace")["l1"] and header("trace")["l1"]["trace"] == 3
+    assert "trace" not in header("single")["l1"] and header("single")["l1"]["l1"] == 0.5
 
 
 def test_two_classes_have_one_weight_a_feature(vwlite, write):

@@ -87,6 +87,7 @@ CONFIGS = (  # the first byte of an input chooses
     L1Config(model="multinomial", passes=2, solver="owlqn"),
     L1Config(model="crf", passes=2, edge=("w",), solver="fista", group=True),
     L1Config(model="multinomial", passes=2, group=True),
+    L1Config(model="multinomial", passes=2, solver="fista", dense_pairs=True, trace=1.0),
     L1Config(model="binary", passes=2),
     L1Config(model="crf", passes=2, loss="perceptron", edge=("w",)),
     L1Config(model="crf", passes=2, loss="mira"),

@@ -28,3 +28,30 @@ def minimise(gradient, start, steepness, steps, prox):
     for _ in range(steps):
         w = prox(w - gradient(w) / steepness, 1 / steepness)
     return w
+
+
+def of_low_rank(matrix, by):
+    """Singular values less ``by``, down to 0."""
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    return (left * np.maximum(values - by, 0)) @ right
+
+
+def softmax(x, label, penalty, steps):
+    """float64[columns, labels], the weights W of least sum of -log p(label | x) + penalty * sum of singular values, of
+    plain proximal steps, and that sum.
+    """
+    true = np.eye(label.max() + 1)[label]
+    steepness = np.linalg.norm(x, 2) ** 2 / 2
+
+    def shrink(v, by):
+        return of_low_rank(v, penalty * by)
+
+    def chances(w):
+        z = x @ w
+        e = np.exp(z - z.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+    start = np.zeros((x.shape[1], true.shape[1]))
+    w = minimise(lambda w: x.T @ (chances(w) - true), start, steepness, steps, shrink)
+    loss = -float(np.log(chances(w)[np.arange(len(x)), label]).sum())
+    return w, loss + penalty * float(np.linalg.svd(w, compute_uv=False).sum())

@@ -18,7 +18,7 @@ from vwlite.features.theta_map import FeatureMap, check_same
 from vwlite.memory_limit import GIB
 from vwlite.options import check_needs
 from vwlite.solvers.loglinear import model_file
-from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config, check_idle
+from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.storage.file_lock import lock
@@ -77,13 +77,21 @@ def configured(typed: dict[str, Any], initial: model_file.LoadedModel | None) ->
     changes = configs.chosen(L1Config, typed)
     if initial:
         check_learner(initial.path, initial.config, changes)
-    no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
-    config = replace(initial.config, **{**no_mean, **changes}) if initial else L1Config(**changes)
+    if {"trace", "l1"} <= changes.keys():
+        raise UsageError(INSTEAD_OF_L1)
+    config = replace(initial.config, **{**displaced(changes), **changes}) if initial else L1Config(**changes)
     check_needs(config, changes)
     if config.loss == "margin" and not (config.l2 or initial or "l1" in changes or config.penalty == "none"):
         raise UsageError("--loss margin needs --l2 above 0, or --l1")
     check_idle(config, changes)
     return config
+
+
+def displaced(changes: dict[str, Any]) -> dict[str, Any]:
+    """What of a model's options the typed ones take the place of."""
+    no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
+    no_trace = {"trace": 0.0} if {"l1", "group"} & changes.keys() else {}
+    return {**no_mean, **no_trace, **({"l1": 1.0, "group": False} if "trace" in changes else {})}
 
 
 def features_of(typed: dict[str, Any], config: L1Config, initial: model_file.LoadedModel | None) -> FeatureConfig:
@@ -128,7 +136,7 @@ def method(config: L1Config) -> dict[str, Any]:
         return {**costs, "l2": config.l2}
     steps = {} if config.loss == "log" else costs
     steps |= {name: getattr(config, name) for name in ("solver", "penalty", "rate", "decay")}
-    return {**steps, "l1": config.strength, "learning_rate": config.initial_learning_rate}
+    return {**steps, "trace" if config.trace else "l1": config.strength, "learning_rate": config.initial_learning_rate}
 
 
 def report(done: TrainResult) -> dict[str, Any]:

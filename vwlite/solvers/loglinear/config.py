@@ -34,6 +34,8 @@ def check_idle(config: L1Config, given: Collection[str]) -> None:
             without = " without --l2" if name == "gap" else ""
             raise UsageError(f"{config.OPTIONS[name].display_name} does nothing with --loss {config.method}{without}")
 
+INSTEAD_OF_L1 = "--trace is a penalty of its own: drop --l1"
+
 
 def by_name(defaults: dict[str, float]) -> str:
     """Defaults for --help: the first as it is, the others with their names."""
@@ -91,6 +93,10 @@ class L1Config(Config):
     group: bool = option(
         False, "C times the lengths of rows: all weights of a feature vanish together.", needs=("penalty=cumulative",)
     )
+    trace: float = option(
+        0.0, "C of the singular values of the weights, features by labels, in place of --l1: few directions.", low=0,
+        shown="off", needs=("solver=fista",),
+    )
     penalty: str = option(
         "cumulative",
         "On all weights at each step; on the example's, what is due, never across zero; or what is due in all; none.",
@@ -141,7 +147,9 @@ class L1Config(Config):
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial or crf")
         if self.group:
             self.check_group()
-        if self.solver == "fista" and not self.l1:
+        if self.trace:
+            self.check_trace()
+        if self.solver == "fista" and not self.strength:
             raise UsageError("--solver fista stops by what the penalty leaves to gain: it needs --l1 above 0")
         if self.average and (self.penalty != "none" or self.solver != "sgd"):
             raise UsageError("--average needs --penalty none: a mean of sparse weights is not sparse")
@@ -159,10 +167,22 @@ class L1Config(Config):
         if self.penalty != "cumulative":
             raise UsageError("--group needs --penalty cumulative")
 
+    def check_trace(self) -> None:
+        if self.model != "multinomial":
+            raise UsageError("--trace is of the weights of several labels: it needs --model multinomial")
+        if not self.dense_pairs:
+            raise UsageError("--trace needs --dense-pairs: weights for every feature with every label")
+        if self.solver != "fista":
+            raise UsageError("--trace needs --solver fista")
+        if self.group:
+            raise UsageError("--trace and --group are two penalties: drop one")
+        if self.l1 != self.OPTIONS["l1"].default:
+            raise UsageError(INSTEAD_OF_L1)
+
     @property
     def strength(self) -> float:
         """C, where there is a penalty."""
-        return 0.0 if self.penalty_applied == "none" else self.l1
+        return self.trace or (0.0 if self.penalty_applied == "none" else self.l1)
 
     @property
     def penalty_applied(self) -> str:

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.evaluation.weight_norms import norms
+from vwlite.evaluation.weight_norms import norms, singular_values
 from vwlite.solvers.loglinear.config import MEAN_ONLY, L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex
 from vwlite.solvers.loglinear.model_file import CHAIN, LoadedModel
+
+ROUNDING = 1e-7  # of the largest singular value
 
 
 def facts(model: LoadedModel) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "learner": CHAIN,
         "model": config.model,
         "labels": pairs.labels,
-        "l1": config.strength,
+        "trace" if config.trace else "l1": config.strength,
         **method(config),
         **({"group": True} if config.group else {}),
         "bits": model.features.bits,
@@ -31,6 +33,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         "active_features": len(np.unique(pairs.state.feature[state])),
         "weights": pairs.weights,
         "active": int(active.sum()),
+        **({"rank": rank(model)} if config.trace else {}),
         "active_edges": int(active[pairs.first_edge : pairs.first_transition].sum()),
         "active_transitions": int(transitions.sum()),
         "norms": norms(pairs.state.feature, pairs.state.label, model.weights[: pairs.first_edge], pairs.labels),
@@ -47,6 +50,13 @@ def method(config: L1Config) -> dict[str, Any]:
         return loss
     steps = {"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}
     return {**loss, "solver": config.solver, **steps}
+
+
+def rank(model: LoadedModel) -> int:
+    """How many directions the weights of features have, rounding errors aside."""
+    state = model.pairs.state
+    values = singular_values(state.feature, state.label, model.weights, model.pairs.labels)
+    return int((values > ROUNDING * values[0]).sum())
 
 
 def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:

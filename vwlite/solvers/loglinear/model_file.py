@@ -99,7 +99,7 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
 
 def options_of(config: L1Config) -> dict[str, Any]:
     """What a model keeps of its options; those that came later where they do something, as models were before."""
-    later = {"average": config.average, "average_after": config.average, "group": config.group}
+    later = {"average": config.average, "average_after": config.average, "group": config.group, "trace": config.trace}
     later |= dict.fromkeys(("loss", "cost", "aggressiveness", "l2", "gap"), config.loss != "log")
     return {name: value for name, value in asdict(config).items() if name != "passes" and later.get(name, True)}
 

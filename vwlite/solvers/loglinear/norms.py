@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from vwlite.errors import UsageError
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.problems import Chains, Problem
@@ -59,6 +60,33 @@ class Rows:
         return float(self.lengths(gradient).max(initial=0))
 
 
+class Trace:
+    """The sum of the singular values of a matrix of ``shape``, whose rows are one after the other."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape = shape
+
+    def singular(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The matrix with its shorter side as columns, its singular values and right singular vectors."""
+        matrix = weights.reshape(self.shape)
+        tall = matrix if self.shape[0] >= self.shape[1] else matrix.T
+        squares, vectors = np.linalg.eigh(tall.T @ tall)
+        return tall, np.sqrt(np.maximum(squares, 0)), vectors
+
+    def value(self, weights: np.ndarray) -> float:
+        return float(self.singular(weights)[1].sum())
+
+    def shrunk(self, weights: np.ndarray, by: float) -> np.ndarray:
+        tall, values, vectors = self.singular(weights)
+        kept = values > by
+        vectors, shares = vectors[:, kept], 1 - by / values[kept]
+        made = tall @ ((vectors * shares) @ vectors.T)
+        return np.ascontiguousarray(made if self.shape[0] >= self.shape[1] else made.T).reshape(-1)
+
+    def dual(self, gradient: np.ndarray) -> float:
+        return float(self.singular(gradient)[1].max(initial=0))
+
+
 def rows_of(pairs: Pairs) -> np.ndarray:
     """int64[weights]: the feature of each weight. Transitions are those of the labels they come from."""
     edges = len(pairs.state.features) + pairs.edges.feature
@@ -68,7 +96,12 @@ def rows_of(pairs: Pairs) -> np.ndarray:
 
 
 def norm_of(config: L1Config, problem: Problem) -> Norm:
-    """That of the penalty."""
+    """That of the penalty. Raises UsageError where the weights are no whole matrix."""
+    if config.trace and isinstance(problem, Chains):
+        shape = len(problem.pairs.state.features), problem.pairs.labels
+        if shape[0] * shape[1] != problem.weights:
+            raise UsageError("--trace: the initial model has no weights of some features with some labels: begin anew")
+        return Trace(shape)
     if config.group and isinstance(problem, Chains):
         return Rows(rows_of(problem.pairs))
     return Sizes()
