@@ -18,6 +18,7 @@ SHARED = {
     "aso tasks": ["test_aso_tasks.py"],
     "aso learn": ["test_aso_online.py", "test_aso_resume.py"],
     "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py"],
+    "tune": ["test_tune_command.py"],
     "l1": ["test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py"],
     "evaluate": ["test_levels.py", "test_mask_ids.py"],
     "predict": [

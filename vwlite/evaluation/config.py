@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from vwlite.options import Config, config, option
 
+STEPS_PER_PASS = 10_000  # of ``vwlite crr`` in a pass of ``vwlite tune``
+
 
 @config
 class RankingConfig(Config):
@@ -47,13 +49,16 @@ class RecommendConfig(Config):
 class TuneConfig(Config):
     """``vary``: spaces of values, as ``vwlite.evaluation.tuning.Dimension`` reads them. ``jobs`` 0: all cores."""
 
+    command: str = option(
+        "train", f"What is tuned; a pass of crr is {STEPS_PER_PASS:,} steps.", choices=("train", "l1", "crr")
+    )
     tests: tuple[str, ...] = option(
         (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", required=True
     )
     metric: str = option("loss", "What 'vwlite evaluate' calls it.", metavar="NAME")
     vary: tuple[str, ...] = option((), "Low..high or a|b|c.", metavar="'OPTION VALUES'", required=True)
     fixed: str = option(
-        "", "Options of 'vwlite train' for every trial, none that names a file.", spelled=("--with",), key="fixed",
+        "", "Options of the command for every trial, none that names a file.", spelled=("--with",), key="fixed",
         metavar="'OPTIONS'",
     )
     trials: int = option(27, "Points of the space to try, beside the defaults.", low=1)

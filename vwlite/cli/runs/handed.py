@@ -1,4 +1,4 @@
-"""Which options of ``vwlite train`` ``vwlite tune`` hands on: none that names a file, and none of its own."""
+"""Which options of a command ``vwlite tune`` hands on: none that names a file, and none of its own."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -10,21 +10,21 @@ import click
 from vwlite.cli.files import Difficulty, FileName
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import plain
-from vwlite.cli.train import command as train
+from vwlite.cli.runs.tuned import command_of
 from vwlite.errors import UsageError
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}
-OURS = ("passes", "cache")  # names of parameters, beside those that name files
+OURS = ("passes", "steps", "cache")  # names of parameters, beside those that name files
 
 
-def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({})) -> list[str]:
-    """The options every trial has, read as ``vwlite train`` reads them; ``beside``: those typed of ``OF_DATA``.
+def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), command: str = "train") -> list[str]:
+    """The options every trial has, read as the command reads them; ``beside``: those typed of ``OF_DATA``.
 
     Raises UsageError for those that are not to be handed on, or are typed twice.
     """
     try:
         words = shlex.split(text)
-        values, _, order = train.make_parser(context()).parse_args(list(words))
+        values, _, order = command_of(command).make_parser(context(command)).parse_args(list(words))
     except ValueError as error:
         raise UsageError(f"--with: {error}") from error
     except click.UsageError as error:
@@ -46,13 +46,14 @@ def in_its_place(files: Sequence[str], columns: str | None) -> str:
     return "name data as FILE of tune"
 
 
-def context() -> click.Context:
-    return click.Context(train, info_name="train", **train.context_settings)
+def context(name: str) -> click.Context:
+    command = command_of(name)
+    return click.Context(command, info_name=name, **command.context_settings)
 
 
-def check_varied(option: str) -> None:
+def check_varied(option: str, command: str) -> None:
     """Raises UsageError."""
-    for param in train.get_params(context()):
+    for param in command_of(command).get_params(context(command)):
         if isinstance(param, click.Option) and plain(option) in map(plain, (*param.opts, *param.secondary_opts)):
             check(param, "--vary", option, "vary")
 

@@ -1,4 +1,4 @@
-"""A trial of ``vwlite tune``: ``vwlite train`` and ``vwlite evaluate``, as functions of this process."""
+"""A trial of ``vwlite tune``: a command that learns and ``vwlite evaluate``, as functions of this process."""
 
 import gc
 import math
@@ -8,27 +8,11 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any
 
-import click
-
-from vwlite.api.configs import available_cores
-from vwlite.api.option_rules import check_effects
-from vwlite.api.train_files import silent, train_files
-from vwlite.cli import build
-from vwlite.cli.files import guard
-from vwlite.cli.root import cli, sentence_of
-from vwlite.cli.runs.answers import to_measure
-from vwlite.cli.train import command as train_command
-from vwlite.data.config import BadLinesConfig, InputConfig, kind_by_name
-from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_report import finite
+from vwlite.cli.root import sentence_of
+from vwlite.cli.runs import tuned
 from vwlite.evaluation.tuning import Outcome, Trial
 from vwlite.interrupts import SIGINT, Guard, Interrupted
-from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.start import start
 
 
 class Halt(Guard):
@@ -49,8 +33,11 @@ class TrialRunner:
     different threads share nothing but the data and the table of the best.
     """
 
-    def __init__(self, folder: Path, files: list[str], tests: list[str], fixed: list[str], metric: str) -> None:
+    def __init__(
+        self, folder: Path, files: list[str], tests: list[str], fixed: list[str], metric: str, command: str = "train"
+    ) -> None:
         self.folder, self.files, self.tests, self.fixed, self.metric = folder, files, tests, fixed, metric
+        self.command = command
         self.model = str(folder / "best.model")
         self.best: Outcome | None = None
         self.choosing = Lock()
@@ -68,11 +55,12 @@ class TrialRunner:
     def run(self, trial: Trial, passes: int) -> float:
         """Raises RuntimeError, with what the command would say, when it fails or the metric is no number."""
         model = str(self.folder / f"{trial.number}-{passes}.model")
-        words = [*self.files, *self.fixed, *trial.options, "--passes", str(passes), "--holdout_off"]
+        words = [*self.files, *self.fixed, *trial.options, *tuned.length(self.command, passes)]
         reason, score = "", None
         try:
             self.train([*words, "-f", model, "--quiet", "--threads", "1"])
-            score = self.score_of(model)
+            self.halt.check()
+            score = tuned.score(model, self.tests, self.metric)
         except Exception as error:
             reason = failure(error)
         if reason:
@@ -84,20 +72,7 @@ class TrialRunner:
         return float(score)
 
     def train(self, words: list[str]) -> None:
-        with train_command.make_context("train", words, parent=click.Context(cli, info_name="vwlite")) as context:
-            guard(context)
-            arguments, typed, options = context.params, build.typed(), build.declared()
-        check_effects(typed, options)
-        interrupts = partial(nullcontext, self.halt)
-        train_files(arguments, typed, options, say=silent, display=lambda output: Display(), interrupts=interrupts)
-
-    def score_of(self, path: str) -> Any:
-        self.halt.check()
-        input = InputConfig(tuple(self.tests), kind_by_name(self.tests), threads=available_cores())
-        run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
-        config, model = start(run, path, to_measure(path))
-        config = build.read_alike(config, model)
-        return finite(measure(config, model, BadLinesConfig(), asked=self.metric, quiet=True))[self.metric]
+        tuned.train(self.command, words, partial(nullcontext, self.halt))
 
     def keep(self, model: str, outcome: Outcome) -> None:
         with self.choosing:

@@ -15,6 +15,7 @@ from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.handed import OF_DATA, check_varied, read_fixed
 from vwlite.cli.runs.trials import TrialRunner
+from vwlite.cli.runs.tuned import length
 from vwlite.data.blocks import check_inputs
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
@@ -31,7 +32,8 @@ def run(arguments: dict[str, Any]) -> int:
     files = list(arguments["files"])
     if not files or "-" in files or "-" in config.tests:
         raise UsageError("tune reads its data many times: name files, not standard input")
-    fixed = read_fixed(config.fixed, {name: value for name, value in build.typed().items() if name in OF_DATA})
+    of_data = {name: value for name, value in build.typed().items() if name in OF_DATA}
+    fixed = read_fixed(config.fixed, of_data, config.command)
     points, count = points_of(config)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
@@ -43,7 +45,7 @@ def run(arguments: dict[str, Any]) -> int:
         tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder,
         ThreadPoolExecutor(max(jobs, 1)) as pool,
     ):
-        bench = TrialRunner(Path(folder), files, list(config.tests), fixed, config.metric)
+        bench = TrialRunner(Path(folder), files, list(config.tests), fixed, config.metric, config.command)
         search = Search(points, count, config.passes, config.metric, bench.run, pool.map, tell, bar.steps("trials"))
         with bench.stopping():
             best, passes = search.best()
@@ -53,7 +55,7 @@ def run(arguments: dict[str, Any]) -> int:
         found = {"metric": config.metric, "best": best.number, "passes": passes, "score": best.scores[passes]}
         write_json(arguments["json_path"], {**found, "trials": [entry(trial) for trial in search.trials]})
     if arguments["json_path"] != "-":
-        words = ["vwlite", "train", *files, *fixed, *best.options, "--passes", str(passes), "--holdout_off"]
+        words = ["vwlite", config.command, *files, *fixed, *best.options, *length(config.command, passes)]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
     return 0
 
@@ -67,7 +69,7 @@ def points_of(config: TuneConfig) -> tuple[Iterable[list[Trial]], int]:
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
     dimensions = [Dimension.read(text) for text in config.vary]
     for option in (dimension.option for dimension in dimensions):
-        check_varied(option)
+        check_varied(option, config.command)
         if config.metric == "loss" and spelled(option) in OF_LOSS:
             raise UsageError(f"--vary: losses of different {option} do not compare; measure by another --metric")
     if config.sampler == "random":

@@ -1,0 +1,70 @@
+"""``vwlite tune --command``: what learns by a solver of its own."""
+
+import json
+import shlex
+
+import pytest
+from l1_case import SENTENCES
+
+PAIRS = "".join(f"{n % 3} |q q{n // 6} |f x:{n % 3 + n % 7 / 10} y:{n % 5}\n" for n in range(60))
+CLICKS = "".join(f"{n % 2} |u u{n % 2} |i i{n % 5}\n" for n in range(60))
+MIXED = SENTENCES.replace("I-NP |w cat", "O |w cat", 3)
+
+
+def tune(vwlite, *options, status=0):
+    return vwlite("tune", *options, "--trials", "3", "--passes", "3", "--json", "-", status=status)
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "metric", "fixed", "vary"),
+    [
+        (MIXED, "l1", "f1", "--model crf", "l 0.05..1"),
+        (MIXED, "l1", "log_loss", "--model crf --l1 0.5", "rate harmonic|exponential"),
+        (MIXED, "l1", "accuracy", "--model crf --loss mira", "aggressiveness 0.001..1"),
+        (MIXED, "l1", "macro_f1", "--model multinomial", "l1 0.1..4"),
+        (CLICKS, "l1", "auc", "", "l1 0.1..4"),
+        (CLICKS, "crr", "log_loss", "--qid none --loss_function logistic", "alpha 0.1..0.9"),
+        (PAIRS, "crr", "ndcg@3", "--qid q", "lambda 0.001..0.1"),
+    ],
+)
+def test_the_command_found_gives_the_model_found(text, command, metric, fixed, vary, vwlite, write, tmp_path):
+    write("d", text)
+    options = ("d", "--test", "d", "--command", command, "--metric", metric, "--vary", vary, "-f", "best", "--quiet")
+    with_fixed = ("--with", fixed) if fixed else ()
+    found = json.loads(tune(vwlite, *options, *with_fixed).stdout)
+    words = shlex.split(vwlite("tune", *options, *with_fixed, "--trials", "3", "--passes", "3").stdout)
+    assert words[:3] == ["vwlite", command, "d"] and words[-2:] == ["-f", "best"]
+    assert ("--steps" in words) == (command == "crr") and ("--passes" in words) == (command == "l1")
+    vwlite(*words[1:-2], "-f", "again", "--quiet")
+    assert (tmp_path / "best").read_bytes() == (tmp_path / "again").read_bytes()
+    assert not any(trial["failure"] for trial in found["trials"]) and len(found["trials"]) >= 2
+    asked = "conll" if metric == "f1" else metric
+    measured = json.loads(vwlite("evaluate", "-i", "best", "d", "--metric", asked, "--json", "-").stdout)
+    assert measured[metric] == pytest.approx(found["score"])
+
+
+def test_jobs_change_nothing(vwlite, write, tmp_path):
+    write("d", MIXED)
+    options = ("d", "--test", "d", "--command", "l1", "--metric", "f1", "--with", "--model crf", "--vary", "l 0.05..1")
+    runs = (tune(vwlite, *options, "--jobs", jobs, "-f", f"m{jobs}").stdout for jobs in ("1", "3"))
+    one, three = (json.loads(run)["trials"] for run in runs)
+    assert one == three and (tmp_path / "m1").read_bytes() == (tmp_path / "m3").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--command l1 --with '--dotproduct ab' --metric auc", "--with: no such option --dotproduct"),
+        ("--command l1 --with '--passes 3' --metric auc", "--with: --passes is not for tune to hand on"),
+        ("--command crr --with '--steps 3' --metric auc", "--with: --steps is not for tune to hand on"),
+        ("--command l1 --with '-i m' --metric auc", "--with: -i is not for tune to hand on"),
+        ("--command l1 --vary 'steps 1..3' --metric auc", "the first: vwlite: no such option --steps"),
+        ("--command l1 --with '--model crf'", "unknown metric 'loss'; models of named labels have"),
+        ("--command l1 --with '--model crf --loss margin' --metric log_loss", "has no log_loss"),
+        ("--command aso --metric auc", "'aso' is not one of train, l1, crr"),
+    ],
+)
+def test_what_is_refused(options, message, vwlite, write):
+    write("d", MIXED)
+    said = tune(vwlite, "d", "--test", "d", "--vary", "l1 0.1..1", *shlex.split(options), status=2).stderr
+    assert message in said
