@@ -37,6 +37,11 @@ class Csr:
         """Where the entries of a row stand."""
         return slice(int(self.indptr[row]), int(self.indptr[row + 1]))
 
+    def part(self, first: int, last: int) -> Csr:
+        """The rows from ``first`` to ``last``, excluded, whose entries are not copied."""
+        own = slice(int(self.indptr[first]), int(self.indptr[last]))
+        return Csr(self.indptr[first : last + 1] - own.start, self.indices[own], self.values[own])
+
     def take(self, rows: np.ndarray) -> Csr:
         """The rows ``rows``, int64[n], in this order."""
         sizes = self.sizes[rows]
@@ -48,7 +53,7 @@ class Csr:
         """The entries where ``kept``, bool[entries], is true; there are as many rows as before."""
         if kept.all():
             return self
-        return Csr(offsets(kept)[self.indptr], self.indices[kept], self.values[kept])
+        return Csr(np.searchsorted(np.flatnonzero(kept), self.indptr), self.indices[kept], self.values[kept])
 
 
 def offsets(sizes: Any) -> np.ndarray:

@@ -9,7 +9,12 @@ from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite.data.csr import Csr
 from vwlite.interrupts import STOP, obey
 
-CHUNK = 4096  # rows scored at once
+CHUNK = 4096  # rows at once, where something is made of each entry
+
+
+def squares(terms: Csr) -> np.ndarray:
+    """float64[n]: the sum of the squares of each row's values."""
+    return np.bincount(terms.owner, terms.values.astype(np.float64) ** 2, len(terms))
 
 
 @dataclass(slots=True)
@@ -37,12 +42,16 @@ class Rows:
 
     def lengths(self) -> np.ndarray:
         """float64[n]: Euclidean length of each row."""
-        return np.sqrt(np.bincount(self.terms.owner, self.terms.values.astype(np.float64) ** 2, len(self)))
+        return np.sqrt(squares(self.terms))
 
     def unit(self) -> "Rows":
         """Rows of length 1; empty ones stay empty."""
-        lengths = np.maximum(self.lengths(), 1e-30)
-        values = (self.terms.values / np.repeat(lengths, self.terms.sizes)).astype(np.float32)
+        values = np.empty_like(self.terms.values)
+        for begin in range(0, len(self), CHUNK):
+            end = min(begin + CHUNK, len(self))
+            own = self.terms.part(begin, end)
+            lengths = np.maximum(np.sqrt(squares(own)), 1e-30)
+            values[self.terms.indptr[begin] : self.terms.indptr[end]] = own.values / np.repeat(lengths, own.sizes)
         return replace(self, terms=replace(self.terms, values=values))
 
     def presence(self, features: int) -> np.ndarray:

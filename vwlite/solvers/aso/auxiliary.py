@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.errors import DataError, UsageError
-from vwlite.features.sparse_rows import Rows
+from vwlite.features.sparse_rows import CHUNK, Rows
 from vwlite.features.vocabulary import Vocabulary
 from vwlite.numerals import is_count
 from vwlite.solvers.aso.rows import Targets, targets
@@ -137,12 +137,16 @@ def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int =
 
 def frequent(rows: Rows, view: View, presence: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows and the features that they are positive for; ``presence``: how many rows hold each feature."""
-    hidden = rows.terms.keep(view.hidden[rows.terms.indices])
-    owner, index, value = hidden.owner, hidden.indices, hidden.values
-    order = np.lexsort((index, presence[index], -value, owner))
-    begin = np.searchsorted(owner[order], np.arange(len(rows)))
-    best = order[np.arange(len(order)) - begin[owner[order]] < k]
-    return owner[best], index[best]
+    owners, indices = [np.zeros(0, np.int64)], [np.zeros(0, np.uint32)]
+    for first in range(0, len(rows), CHUNK):
+        own = rows.terms.part(first, min(first + CHUNK, len(rows)))
+        hidden = own.keep(view.hidden[own.indices])
+        owner, index, value = hidden.owner, hidden.indices, hidden.values
+        order = np.lexsort((index, presence[index], -value, owner))
+        best = order[np.arange(len(order)) - hidden.indptr[owner[order]] < k]
+        owners.append(first + owner[best])
+        indices.append(index[best])
+    return np.concatenate(owners), np.concatenate(indices)
 
 
 def present(rows: Rows, view: View, words: Vocabulary, most: int, above: float | None = None) -> Targets:

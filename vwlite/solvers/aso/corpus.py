@@ -6,7 +6,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.data.block_parser import read
-from vwlite.data.csr import offsets
+from vwlite.data.csr import joined, offsets
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
@@ -142,17 +142,21 @@ class Corpus:
 
         Raises DataError for a negative value where ``words`` have weights.
         """
-        sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        found, count = [], 0
+        for (sizes, keys, values), (_, importance) in zip(self.parts, self.columns, strict=True):
+            if words.idf is not None:
+                self.check_sign(sizes, keys, values, count)
+            found.append(rows_over(words, sizes, keys, values, importance, unit))
+            count += len(sizes)
         importance = np.concatenate([importance for _, importance in self.columns])
-        if words.idf is not None:
-            self.check_sign(sizes, keys, values)
-        return rows_over(words, sizes, keys, values, importance, unit)
+        return Rows(joined([one.terms for one in found]), importance, np.zeros((count, 0), np.float32))
 
-    def check_sign(self, sizes: np.ndarray, keys: np.ndarray, values: np.ndarray) -> None:
+    def check_sign(self, sizes: np.ndarray, keys: np.ndarray, values: np.ndarray, before: int) -> None:
+        """Of a part, ``before`` which there are so many rows."""
         negative = np.flatnonzero(values < 0)
         if len(negative):
             first = negative[0]
-            row = int(np.searchsorted(np.cumsum(sizes), first, side="right"))
+            row = before + int(np.searchsorted(np.cumsum(sizes), first, side="right"))
             for batch in self.unnamed:
                 self.learn_names(*batch)
             name = escaped(self.known[int(keys[first])][1])
