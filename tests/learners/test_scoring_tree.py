@@ -113,7 +113,7 @@ def test_the_margin_never_passes_the_label_and_the_loss_never_grows(loss, data):
         assert (after - 1) * np.sign(before - 1) >= -rounding
     else:
         assert after >= before - rounding
-    assert not update.case.learner.get("unbounded")
+    assert update.importance > 100 or not update.case.learner.get("unbounded")  # as of dyadic models
 
 
 @given(st.integers(2, 9), st.sampled_from(LOSSES), st.sampled_from([(), ("ab",)]), st.integers(0, 99))
