@@ -105,6 +105,31 @@ def test_one_line_is_made_of_features_that_the_model_knows(model, vwlite, write)
     assert "is no feature's name" in vwlite("recommend", "-i", model, "--of", "item", "--for", "user=", status=2).stderr
 
 
+def test_lines_of_a_file_are_people(model, vwlite, write, tmp_path):
+    write("ids", "user=u1 time=t1\n\nuser=u2\n")
+    done = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 3)
+    wanted = write("x", "'user=u1,time=t1 |user u1 |time t1\n'user=u2 |user u2\n")
+    assert done.stdout == vwlite("recommend", "-i", model, "--of", "item", wanted, "-n", 3).stdout != ""
+    ids = (tmp_path / "ids").read_text()
+    piped = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "-", "-n", 3, stdin=ids)
+    assert piped.stdout == done.stdout and done.stderr == piped.stderr == ""
+
+
+def test_lines_of_strangers_in_a_file_are_told_and_have_no_list(model, vwlite, write):
+    asked = ("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 1)
+    write("ids", "user=u99\nuser=u1\n")
+    done = vwlite(*asked)
+    assert [who for who, _, _ in table(done)] == ["user=u1"]
+    assert "ids:1: user=u99: the model has not met this feature" in done.stderr
+    assert "1 of 2 lines of ids have no list" in done.stderr
+    write("ids", "user=u99\n")
+    assert "ids: the model has met nobody of 1 lines" in vwlite(*asked, status=65).stderr
+    write("ids", "user=u1\n|user u1\n")
+    said = vwlite(*asked, status=65)
+    assert "ids:2: a line has features like user=u17" in said.stderr and said.stdout == ""
+    assert "no such file: none" in vwlite(*asked[:5], "--for-file", "none", status=66).stderr
+
+
 def test_what_a_person_has_is_left_out(model, vwlite, write):
     write("people", f"{blocks(1)}\n{blocks(2)}\n")
     seen = [f"1 {blocks(1, f'i{item}')}\n" for item in (0, 3, 99)]
@@ -241,6 +266,8 @@ def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp
         ("--dotproduct user,item", "--near item=i1 --of item", "--of does nothing with --near"),
         ("--dotproduct user,item", "--near item=i1 --threads 2", "--threads does nothing with --near"),
         ("--dotproduct user,item", "--near item=i1 --for user=u1", "--for and --near each say for whom"),
+        ("--dotproduct user,item", "--of item --for user=u1 --for-file x", "--for and --for-file each say for whom"),
+        ("--dotproduct user,item", "--near item=i1 --for-file x", "--for-file and --near each say for whom"),
         ("--dotproduct user,item", "--of item --for user=u1 x", "files and --for each say for whom"),
         ("--dotproduct user,item", "--of item --for user=u1 --test x", "--for and --test each say for whom"),
     ],

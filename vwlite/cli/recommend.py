@@ -21,6 +21,10 @@ from vwlite.evaluation.config import RecommendConfig
     *(People(), "--for", "people"), multiple=True,
     help="For the lines of this file, the same as a bare FILE, or for one line of such features. Repeatable.",
 )
+@options.file(
+    *(Reads("input"), "--for-file", "for_file"),
+    help="For one line of such features for each line of this file, NS=NAME with blanks between; - is standard input.",
+)
 @options.options_in(RecommendConfig, only=("near", "top", "exclude", "test", "relevant"))
 @options.json_option("Write the same as JSON; - is standard output, without text.")
 @options.data_options
@@ -34,6 +38,7 @@ def command(**arguments: Any) -> int:
     vwlite train ratings.vw -f model --dotproduct user,item --names
     vwlite recommend -i model --of item --for users.vw --exclude ratings.vw
     vwlite recommend -i model --of item --for user=u17 --top 3
+    vwlite recommend -i model --of item --for-file ids
     vwlite recommend -i model --near item=i42
     vwlite recommend -i model --of item --test held-out.vw --exclude ratings.vw --relevant 4
 

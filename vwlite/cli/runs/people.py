@@ -12,12 +12,14 @@ from typing import Any
 from vwlite.api import describe
 from vwlite.api.data_source import inputs_of
 from vwlite.api.run_configs import input_config
+from vwlite.cli.files import is_feature
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
 from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
+from vwlite.data.input_stream import display_name, open_input
 from vwlite.data.memory import parsed_text
 from vwlite.data.table_formats import TABLES
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import text_format
 from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.training.model_loader import Restored
@@ -59,25 +61,72 @@ def spaces_of(model: Restored, config: InputConfig, item: str) -> tuple[set[str]
     return people, {space for space in spaces if covers(item, space)}
 
 
-def of_features(features: list[str], model: Restored, config: InputConfig) -> Open:
-    """One example with these features, ``namespace=name`` each; of a table's model ``column=value`` each.
+class People:
+    """Examples made of features, ``namespace=name`` each; of a table's model ``column=value`` each."""
 
-    Raises UsageError for one that the model has not met.
-    """
-    if model.header["kind"] not in TABLES:
-        return one_line(text_of(features, model), replace(config, kind="vw", columns=""))
-    columns = read_columns(model.header.get("columns", ""))
-    rows = [row_of(feature, columns, model, config) for feature in features]
-    tag = {TAG: ",".join(features).replace(" ", "_")}
-    return one_line(json.dumps({**merged(rows), **tag}), in_json(config, columns))
+    def __init__(self, model: Restored, config: InputConfig) -> None:
+        self.model, self.config = model, config
+        self.columns = read_columns(model.header.get("columns", "")) if model.header["kind"] in TABLES else None
+        self.lines: list[str] = []
+
+    def add(self, features: list[str]) -> None:
+        """An example with these. Raises Unmet for one that the model has not met, UsageError."""
+        if self.columns is None:
+            self.lines.append(text_of(features, self.model))
+            return
+        rows = [row_of(feature, self.columns, self.model, self.config) for feature in features]
+        self.lines.append(json.dumps({**merged(rows), TAG: ",".join(features).replace(" ", "_")}))
+
+    def opened(self) -> Open:
+        config = in_json(self.config, self.columns) if self.columns else replace(self.config, kind="vw", columns="")
+        opened = inputs_of("".join(f"{line}\n" for line in self.lines), {})
+        return lambda _, *others: opened(config, *others)
 
 
 TAG = "for whom"  # a member that no table has
 
 
-def one_line(text: str, config: InputConfig) -> Open:
-    opened = inputs_of(f"{text}\n", {})
-    return lambda _, *others: opened(config, *others)
+class Unmet(UsageError):
+    """A feature is asked about that the model has not met."""
+
+
+def of_features(features: list[str], model: Restored, config: InputConfig) -> Open:
+    """One example with these features."""
+    people = People(model, config)
+    try:
+        people.add(features)
+    except UsageError as error:
+        raise UsageError(f"--for {error}") from None
+    return people.opened()
+
+
+def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str], None]) -> Open:
+    """An example for each line of a file that is not blank; ``tell`` is told of those with what the model has not met.
+
+    Raises DataError for a line that is no list of features, and where the model has met none.
+    """
+    people, asked = People(model, config), 0
+    name = display_name(path)
+    with open_input(path) as file:
+        lines = file.read().decode("utf-8", "surrogateescape").splitlines()
+    for number, line in enumerate(lines, 1):
+        features = line.split()
+        if not features:
+            continue
+        asked += 1
+        if not all(map(is_feature, features)):
+            raise DataError(f"{name}:{number}: a line has features like user=u17, with blanks between")
+        try:
+            people.add(features)
+        except Unmet as unmet:
+            tell(f"{name}:{number}: {unmet}")
+        except UsageError as error:
+            raise DataError(f"{name}:{number}: {error}") from None
+    if not people.lines:
+        raise DataError(f"{name}: the model has met nobody of {asked} lines")
+    if left := asked - len(people.lines):
+        tell(f"{left} of {asked} lines of {name} have no list")
+    return people.opened()
 
 
 def in_json(config: InputConfig, columns: Columns) -> InputConfig:
@@ -106,8 +155,8 @@ def text_of(features: list[str], model: Restored) -> str:
     return f"'{','.join(features)} {' '.join(blocks)}"
 
 
-def unmet(feature: str) -> UsageError:
-    return UsageError(f"--for {feature}: the model has not met this feature")
+def unmet(feature: str) -> Unmet:
+    return Unmet(f"{feature}: the model has not met this feature")
 
 
 def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig) -> Row:
@@ -131,7 +180,7 @@ def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
     if column:
         yield {column.name: number(feature, value) if column.type == NUMBER else value}
     elif columns.rest == IGNORE:
-        raise UsageError(f"--for {feature}: the model's table has no column {name!r}{proposal(name, known)}")
+        raise UsageError(f"{feature}: the model's table has no column {name!r}{proposal(name, known)}")
     else:
         inner, _, text = value.partition("=")
         yield from ({name: value}, {name: {inner: text}} if text else {name: [value]})
@@ -141,7 +190,7 @@ def number(feature: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise UsageError(f"--for {feature}: the column holds numbers, not {value!r}") from None
+        raise UsageError(f"{feature}: the column holds numbers, not {value!r}") from None
 
 
 def slots_of(row: Row, model: Restored, config: InputConfig) -> list[int]:

@@ -16,7 +16,7 @@ from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.named import described, module_for
-from vwlite.cli.runs.people import Open, eased, of_features, read_for, spaces_of
+from vwlite.cli.runs.people import Open, eased, of_features, of_file, read_for, spaces_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
@@ -45,7 +45,8 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError(f"recommend does not go with {described(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]
     files = (*arguments["files"], *(value for value in arguments["people"] if not is_feature(value)))
-    asked = {"files": files, "--for": features, "--test": arguments["test"], "--near": arguments["near"]}
+    asked = {"files": files, "--for": features, "--for-file": arguments["for_file"]}
+    asked |= {"--test": arguments["test"], "--near": arguments["near"]}
     others = [name for name, value in asked.items() if value]
     if len(others) > 1:
         raise UsageError(f"{others[0]} and {others[1]} each say for whom: give one of them")
@@ -69,6 +70,8 @@ def run(arguments: dict[str, Any]) -> int:
     opened: Open = Inputs
     if features:
         opened = of_features(features, model, config.input)
+    elif arguments["for_file"]:
+        opened = of_file(arguments["for_file"], model, config.input, say)
     elif config.input.kind in TABLES:
         columns = eased(read_columns(config.input.columns), people)
         config = replace(config, input=replace(config.input, columns=str(columns)))
