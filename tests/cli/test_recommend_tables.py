@@ -60,6 +60,12 @@ def test_a_person_is_typed_by_the_column_or_its_namespace(rated, vwlite, write):
         ("day=soon", "--for day=soon: the column holds numbers, not 'soon'"),
     ):
         assert said in asked(vwlite, "--for", typed, status=2).stderr
+        write("ids", f"uid=u1 day=3\n{typed}\n")
+        done = asked(vwlite, "--for-file", "ids", status=0 if "u99" in typed else 65)
+        assert f"ids:2: {said.removeprefix('--for ')}" in done.stderr
+    assert [row[1:] for row in table(asked(vwlite, "--for", "uid=u1", "--for", "day=3"))] == [
+        row[1:] for row in table(asked(vwlite, "--for-file", write("ids", "uid=u1 day=3\n")))
+    ]
 
 
 def test_every_file_is_read_as_its_name_ends(rated, vwlite, write):
