@@ -17,6 +17,7 @@ from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.nn import NnConfig
 from vwlite.learners.configs.nn_classes import NnClassesConfig
 from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.learners.configs.vw_nn import VwNnConfig
 from vwlite.learners.row_results import Results
 
 
@@ -25,7 +26,7 @@ from vwlite.learners.row_results import Results
     [
         *(GdConfig(), GdConfig(ftrl=True), PerClassConfig(oaa=3), LrqConfig(lrq=("ab2",))),
         *(CoinConfig(coin=True), AverageConfig(average=True), EctConfig(ect=3), DyadicConfig()),
-        *(NnConfig(nn="4,3"), NnClassesConfig(multiclass=3, indexing=1, nn="4")),
+        *(NnConfig(nn="4,3"), NnClassesConfig(multiclass=3, indexing=1, nn="4"), VwNnConfig(vw_nn=2)),
     ],
     ids=lambda config: config.learner,
 )

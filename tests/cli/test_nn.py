@@ -129,6 +129,58 @@ def test_a_model_keeps_its_layers(vwlite, write):
         assert f"{option} contradicts m, which was made with" in said
 
 
-def test_vw_has_another(vwlite, write):
-    done = vwlite("vw", "-d", write("data", "1 |a b\n"), "--nn", "1", status=1)
-    assert done.stdout == "[critical] vw: --nn is learned otherwise than vw's (use 'vwlite train')\n"
+IN_VW = """\
+1 |a x y:0.5
+0 |a y z
+1 2 |a x z
+0 |a y
+|a x y z
+1 |a x
+""".splitlines()
+OF_VW = {  # what vw 9.11 answers
+    "--nn 1": [0, 0.479689, 0.253443, 0.654224, 0.483310, 0.475219],
+    "--nn 3": [0, 0.465319, 0.240814, 0.704021, 0.472080, 0.457061],
+    "--nn 2 --loss_function quantile": [0, 0.521453, 0.148394, 0.654389, 0.426143, 0.435436],
+    "--nn 4 --random_seed 7 -l 0.2": [0, 0.225497, 0.160393, 0.403674, 0.373270, 0.355893],
+    "--nn 2 --adaptive": [0, 1, 1, 1, 0, 0],
+}
+
+
+@pytest.mark.parametrize("options", OF_VW)
+def test_vw_answers_the_same(options, vwlite, write, tmp_path):
+    write("data", "\n".join(IN_VW) + "\n")
+    vwlite("vw", "-d", "data", "-p", "p", "--quiet", *options.split())
+    answers = list(map(float, (tmp_path / "p").read_text().split()))
+    np.testing.assert_allclose(answers, OF_VW[options], atol=2e-6)
+
+
+def test_a_model_of_vw_goes_on_and_predicts(vwlite, write, weights, tmp_path):
+    write("all", "".join(LINES)), write("one", "".join(LINES[:200])), write("two", "".join(LINES[200:]))
+    vwlite("vw", "-d", "all", "-f", "m", "--nn", "3", "--quiet")
+    vwlite("vw", "-d", "one", "-f", "n", "--nn", "3", "--quiet")
+    vwlite("vw", "-d", "two", "-i", "n", "--nn", "3", "-f", "n", "--quiet")
+    assert weights("m") == weights("n") != {}
+    vwlite("vw", "-d", "all", "-t", "-i", "m", "-p", "p", "--quiet")
+    assert (tmp_path / "p").read_text() == vwlite("predict", "-i", "n", "all").stdout
+    said = vwlite("vw", "-d", "all", "-i", "m", "--nn", "4", status=1).stdout
+    assert "--nn 4 contradicts the model, which was made with --nn 3" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--nn 2 --dropout", "--dropout does not go with --nn here (use 'vwlite train')"),
+        ("--nn 2 --inpass", "--inpass does not go with --nn here"),
+        ("--nn 2 --noconstant", "--noconstant does not go with --nn here"),
+        ("--nn 2 --oaa 3", "--oaa does not go with --nn here"),
+        ("--nn 2,3", "--nn takes one number of units, not 2,3"),
+        ("--nn 0", "--nn takes the units"),
+        ("--nn 2 --sgd", "--nn needs adaptive updates"),
+        ("--nn 2 --l2 0.1", "--l2 does not go with --nn"),
+        ("--nn 2 --audit", "--audit does not go with --nn"),
+        ("--dropout", "--dropout needs --nn"),
+        ("--nn 9 -b 3", "--nn 9 needs more than the 8 slots of -b 3"),
+    ],
+)
+def test_what_vw_lite_refuses(options, message, vwlite, write):
+    assert message in vwlite("vw", "-d", write("data", "1 |a b\n"), *options.split(), status=1).stdout

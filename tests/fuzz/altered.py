@@ -75,8 +75,8 @@ class Find(Exception):
 
 def text_for(learner: str) -> bytes:
     named = dict.fromkeys(("l1", "aso", "aso-theta"), NAMED)
-    classes = dict.fromkeys(("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect"), CLASSES)
-    return {"ldf": GROUPS, "outputs": TARGETS, **named, **classes}.get(learner, TEXT)
+    of_classes = ("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes")
+    return {"ldf": GROUPS, "outputs": TARGETS, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
 
 
 def commands_for(learner: str) -> tuple[str, ...]:

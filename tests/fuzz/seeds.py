@@ -29,6 +29,7 @@ from vwlite.learners.configs.outputs import OutputsConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.scoring_tree import ScoringTreeConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
+from vwlite.learners.configs.vw_nn import VwNnConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import RunConfig
 from vwlite.training.output_config import OutputConfig
@@ -89,6 +90,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4, dotproduct=("ab",)), LflConfig(multiclass=3, indexing=1, rank=2), classes),
             (FeatureConfig(bits=6), NnClassesConfig(multiclass=3, indexing=1, nn="3,2"), classes),
             (FeatureConfig(bits=6), NnConfig(nn="3", inpass=True), text),
+            (FeatureConfig(bits=6), VwNnConfig(vw_nn=3), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
             (FeatureConfig(bits=4, dotproduct=("ab",)), ScoringTreeConfig(HINGE, **SCORING, pairs=1, rank=2), classes),
             (FeatureConfig(bits=6), OutputsConfig(outputs=2), targets),

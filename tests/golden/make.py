@@ -56,6 +56,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "csoaa-ldf": ("groups", "train", *BITS, "--csoaa_ldf", "mc"),
     "wap-ldf": ("groups", "train", *BITS, "--wap_ldf", "m"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
+    "vw-nn": ("numbers", "vw", *BITS, "--nn", "3"),
     "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),
     "crr-queries": ("counts", "crr", *BITS, "--qid", "u", "--pairs", "lambda-ndcg", "--calibrate"),
     "l1-binary": ("signs", "l1", *BITS, "--passes", "3"),

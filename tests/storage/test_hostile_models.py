@@ -68,6 +68,7 @@ BOMBS = [
     ("lrq", {"bits": 32}),
     ("nn", {"bits": 32}),
     ("nn", {"nn": "8000,8000"}),
+    ("vw_nn", {"vw_nn": 9999}),
     ("nn_classes", {"multiclass": 2**20, "bits": 32}),
 ]
 

@@ -52,14 +52,16 @@ def why_not(learner: str) -> str:
 
 AVERAGED = ("gd", "many")
 LATENT = "latent vectors from different starts do not average"
+NETWORK = "networks that grew apart do not average"
 TREE = "trees that grew apart do not average"
 REASONS = {
     "average": "a mean of the rounds' models is one already",
     "lrq": LATENT,
     "dyadic": LATENT,
     "lfl": LATENT,
-    "nn": "networks from different steps do not average",
-    "nn_classes": "networks from different steps do not average",
+    "nn": NETWORK,
+    "vw_nn": NETWORK,
+    "nn_classes": NETWORK,
     "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
     "dual": "its examples stay in memory together",
     "ksvm": "its support vectors stay in memory together",

@@ -38,6 +38,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "nn_classes": "nn_classes.NnClasses",
     "scoring_tree": "scoring_tree.ScoringTree",
     "outputs": "outputs.Outputs",
+    "vw_nn": "vw_nn.VwNn",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

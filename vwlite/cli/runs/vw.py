@@ -17,8 +17,10 @@ from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.config import FeatureConfig
 from vwlite.features.term_weights import plan_of
+from vwlite.learners import config_classes
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
+from vwlite.learners.configs.vw_nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, options_of
 from vwlite.training.config import RunConfig
@@ -67,7 +69,7 @@ def run(arguments: dict[str, Any]) -> int:
     if full_names := typed.pop("experimental_full_name_interactions", ()):
         names = tuple(value.replace("|", ",") for value in full_names)
         typed["interactions"] = (*typed.get("interactions", ()), *names)
-    return vw_run(arguments, own_loss(without_idle(random_start(lenient_limits(typed)))))
+    return vw_run(arguments, network(own_loss(without_idle(random_start(lenient_limits(typed))))))
 
 
 def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
@@ -182,6 +184,12 @@ def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any
         return typed
     log("[warning] --confidence needs the state of learning, which -t leaves out: there will be none")
     return {name: value for name, value in typed.items() if not name.startswith("confidence")}
+
+
+def network(typed: dict[str, Any]) -> dict[str, Any]:
+    """``--nn`` as vw's, which is another learner than that of ``vwlite train``."""
+    asking = [name for kind in config_classes() for name in kind.asked_by if name != "nn"]
+    return as_vw_has_it(typed, [name for name in asking if name in typed])
 
 
 def own_loss(typed: dict[str, Any]) -> dict[str, Any]:
