@@ -50,7 +50,7 @@ def as_vw_has_it(typed: dict[str, Any], of_others: Collection[str]) -> dict[str,
     """
     if "nn" not in typed:
         return typed
-    for name in ("inpass", "dropout", "noconstant", *of_others):
+    for name in ("inpass", "dropout", "noconstant", "raw_predictions", *of_others):
         if name in typed:
             raise UsageError(f"--{name} does not go with --nn here (use 'vwlite train')")
     units = units_of(typed["nn"])
