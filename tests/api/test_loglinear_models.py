@@ -171,3 +171,20 @@ def test_refusals():
 def test_no_rows_have_no_answers(case):
     model, _ = fitted(case)
     assert len(model.predict([])) == 0
+
+
+@pytest.mark.parametrize("options", [{"loss": "mira"}, {"loss": "perceptron"}, {"loss": "margin", "l2": 0.1}])
+def test_labels_of_the_best_sequence_alone(options):
+    model = CRFModel(L1Config(model="crf", **options))
+    model.fit(parsed(model, TAGS))
+    assert model.predict(parsed(model, SENTENCE)) == [["B-NP", "I-NP"], ["O", "B-NP", "O"]]
+    assert 0 < model.evaluate(parsed(model, TAGS), "accuracy")["accuracy"] <= 1
+    with pytest.raises(UsageError, match=f"has no probabilities: --loss {options['loss']} learns labels alone"):
+        model.marginals(parsed(model, SENTENCE))
+
+
+def test_dual_variables_are_not_kept():
+    model = CRFModel(L1Config(model="crf", loss="margin", l2=0.1))
+    model.fit(parsed(model, TAGS))
+    with pytest.raises(UsageError, match="cannot be gone on from"):
+        model.go_on(parsed(model, TAGS))
