@@ -46,7 +46,8 @@ def reading() -> BadLines:
 def tag(path: str, text: str) -> None:
     model = store.load(path)
     facts(model), top(model, 3)
-    b"".join(texts(Tagger(model, read_batches(model, InputConfig((text,)), reading())), True))
+    tagger = Tagger(model, read_batches(model, InputConfig((text,)), reading()))
+    b"".join(texts(tagger, tagger.probabilistic))
 
 
 def score(path: str, text: str) -> None:
