@@ -17,7 +17,7 @@ MODELS = [(path.parent, *line.split("\t")) for path in LISTS for line in path.re
     ("folder", "model", "text", "command"), MODELS, ids=[f"{of.name}-{name}" for of, name, *_ in MODELS]
 )
 def test_a_model_predicts_what_it_did(folder, model, text, command, run_cli):
-    done = run_cli(command, str(folder / text), "-i", str(folder / f"{model}.model"), "--quiet")
+    done = run_cli(*command.split(), str(folder / text), "-i", str(folder / f"{model}.model"), "--quiet")
     assert done.returncode == 0, done.stderr
     assert done.stdout.encode() == (folder / f"{model}.predictions").read_bytes()
 

@@ -14,6 +14,7 @@ from vwlite.cli.crr import command as crr
 from vwlite.cli.cut import command as cut
 from vwlite.cli.evaluate import command as evaluate
 from vwlite.cli.l1 import command as l1
+from vwlite.cli.lm import command as lm
 from vwlite.cli.pca import command as pca
 from vwlite.cli.serve import command as serve
 from vwlite.cli.train import command as train
@@ -37,6 +38,7 @@ from vwlite.solvers.aso.config import LOSSES, CotrainConfig, LearnConfig, Solver
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.cut.config import CutConfig
+from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.training.config import CurriculumConfig, RunConfig
@@ -47,6 +49,7 @@ CONFIGS = (
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
     *(PcaConfig, CutConfig, ClusterConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig),
+    *(LmConfig, RankConfig, FeaturesConfig),
     *(TuneConfig, MemoryConfig, ServeConfig),
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
@@ -58,6 +61,9 @@ COMMANDS = {  # of other configurations vw and train
     PcaConfig: [pca],
     CutConfig: [cut],
     ClusterConfig: [cluster],
+    LmConfig: [lm.commands["train"]],
+    RankConfig: [lm.commands["rank"]],
+    FeaturesConfig: [lm.commands["features"]],
     CheckpointConfig: [train],
     TuneConfig: [tune],
     RankingConfig: [evaluate],

@@ -16,7 +16,7 @@ PARTS = {  # in the site's order; every page of docs/ stands in one
               "nightly-job", "scaling", "serving"],
     "Models": ["features", "losses", "outputs", "classes", "groups", "dyadic", "crr", "l1", "dual", "ksvm", "kernels",
                "networks"],
-    "Few labels or none": ["aso", "unsupervised", "clusters", "graphs"],
+    "Few labels or none": ["aso", "language-model", "unsupervised", "clusters", "graphs"],
     "Python": ["python", "scikit-learn"],
     "Reference": ["formulas", "exit-codes", "shell", "guarantees", "speed"],
     "To change it": ["development", "experiments"],

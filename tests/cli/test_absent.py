@@ -33,7 +33,7 @@ def test_what_is_to_be_used_exists():
     assert len(quoted) > len(ABSENT)
     for text in quoted:
         words = text.split()
-        name = " ".join(words[1:3] if words[1:2] == ["aso"] else words[1:2]) if words[0] == "vwlite" else "vw"
+        name = " ".join(words[1:3] if words[1:2] in (["aso"], ["lm"]) else words[1:2]) if words[0] == "vwlite" else "vw"
         assert name.split()[0] in COMMANDS, text
         typed = {plain(word.lstrip("-")) for word in words if word.startswith("-") and word != "-"}
         assert typed <= names(name), text

@@ -62,6 +62,13 @@ OF_COMPONENTS = (
     *(COMMANDS[number] for number in (0, 4, 5, 6, 8)),
 )
 OF_CLUSTERS = (*OF_COMPONENTS[3:], *COMMANDS[1:3], "cluster text -i model -f out --quiet")
+OF_WORDS = (
+    "lm rank -i model text --quiet",
+    "lm vectors -i model",
+    "lm features -i model text --namespace a --quiet",
+    "lm train text -i model -f out --quiet",
+    *(COMMANDS[number] for number in (0, 4, 5, 6, 8)),
+)
 STOPPED = "train long.vw -f base -p base.p -q ab --passes 3 --names --quiet --block-size 100"
 RESUMED = f"{STOPPED} --resume"  # the model is base.ckpt
 MEMORY = 2 << 30  # bytes of address space that a command may take
@@ -81,7 +88,7 @@ def text_for(learner: str) -> bytes:
 
 def commands_for(learner: str) -> tuple[str, ...]:
     own = {"aso-theta": OF_THETA, **dict.fromkeys(("aso", "aso-tasks", "l1"), OF_NAMED)}
-    return {**own, "pca": OF_COMPONENTS, "cluster": OF_CLUSTERS}.get(learner, COMMANDS)
+    return {**own, "pca": OF_COMPONENTS, "cluster": OF_CLUSTERS, "lm": OF_WORDS}.get(learner, COMMANDS)
 
 
 def in_memory(name: str) -> int:

@@ -132,6 +132,7 @@ def made() -> dict[str, list[bytes]]:
         "cache": caches,
         "columns": [named.COLUMNS],
         "graph": [solvers.GRAPH, solvers.GRAPH * 2],
+        "plain": [b"the cat sat. the cat ran\n3,5 a|b \xc3\xa9 \xff the cat\n"],
         "landmarks": [bytes([choice]) + solvers.LANDMARKS for choice in range(0, 32, 3)],
         "sealed_model": [unsealed_model(model) for model in models],
         "sealed_cache": caches,

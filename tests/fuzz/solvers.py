@@ -1,13 +1,16 @@
-"""Graphs, landmarks, components and clusters: what reads and loads them, and good ones to begin with."""
+"""Graphs, landmarks, components, clusters and words: what reads and loads them, and good ones to begin with."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from vwlite.data.block_parser import read
+from vwlite.data.blocks import blocks
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, Diverged
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
@@ -20,6 +23,13 @@ from vwlite.solvers.clusters.solver import solver_of
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
+from vwlite.solvers.lm import model_file as lm_file
+from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
+from vwlite.solvers.lm.rank import rank
+from vwlite.solvers.lm.train import begun, gone_on, learn
+from vwlite.solvers.lm.vectors import text_format as words_format
+from vwlite.solvers.lm.vectors import vector_lines, with_vectors
+from vwlite.solvers.lm.words import text_of
 from vwlite.solvers.pca import model_file as pca_file
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.inspection import strongest
@@ -89,7 +99,37 @@ def assign(path: str, text: str) -> None:
             assignment.shares(part)
 
 
-LOADERS = {"pca": project, "cluster": assign}  # by learner
+def read_plain_text(path: str) -> None:
+    """Words of each kind and what they teach."""
+    for kind in ("words", "blanks"):
+        config = LmConfig(window=2, dim=3, hidden=3, vocabulary=9, tokens=kind)
+        model, text = begun(config, blocks([path]), MEMORY, of_any_size)
+        learn(model, text, of_any_size)
+
+
+def use_words(path: str, text: str) -> None:
+    model = lm_file.load(path)
+    list(vector_lines(model))
+    for use in (rank_words, add_vectors, learn_words_on):
+        with suppress(DataError):  # a damaged vocabulary may know no word
+            use(model, text)
+
+
+def rank_words(model: lm_file.LmModel, text: str) -> None:
+    rank(RankConfig(), model.network, text_of(blocks([text]), model.config.tokens, model.words)).facts()
+
+
+def add_vectors(model: lm_file.LmModel, text: str) -> None:
+    parts = read([text], words_format(), threads=1)
+    list(with_vectors(model, parts, BadLines(None, len, max_ratio=1), FeaturesConfig(namespaces=("a", "b"))))
+
+
+def learn_words_on(model: lm_file.LmModel, text: str) -> None:
+    with suppress(Diverged):
+        learn(*gone_on(model.config, model, blocks([text])), of_any_size)
+
+
+LOADERS = {"pca": project, "cluster": assign, "lm": use_words}  # by learner
 
 
 def models(folder: str) -> Iterator[bytes]:
@@ -105,3 +145,8 @@ def models(folder: str) -> Iterator[bytes]:
         found = solver_of(config)(config, rows, None, MEMORY, 1).run(of_any_size)
         clusters_file.save(made, clusters_file.model_of(config, found, rows, {"kind": "vw"}))
         yield Path(made).read_bytes()
+    config = LmConfig(window=2, dim=3, hidden=5, tokens="blanks", curriculum=8)
+    model, words = begun(config, blocks([str(text)]), MEMORY, of_any_size)
+    learn(model, words, of_any_size)
+    lm_file.save(made, model)
+    yield Path(made).read_bytes()

@@ -194,6 +194,10 @@ def cut_graph(data: bytes) -> None:
     solvers.read_graph(in_memory("text", data), data)
 
 
+def read_plain_text(data: bytes) -> None:
+    solvers.read_plain_text(in_memory("text", data))
+
+
 def use_landmarks(data: bytes) -> None:
     """A choice, landmarks, a zero byte, and examples."""
     landmarks, _, text = data[1:].partition(b"\0")
@@ -239,6 +243,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "columns": read_columns,
     "graph": cut_graph,
     "landmarks": use_landmarks,
+    "plain": read_plain_text,
     "sealed_model": load_sealed_model,
     "sealed_cache": load_sealed_cache,
 }

@@ -75,8 +75,12 @@ LEARNERS = {  # name: the text it learns, and the command
     "theta": ("names", "train", *BITS, "--oaa", "3", "--named_labels", "a,b,c", *THETA),
     "degree": ("signs", "train", *BITS, "--weight", "degree", "--value", "log"),
     "pca": ("names", "pca", *BITS, "--dim", "3", "--center", "--names"),
+    "lm": ("names", "lm train", "--tokens", "blanks", "--vocabulary", "20", "--dim", "3", "--hidden", "4"),
 }
-APPLIED = {"pca": "project"}  # the command that uses the models of another, where that is not predict
+APPLIED = {  # the command that uses the models of another, where that is not predict
+    "pca": "project",
+    "lm train": "lm features --namespace u",
+}
 
 
 def texts():
@@ -114,7 +118,7 @@ def write(folder):
     for name, (text, command, *options) in LEARNERS.items():
         vwlite(folder, *command.split(), f"{text}.vw", *options, "--quiet", "-f", f"{name}.model")
         apply = APPLIED.get(command, "predict")
-        vwlite(folder, apply, f"{text}.vw", "-i", f"{name}.model", "-p", f"{name}.predictions", "--quiet")
+        vwlite(folder, *apply.split(), f"{text}.vw", "-i", f"{name}.model", "-p", f"{name}.predictions", "--quiet")
     for beside in (folder / "theta", *folder.glob("*.ledger"), *folder.glob("*.lock")):
         beside.unlink()
     rows = [(name, f"{text}.vw", APPLIED.get(command, "predict")) for name, (text, command, *_) in LEARNERS.items()]

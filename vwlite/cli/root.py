@@ -42,6 +42,7 @@ COMMANDS = {
     "cluster": "Find clusters of text by k-means.",
     "convert": "Turn other formats into text.",
     "aso": "Learn what many problems have in common.",
+    "lm": "Learn vectors of words from plain text.",
     "merge": "Make one model of several.",
     "vw": "Take vw's command line, and behave like it.",
     "samples": "Write the data files of the manual's pages.",

@@ -46,6 +46,7 @@ ELSEWHERE = {  # learners of other commands
     "aso-theta": "a Theta is for vwlite aso train and vwlite aso inspect",
     "pca": "a model of vwlite pca is for vwlite project and inspect",
     "cluster": "a model of vwlite cluster is for vwlite predict, evaluate and inspect",
+    "lm": "a model of vwlite lm train is for vwlite lm rank, vectors and features, and vwlite inspect",
 }
 
 

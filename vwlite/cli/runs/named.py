@@ -9,8 +9,16 @@ from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 
-MODULES = {"l1": "tagging", "aso": "classes", "aso-tasks": "tasks", "pca": "pca", "cluster": "cluster"}  # by learner
-UNNAMED = {"aso-tasks": "a model of tasks", "pca": "a model of principal components", "cluster": "a model of clusters"}
+MODULES = {  # by learner
+    **{"l1": "tagging", "aso": "classes", "aso-tasks": "tasks"},
+    **{"pca": "pca", "cluster": "cluster", "lm": "lm"},
+}
+UNNAMED = {
+    "aso-tasks": "a model of tasks",
+    "pca": "a model of principal components",
+    "cluster": "a model of clusters",
+    "lm": "a language model",
+}
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
     *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit"),

@@ -16,7 +16,7 @@ def run(arguments: dict[str, Any]) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
     config = ServeConfig(**configs.chosen(ServeConfig, arguments))
     if module_for(arguments["initial"]):
-        raise UsageError("models of vwlite l1, aso, pca and cluster are not served")
+        raise UsageError("models of vwlite l1, aso, pca, cluster and lm are not served")
     tell = (lambda line: None) if arguments["quiet"] else say
     source = ModelSource(arguments["initial"], tell, arguments["memory"])
     try:
