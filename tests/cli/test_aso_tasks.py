@@ -89,3 +89,21 @@ def test_models_in_the_wrong_place(vwlite):
     for typed in ("--scores", "--probabilities", "-r raw", "--audit"):
         said = vwlite("predict", "-i", "model", "test.vw", *typed.split(), status=2).stderr
         assert "does not go with a model of tasks" in said
+
+
+def test_two_classes(vwlite, write, tmp_path):
+    for name, text in (("train.vw", lines(600, 1)), ("test.vw", lines(200, 2))):
+        signs = (f"{1 if float(line.split()[0]) > 3 else -1} {line.split(' ', 1)[1]}" for line in text.splitlines(True))
+        write(name, "".join(signs))
+    how = ("--loss_function", "logistic", "--dim", "1", "--lambda", "0.01")
+    said = learn(vwlite, *how, "--test", "test.vw", "--json", "facts").stderr
+    share = json.loads((tmp_path / "facts").read_text())["test"]
+    assert share["tasks"] > max(share["independent"], share["pooled"]) + 0.05 and "tasks: accuracy" in said
+    shown = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
+    assert shown["accuracy"] == share["tasks"] > 0.8 and shown["log_loss"] > 0 and "mse" not in shown
+    answers = vwlite("predict", "-i", "model", "test.vw", "--quiet").lines
+    signs = [line.split()[0] for line in (tmp_path / "test.vw").read_text().splitlines()]
+    agree = [(float(answer.split()[0]) > 0) == (sign == "1") for answer, sign in zip(answers, signs, strict=True)]
+    assert sum(agree) / len(agree) == pytest.approx(shown["accuracy"])
+    write("train.vw", "2 |who a |f x\n")
+    assert "are -1 and 1, and one is 2" in learn(vwlite, *how, status=65).stderr

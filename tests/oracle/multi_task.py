@@ -24,3 +24,30 @@ def objective(tasks, u, bias, theta, penalty):
         w = own - theta @ (theta.T @ own)
         total += np.mean((x @ own + intercept - y) ** 2) + penalty * (w @ w)
     return total
+
+
+def logistic_optimum(x, y, weight, theta, penalty, constant, offset):
+    """The least of sum_i weight_i log(1 + exp(-y_i f_i)) / sum weight + penalty |w|^2.
+
+    f = x w + x theta v + b + offset. By damped Newton steps on all parameters together.
+    """
+    (n, q), h = x.shape, theta.shape[1]
+    design = np.hstack((x, x @ theta, np.ones((n, int(constant)))))
+    ridge = np.diag(np.append(np.full(q, 2 * penalty), np.zeros(h + int(constant))))
+    share, found = weight / weight.sum(), np.zeros(design.shape[1])
+
+    def value(at):
+        return share @ np.logaddexp(0, -y * (design @ at + offset)) + found_penalty(at)
+
+    def found_penalty(at):
+        return penalty * at[:q] @ at[:q]
+
+    for _ in range(200):
+        chance = 1 / (1 + np.exp(y * (design @ found + offset)))
+        slope = design.T @ (-y * chance * share) + ridge @ found
+        curvature = design.T @ (design * (chance * (1 - chance) * share)[:, None]) + ridge
+        step, size = np.linalg.lstsq(curvature, slope, rcond=None)[0], 1.0
+        while size > 1e-9 and value(found - size * step) > value(found):
+            size /= 2
+        found = found - size * step
+    return float(value(found))

@@ -223,7 +223,9 @@ def tasks(**arguments: Any) -> int:
     vwlite predict -i model test.vw
 
     The weights of a task are w + Theta' v: Theta is what the tasks have in common, v is free, and w is regularised.
-    Squared loss; labels are numbers. Each round finds the best w and v of every task, then Theta by the singular value
+    Labels are numbers or, with --loss_function logistic, -1 and 1, and answers are log odds then.
+
+    Each round finds the best w and v of every task, then Theta by the singular value
     decomposition of these, and never raises the objective, which is printed. A task that was not seen in training is
     predicted by the mean of all v.
     """

@@ -6,14 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.oracle.multi_task import objective, optimum
+from tests.oracle.multi_task import logistic_optimum, objective, optimum
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.logistic_task import fitted
+from vwlite.solvers.aso.task import Task, solved
 from vwlite.solvers.aso.task_data import task_rows
 from vwlite.solvers.aso.task_file import load_tasks, save_tasks
-from vwlite.solvers.aso.tasks import Task, alternate, learn_tasks, solved
+from vwlite.solvers.aso.tasks import alternate, learn_tasks
 
 
 def problem(seed, m=200, p=50, n=20, h=2, noise=0.5):
@@ -189,3 +191,37 @@ def test_a_model_in_a_file(tmp_path):
 def test_what_cannot_be_learned(tmp_path, lines, config, error, said):
     with pytest.raises(error, match=said):
         learn_tasks(corpus(tmp_path, lines), TasksConfig(**config))
+
+
+@pytest.mark.parametrize("n", [6, 12, 40])
+@pytest.mark.parametrize("h", [0, 2])
+@pytest.mark.parametrize("constant", [True, False])
+def test_a_task_of_two_classes_is_solved_as_by_newton_steps(n, h, constant):
+    rng = np.random.default_rng(n * 10 + h)
+    x, weight = rng.normal(size=(n, 8)), rng.uniform(0.5, 3, n)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
+    own, root, common = np.arange(8) * 2, np.sqrt(weight), 0.1 * rng.normal(size=20)
+    task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.05)
+    w, v, bias, value, score = fitted(task, theta, constant, common, np.zeros(n))
+    expected = logistic_optimum(x, y, weight, theta[own], 0.05, constant, x @ common[own])
+    assert value == pytest.approx(expected, rel=1e-4)
+    np.testing.assert_allclose(score, x @ (w + theta[own] @ v + common[own]) + bias, atol=1e-9)
+    losses = np.average(np.logaddexp(0, -y * score), weights=weight)
+    assert value == pytest.approx(losses + 0.05 * w @ w) and value < np.log(2)
+
+
+@pytest.mark.parametrize("options", [{}, {"centre": True}, {"constant": False}])
+def test_the_objective_of_two_classes_never_rises(options):
+    x, y, _ = problem(3, m=30, n=15)
+    _, theta, _, _, objectives = alternated(
+        tasks_of(x, np.where(y > 0, 1.0, -1.0)), 50, dim=2, loss="logistic", iterations=6, **options
+    )
+    assert all(after <= before * (1 + 1e-9) for before, after in pairwise(objectives)) and len(objectives) > 2
+    np.testing.assert_allclose(theta.T @ theta, np.eye(2), atol=1e-9)
+
+
+def test_a_task_of_one_class_ends_and_is_finite():
+    x = np.random.default_rng(1).normal(size=(1, 5, 4))
+    u, _, _, bias, objectives = alternated(tasks_of(x, np.ones((1, 5))), 4, dim=0, loss="logistic")
+    assert np.isfinite(u).all() and np.isfinite(bias).all() and 0 < objectives[-1] < 0.1

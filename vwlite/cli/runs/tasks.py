@@ -29,6 +29,7 @@ from vwlite.training.prediction_writer import PredictionWriter
 
 WITHOUT = ("kind", "probabilities", "scores", "raw_predictions")
 OF = "a model of tasks"
+FIGURE = {"squared": "mean squared error", "logistic": "accuracy"}
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -44,8 +45,8 @@ def run(arguments: dict[str, Any]) -> int:
         facts["objective"] = model.objectives
         if test:
             facts["test"] = compared(model, corpus, test)
-            for name, error in facts["test"].items():
-                say(f"{name}: mean squared error {error:.6g} on {arguments['test']}")
+            for name, figure in facts["test"].items():
+                say(f"{name}: {FIGURE[config.loss]} {figure:.6g} on {arguments['test']}")
         save_tasks(arguments["model"], model)
     if arguments["json_path"]:
         write_json(arguments["json_path"], facts)
@@ -71,11 +72,11 @@ def config_of(arguments: dict[str, Any]) -> TasksConfig:
 
 
 def compared(model: TaskModel, corpus: Corpus, test: Corpus) -> dict[str, float]:
-    """Mean squared errors of the model, and of every task by itself and of one model of all with the same options."""
+    """The ``FIGURE`` of the model, and of every task by itself and of one model of all with the same options."""
     plain = replace(model.config, centre=False)
     others = {"independent": replace(plain, dim=0), "pooled": replace(plain, own=(), penalties=(), pooled=True)}
-    found = {"tasks": error_of(model, test)[0]}
-    return found | {name: error_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
+    found = {"tasks": figure_of(model, test)[0]}
+    return found | {name: figure_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
 
 
 def rows_of(model: TaskModel, corpus: Corpus) -> TaskRows:
@@ -85,21 +86,30 @@ def rows_of(model: TaskModel, corpus: Corpus) -> TaskRows:
     return data
 
 
-def error_of(model: TaskModel, corpus: Corpus) -> tuple[float, dict[str, float]]:
-    """The mean squared error, weighted by importance, and all that ``evaluate`` shows. Raises DataError."""
-    y, data = numbers_of(corpus), rows_of(model, corpus)
+def figure_of(model: TaskModel, corpus: Corpus) -> tuple[float, dict[str, float]]:
+    """The ``FIGURE``, weighted by importance, and all that ``evaluate`` shows. Raises DataError."""
+    y, data = numbers_of(corpus, model.config.loss), rows_of(model, corpus)
     own = np.flatnonzero(np.isfinite(y) & (data.rows.importance > 0))
     if not len(own):
         raise DataError("there is no labelled example to measure the model on")
     weight = data.rows.importance[own].astype(np.float64)
-    gap = model.predict(data)[own] - y[own]
+    figures = of_signs if model.config.loss == "logistic" else of_numbers
+    figure, report = figures(model.predict(data)[own], y[own], weight)
+    return figure, {"examples": len(own), **report, "unknown_task": int((data.task[own] < 0).sum())}
+
+
+def of_numbers(values: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[float, dict[str, float]]:
+    gap = values - y
     mse = float(np.average(gap**2, weights=weight))
-    mean = np.average(y[own], weights=weight)
-    spread = float(np.average((y[own] - mean) ** 2, weights=weight))
-    report = {"examples": len(own), "mse": mse, "rmse": mse**0.5, "mae": float(np.average(abs(gap), weights=weight))}
-    report["r2"] = 1 - mse / spread if spread else 0.0
-    report["unknown_task"] = int((data.task[own] < 0).sum())
-    return mse, report
+    mean = np.average(y, weights=weight)
+    spread = float(np.average((y - mean) ** 2, weights=weight))
+    report = {"mse": mse, "rmse": mse**0.5, "mae": float(np.average(abs(gap), weights=weight))}
+    return mse, {**report, "r2": 1 - mse / spread if spread else 0.0}
+
+
+def of_signs(scores: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[float, dict[str, float]]:
+    accuracy = float(np.average((scores > 0) == (y > 0), weights=weight))
+    return accuracy, {"accuracy": accuracy, "log_loss": float(np.average(np.logaddexp(0, -y * scores), weights=weight))}
 
 
 def predict(arguments: dict[str, Any]) -> int:
@@ -126,7 +136,7 @@ def predict(arguments: dict[str, Any]) -> int:
 def evaluate(arguments: dict[str, Any]) -> int:
     refuse(*WITHOUT, of=OF)
     model = load_tasks(arguments["initial"])
-    _, report = error_of(model, read(arguments, paths_of(arguments), tags=True))
+    _, report = figure_of(model, read(arguments, paths_of(arguments), tags=True))
     report = choose(report, report, chosen_metrics(arguments["metrics"]))
     if arguments["json_path"] != "-":
         print(as_table(report))

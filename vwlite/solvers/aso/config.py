@@ -132,6 +132,10 @@ class TasksConfig(Config):
     """Options of ``aso tasks``. ``penalties``: lambda of single tasks; ``own``: namespaces without a part in Theta."""
 
     task: str = option("tag", "Namespace whose feature names a line's task, or tag.")
+    loss: str = option(
+        "squared", "Loss; logistic is for labels -1 and 1.", spelled=("--loss_function",), key="loss_function",
+        choices=("squared", "logistic"),
+    )
     dim: int = option(2, "Rows of Theta; 0: every task by itself.", low=0)
     iterations: int = option(20, "Rounds of learning and decomposing.", low=1)
     tolerance: float = option(1e-4, "Stop where a round lowers the objective by a smaller share.", low=0)

@@ -53,8 +53,8 @@ def task_rows(corpus: Corpus, words: Vocabulary, source: str, tasks: list[str]) 
     return TaskRows(corpus.rows(words, unit=False), task, np.array([name != "" for name in names], bool))
 
 
-def numbers_of(corpus: Corpus) -> np.ndarray:
-    """float64[n]: the labels, nan where there is none. Raises DataError for one that is no number."""
+def numbers_of(corpus: Corpus, loss: str) -> np.ndarray:
+    """float64[n]: the labels, nan where there is none. Raises DataError for one that is none of the loss."""
     values = np.full(len(corpus.texts) + 1, np.nan)  # the last for rows without a label
     for place, text in enumerate(corpus.texts):
         try:
@@ -63,4 +63,6 @@ def numbers_of(corpus: Corpus) -> np.ndarray:
             values[place] = np.inf
         if not np.isfinite(values[place]):
             raise DataError(f"labels of tasks are numbers, and one is {escaped(text)}")
+        if loss == "logistic" and abs(values[place]) != 1:
+            raise DataError(f"labels of --loss_function logistic are -1 and 1, and one is {escaped(text)}")
     return values[corpus.label]

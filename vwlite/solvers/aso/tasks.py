@@ -1,7 +1,7 @@
-"""Problems with data of their own: linear regressions that share Theta (Ando and Zhang 2005, equations 7 and 8).
+"""Problems with data of their own: linear models that share Theta (Ando and Zhang 2005, equations 7 and 8).
 
-The alternation: with Theta fixed, w and v of every task jointly and exactly; with these fixed, Theta by the singular
-value decomposition of [sqrt(lambda_l) u_l]. Neither step raises the objective.
+The alternation: with Theta fixed, w and v of every task jointly, for the squared loss exactly; with these fixed, Theta
+by the singular value decomposition of [sqrt(lambda_l) u_l]. Neither step raises the objective.
 """
 
 from collections.abc import Callable
@@ -14,20 +14,10 @@ from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.logistic_task import fitted
 from vwlite.solvers.aso.singular_vectors import leading
+from vwlite.solvers.aso.task import Task, solved
 from vwlite.solvers.aso.task_data import TaskRows, features, numbers_of, task_names, task_rows
-
-
-@dataclass(slots=True)
-class Task:
-    """The examples of one task over the features that they have."""
-
-    x: np.ndarray  # float64[n, q], rows times the square root of their importance
-    y: np.ndarray  # float64[n], likewise
-    root: np.ndarray  # float64[n], the square roots
-    own: np.ndarray  # int64[q], the features
-    size: float  # sum of importance
-    penalty: float
 
 
 @dataclass(slots=True)
@@ -47,29 +37,6 @@ class TaskModel:
         terms, task = data.rows.terms, data.task  # -1 is the last column
         parts = terms.values.astype(np.float64) * self.u[terms.indices, task[terms.owner]]
         return np.bincount(terms.owner, parts, len(task)) + self.bias[task]
-
-
-def solved(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """w float64[q], v float64[h], intercept and least value of (1/n) |Xw + Zv + b - y|^2 + lambda |w|^2, Z = X Theta'.
-
-    With A = X X' + n lambda I the residual is n lambda alpha, A alpha = y - [Z 1] g, and g solves the normal equations
-    of [Z 1] in the metric of A's inverse, by the pseudoinverse where columns depend on each other.
-    """
-    ridge = task.size * task.penalty
-    free = np.hstack((task.x @ theta[task.own], task.root[:, None][:, : int(constant)]))
-    both = np.hstack((free, task.y[:, None]))
-    n, q = task.x.shape
-    if n <= q:
-        inverse = np.linalg.solve(task.x @ task.x.T + ridge * np.eye(n), both)
-    else:  # Woodbury: the smaller side
-        inner = np.linalg.solve(task.x.T @ task.x + ridge * np.eye(q), task.x.T @ both)
-        inverse = (both - task.x @ inner) / ridge
-    g = np.linalg.pinv(free.T @ inverse[:, :-1], rcond=1e-12, hermitian=True) @ (free.T @ inverse[:, -1])
-    alpha = inverse[:, -1] - inverse[:, :-1] @ g
-    w = task.x.T @ alpha
-    h = theta.shape[1]
-    value = (ridge * np.linalg.norm(alpha)) ** 2 / task.size + task.penalty * (w @ w)
-    return w, g[:h], float(g[h]) if constant else 0.0, float(value)
 
 
 def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, names: list[str]) -> list[Task]:
@@ -103,7 +70,7 @@ def alternate(
     """
     p, m = len(shared), len(tasks)
     theta, u, bias, v = np.zeros((p, 0)), np.zeros((p, m)), np.zeros(m), np.zeros((m, 0))
-    common = np.zeros(p)
+    common, scores = np.zeros(p), [np.zeros(len(task.y)) for task in tasks]
     weight = np.sqrt([task.penalty for task in tasks])
     objectives: list[float] = []
     for round_ in range(config.iterations + 1 if config.dim or config.centre else 1):
@@ -115,8 +82,12 @@ def alternate(
             theta[shared] = np.linalg.qr(left)[0] if left.size else left
         total, v = 0.0, np.zeros((m, theta.shape[1]))
         for number, task in enumerate(tasks):
-            rest = replace(task, y=task.y - task.x @ common[task.own]) if config.centre else task
-            w, v[number], bias[number], value = solved(rest, theta, config.constant)
+            if config.loss == "logistic":
+                fit = fitted(task, theta, config.constant, common, scores[number])
+                w, v[number], bias[number], value, scores[number] = fit
+            else:
+                rest = replace(task, y=task.y - task.x @ common[task.own]) if config.centre else task
+                w, v[number], bias[number], value = solved(rest, theta, config.constant)
             u[:, number] = common + theta @ v[number]
             u[task.own, number] += w
             total += value
@@ -129,7 +100,7 @@ def alternate(
 
 def learn_tasks(corpus: Corpus, config: TasksConfig, say: Callable[[str], None] = lambda line: None) -> TaskModel:
     """Raises UsageError, DataError."""
-    y = numbers_of(corpus)
+    y = numbers_of(corpus, config.loss)
     words, own_names = features(corpus, config.task), task_names(corpus, config.task)
     importance = np.concatenate([importance for _, importance in corpus.columns])
     usable = (np.isfinite(y) & (importance > 0)).tolist()
