@@ -51,6 +51,8 @@ RUNS = [
     ("--multiclass 3 --dotproduct ui --rank 2", CLASSES),
     ("--multiclass 3 --dotproduct ui --rank 2 --passes 4 --lfl-loss mse", CLASSES),
     ("--multiclass 3 --nn 4 --passes 3", CLASSES),
+    ("--multiclass 3 --smoothing 0.1", CLASSES),
+    ("--multiclass 3 --label_shares --passes 2 --holdout_period 4", COSTS),
     ("--log_multi 3", CLASSES),
     ("--outputs 2 --passes 3 --holdout_period 4", TARGETS),
     ("--outputs 2 --no-shared_rates --l1 1e-3", TARGETS),

@@ -12,6 +12,7 @@ from libc.string cimport memset
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
 from learners.class_means cimport ClassMeans, mean_scores, note_changes, open_class_means
+from learners.label_shares cimport LabelShares, divergence, find_target, first_number, open_lists, smooth_target
 from learners.iterate_mean cimport count_iterate
 from learners.example_loop cimport check_fit, process_in_order
 from features.plan cimport Plan
@@ -66,6 +67,7 @@ cdef struct Softmax:
     float *score
     size_t score_stride
     ClassMeans means
+    LabelShares labels
     # scratch, by class: scores, probabilities, squared gradients, reaches, steps
     float *s
     float *p
@@ -104,7 +106,7 @@ cdef inline float probabilities(const Softmax *q, const float *s, float *p) noex
     return top + logf(total)
 
 
-cdef inline void score_gradient(const Softmax *q, const float *s, uint32_t true, float *p) noexcept nogil:
+cdef inline void score_gradient(const Softmax *q, const float *s, float *p) noexcept nogil:
     """The gradient of the loss by every score."""
     cdef uint32_t c
     if q.loss == MULTINOMIAL:
@@ -112,8 +114,8 @@ cdef inline void score_gradient(const Softmax *q, const float *s, uint32_t true,
     else:
         for c in range(q.classes):
             p[c] = 1 / (1 + expf(-s[c]))
-    if true < q.classes:
-        p[true] -= 1
+    for c in range(q.classes):
+        p[c] -= q.labels.target[c]
 
 
 cdef inline uint32_t rival(const Softmax *q, const float *s, uint32_t true) noexcept nogil:
@@ -131,8 +133,7 @@ cdef inline float loss_of(const Softmax *q, const float *s, uint32_t true, float
     if true >= q.classes:
         return 0
     if q.loss == MULTINOMIAL:
-        total = probabilities(q, s, p)
-        return total - s[true]
+        return divergence(&q.labels, s, probabilities(q, s, p))
     if q.loss == LOGISTIC:
         total = 0
         for c in range(q.classes):
@@ -173,7 +174,7 @@ cdef inline float multiplier(Softmax *q, const Scratch *s, float weight) noexcep
     return sqrtf(<float>(q.scalars[NORM_WEIGHT] / q.scalars[NORM_SUM])) if q.scalars[NORM_SUM] > 0 else 1
 
 
-cdef inline void flow(Softmax *q, float *s, uint32_t true, float time) noexcept nogil:
+cdef inline void flow(Softmax *q, float *s, float time) noexcept nogil:
     """Follow the gradient flow of the loss for a time: ds[c]/dt = -reach[c] * dloss/ds[c]."""
     cdef uint32_t c, i, steps
     cdef float fastest = 0
@@ -183,17 +184,17 @@ cdef inline void flow(Softmax *q, float *s, uint32_t true, float time) noexcept 
     time = time / steps
     for i in range(steps):
         if i:
-            score_gradient(q, s, true, q.p)
+            score_gradient(q, s, q.p)
         for c in range(q.classes):
             # the step is limited so that it does not pass the end of the flow
             s[c] -= q.p[c] * (q.reach[c] * time if q.reach[c] * time < 1 else 1)
 
 
-cdef inline int learn_all(Softmax *q, Scratch *s, uint32_t true, float weight) noexcept nogil:
+cdef inline int learn_all(Softmax *q, Scratch *s, float weight) noexcept nogil:
     """Update every class: softmax or one against all."""
     cdef uint32_t c
     cdef float factor
-    score_gradient(q, q.s, true, q.p)
+    score_gradient(q, q.s, q.p)
     for c in range(q.classes):
         q.gradient[c] = weight * q.p[c] * q.p[c]
         q.step[c] = q.s[c]
@@ -202,7 +203,7 @@ cdef inline int learn_all(Softmax *q, Scratch *s, uint32_t true, float weight) n
     scan_rows(q.g, s.index, s.value, q.inverse, s.terms, q.width, q.gradient, q.reach, q.r)
     for c in range(q.classes):
         q.reach[c] = q.reach[c] * factor
-    flow(q, q.s, true, <float>q.scalars[RATE] * weight)
+    flow(q, q.s, <float>q.scalars[RATE] * weight)
     for c in range(q.classes):
         q.step[c] = (q.s[c] - q.step[c]) / q.reach[c] * factor if q.reach[c] > 0 else 0
         if not isfinite(q.step[c]):
@@ -303,8 +304,8 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef uint32_t c, best = 0, first, true
     cdef bint learns = learning and labeled and not held
     cdef int status = OK
-    if learns and q.scalars[FIRST] < 0 and (y == 0 or y == q.classes):
-        q.scalars[FIRST] = 0 if y == 0 else 1
+    if learns and q.scalars[FIRST] < 0:
+        q.scalars[FIRST] = first_number(&q.labels, row, y)
     first = 0 if q.scalars[FIRST] == 0 else 1
     true = <uint32_t>(y - first) if labeled and y >= first else q.classes
     for c in range(<uint32_t>q.width):
@@ -323,6 +324,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     out.prediction[row] = best + first
     out.raw[row] = first
     out.loss[row] = weight if labeled and weight > 0 and best != true else 0
+    find_target(&q.labels, row, true, first)
     if labeled:
         q.log_loss[held] += weight * loss_of(q, q.s, true, q.p)
         q.log_loss[2 + held] += weight
@@ -333,8 +335,9 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
             score[c] = q.s[c]
     if learns and status == OK:
         if q.loss != CRAMMER_SINGER or loss_of(q, q.s, true, q.p) > 0:
+            smooth_target(&q.labels, true)
             rescale(q, s)
-            status = learn_all(q, s, true, weight) if q.loss != CRAMMER_SINGER else learn_margin(q, s, true, weight)
+            status = learn_all(q, s, weight) if q.loss != CRAMMER_SINGER else learn_margin(q, s, true, weight)
             if q.means.sum != NULL:
                 note_changes(&q.means, q.w, s, q.width)
         if q.means.sum != NULL:
@@ -357,16 +360,16 @@ cdef Softmax open_softmax(state, config, Py_ssize_t rows):
         raise ValueError("scalars or classes do not fit")
     if w.shape[0] >> q.shift < 1 or (g.shape[0] != w.shape[0] and g.shape[0] != 1) or w.shape[1] != 1:
         raise ValueError("the tables do not fit the classes")
-    if scratch.shape[0] != 5 or scratch.shape[1] != <Py_ssize_t>q.width or scale.shape[0] not in (1, w.shape[0] >> q.shift):
+    if scratch.shape[0] != 6 or scratch.shape[1] != <Py_ssize_t>q.width or scale.shape[0] not in (1, w.shape[0] >> q.shift):
         raise ValueError("the tables do not fit the classes")
     q.score_stride = q.classes if state.wants_scores else 0
     if raw.shape[1] != q.classes or score.shape[1] != q.classes or min(raw.shape[0],
                                                                        score.shape[0]) < (rows if q.score_stride else 1):
         raise ValueError("no room for the scores")
     q.raw, q.score = &raw[0, 0], &score[0, 0]
-    q.s, q.p, q.gradient, q.reach, q.step = (
-        &scratch[0, 0], &scratch[1, 0], &scratch[2, 0], &scratch[3, 0], &scratch[4, 0]
-    )
+    q.s, q.p, q.gradient = &scratch[0, 0], &scratch[1, 0], &scratch[2, 0]
+    q.reach, q.step = &scratch[3, 0], &scratch[4, 0]
+    q.labels = LabelShares(&scratch[5, 0], q.classes, config.smoothing, NULL, NULL, NULL)
     q.inverse = q.r = NULL
     q.terms = 0
     q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
@@ -383,6 +386,8 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Results out = open_results(results)
     cdef int status
     native_plan.flat = plan.flat
+    if config.shares and batch.lists is not None:
+        open_lists(&q.labels, batch.lists, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
     if learning and state.squares.shape[0] != state.weights.shape[0]:
         raise ValueError("these tables cannot learn")

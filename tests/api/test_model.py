@@ -38,6 +38,8 @@ def command(tmp_path, run_cli):
 def lines_of(answers):
     if isinstance(answers, list):
         return [",".join(map(str, answer)) for answer in answers]
+    if answers.ndim == 2:
+        return [" ".join(lines_of(row)) for row in answers]
     return [f"{answer:.6f}" if answers.dtype == np.float32 else str(answer) for answer in answers]
 
 
@@ -49,7 +51,9 @@ def test_a_model_has_the_bytes_and_the_predictions_of_the_commands(options, text
     assert model.dumps() == expected
     words = [line.split(" ")[0] for line in lines if line or "multilabel" in options]
     answers = model.predict(text)
-    if isinstance(answers, np.ndarray) and answers.dtype == np.float32:
+    if isinstance(answers, np.ndarray) and answers.ndim == 2:
+        words = [" ".join(f"{float(word):.6f}" for word in line.split()) for line in lines]
+    elif isinstance(answers, np.ndarray) and answers.dtype == np.float32:
         words = [f"{float(word):.6f}" for word in words]
     assert lines_of(answers) == words
     assert model.dumps() == expected  # predicting changes nothing

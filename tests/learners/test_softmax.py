@@ -68,6 +68,38 @@ def test_rows_and_weights_are_the_twins(text, loss):
     assert not learner.weights.reshape(512, 8)[:, 5:].any()
 
 
+SHARES = st.dictionaries(st.integers(1, 5), st.sampled_from([0.25, 0.5, 1.0, 3.0]), min_size=1)
+examples = st.lists(
+    st.tuples(SHARES, st.lists(st.sampled_from(FEATURES), max_size=4, unique=True)), min_size=1, max_size=10
+)
+
+
+@given(examples, st.sampled_from([0.0, 0.25]))
+def test_labels_of_shares_and_smoothed_ones_are_the_twins(drawn, smoothing):
+    close = {"rtol": 2e-3, "atol": 2e-4}
+    features, options, seen = FeatureConfig(bits=12), Options(bits=12), set()
+    learner = Multiclass(config("multinomial", label_shares=True, smoothing=smoothing), 12)
+    learner.want_scores()
+    text = [" ".join(f"{c}:{x}" for c, x in shares.items()) + f" | {' '.join(words)}" for shares, words in drawn]
+    batch = parse_text("\n".join(text).encode(), text_format(features, skip_malformed=True).of_words(lists=True))
+    results = Results()
+    results.reserve(len(batch))
+    batch.label = learner.labels().check(batch)
+    learner.run(batch, Plan(features), results, 0, len(batch))
+    twin, total = Twin("multinomial", 5, 1 << 9), 0.0
+    for row, (shares, words) in enumerate(drawn):
+        terms = [(slot & 511, float(x)) for slot, x, *_ in expand(parse_line(f"| {' '.join(words)}".encode(), options),
+                                                                 options, seen)[0]]
+        share = np.array([shares.get(number, 0) for number in range(1, 6)]) / sum(shares.values())
+        mixed = share * (1 - smoothing) + smoothing / 5 if len(shares) == 1 else share
+        scores = twin.learn(terms, mixed, 1.0)
+        assume(not twin.on_edge)
+        total += twin.value(scores, share)
+        np.testing.assert_allclose(learner.raw[row], scores, **close)
+    np.testing.assert_allclose(learner.weights.reshape(512, 8)[:, :5], twin.w, **close)
+    assert learner.log_loss[0, 0] == pytest.approx(total, rel=2e-3, abs=1e-3)
+
+
 @given(lines, st.sampled_from(LOSSES), st.integers(1, 4))
 def test_any_chunks_and_a_stop_give_the_same_bytes(text, loss, chunk):
     (one, learner), (other, again) = learn(text, loss), learn(text, loss, chunk)

@@ -26,12 +26,16 @@ class Multiclass:
             p /= p.sum()
         else:
             p = 1 / (1 + np.exp(-s))
-        p[true] -= 1
-        return p
+        return p - self.target(true)
+
+    def target(self, true) -> np.ndarray:
+        """The label's share of each class: of a class alone, or as it is given."""
+        return np.eye(self.classes)[true] if isinstance(true, int) else true
 
     def value(self, s: np.ndarray, true: int) -> float:
         if self.loss == "multinomial":
-            return float(s.max() + math.log(np.exp(s - s.max()).sum()) - s[true])
+            normalizer, share = s.max() + math.log(np.exp(s - s.max()).sum()), self.target(true)
+            return sum(float(t * (normalizer - score + math.log(t))) for t, score in zip(share, s, strict=True) if t)
         if self.loss == "logistic":
             sign = np.where(np.arange(self.classes) == true, 1, -1)
             return float(np.log1p(np.exp(-sign * s)).sum())
@@ -43,7 +47,7 @@ class Multiclass:
         others[true] = -np.inf
         return int(np.argmax(others))
 
-    def learn(self, terms, true: int, weight: float, base=0.0) -> np.ndarray:
+    def learn(self, terms, true, weight: float, base=0.0) -> np.ndarray:
         """The scores before; one update."""
         before = self.scores(terms, base)
         if self.loss == "crammer_singer" and self.value(before, true) <= 0:
@@ -74,6 +78,7 @@ class Multiclass:
 
     def all(self, terms, s, true, weight, factor) -> None:
         start, slopes = s.copy(), self.slopes(s, true)
+        self.on_edge |= bool(((abs(slopes) < 1e-6) & (np.array(self.target(true)) > 0)).any())  # nothing but roundings
         reach, rates = self.scan(terms, weight * slopes**2)
         reach *= factor
         time, fastest = self.rate * weight, (reach * abs(slopes)).max()

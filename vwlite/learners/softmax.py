@@ -10,11 +10,13 @@ import numpy as np
 
 from vwlite._native import softmax as kernel
 from vwlite.data.batch import Batch
+from vwlite.data.class_labels import Classes, ClassLabels, LogFunction
+from vwlite.data.share_labels import ShareLabels
 from vwlite.errors import UsageError
 from vwlite.learners.average import not_begun
 from vwlite.learners.base import Learner
 from vwlite.learners.class_means import ClassMeans
-from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
+from vwlite.learners.configs.softmax import LOSSES, OF_SHARES, MulticlassConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, values_of, zeros
@@ -27,6 +29,7 @@ class MulticlassKernelConfig:
         self.loss, self.classes, self.vw_compat = LOSSES.index(config.class_loss), config.multiclass, vw_compat
         self.shift = max((config.multiclass - 1).bit_length(), 3)
         self.bound = 0.0
+        self.shares, self.smoothing = config.label_shares, config.smoothing
 
     def show(self, config: MulticlassConfig) -> None:
         """The kernel does the same, whatever is asked for of the predictions."""
@@ -62,7 +65,7 @@ class Multiclass(PerClass):
         self.means = ClassMeans(1 << bits, 1 << shift, config.average_after) if averages else None
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
-        self.scratch = np.zeros((5, 1 << shift), np.float32)
+        self.scratch = np.zeros((6, 1 << shift), np.float32)
         self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
         self.wants_scores = config.probabilities or config.scores
         self.log_loss = np.zeros((2, 2))  # as in PerClass, for every loss
@@ -83,6 +86,13 @@ class Multiclass(PerClass):
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         loss, weight = self.log_loss[:, int(held)].tolist()
         return [(f"average {self.config.class_loss} loss", loss / weight)] if weight else []
+
+    def labels(self, log: LogFunction | None = None) -> ClassLabels:
+        if not self.config.label_shares:
+            return super().labels(log)
+        first = int(self.get("first"))
+        classes = Classes(self.config.count, self.config.named_labels, None if first < 0 else first)
+        return ShareLabels(classes, log, strict=self.config.strict_shares)
 
     def clipped(self, results: Results, row: int, number: int) -> float:
         return float(self.raw[row, number])
@@ -128,9 +138,9 @@ class Multiclass(PerClass):
 
     def header(self) -> dict[str, Any]:
         header = Learner.header(self)
-        if not self.config.average:  # a model of before these options
-            for name in ("average", "average_after"):
-                del header["config"][name]
+        new = () if self.config.average else ("average", "average_after")
+        for name in (*new, *(name for name in OF_SHARES if not getattr(self.config, name))):
+            del header["config"][name]  # as in a model of before these options
         return {**header, "scalars": {**header["scalars"], **self.means.header()}} if self.means else header
 
     @classmethod

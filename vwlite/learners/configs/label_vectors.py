@@ -30,6 +30,7 @@ class LabelVectorsConfig(PerClassConfig):
     goes_over_bases: ClassVar[bool] = False
     in_vw: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
+    label_shares: ClassVar[bool] = False
     dot_offset: ClassVar[float] = 0.0
     revision: ClassVar[int] = 1
     decays: ClassVar[dict[str, float]] = {}

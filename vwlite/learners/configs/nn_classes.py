@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.nn import NnConfig, check_network, units_of
-from vwlite.learners.configs.softmax import MulticlassConfig
+from vwlite.learners.configs.softmax import OF_SHARES, MulticlassConfig
 from vwlite.options import again, config
 
 
@@ -29,6 +29,9 @@ class NnClassesConfig(MulticlassConfig):
         check_network(self)
         if self.class_loss != "multinomial":
             raise UsageError(f"--nn with --multiclass takes --loss_function multinomial, not {self.class_loss}")
+        for name in OF_SHARES:
+            if getattr(self, name):
+                raise UsageError(f"--{name} does not go with --nn")
 
     @property
     def hidden(self) -> tuple[int, ...]:

@@ -9,13 +9,15 @@ from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.base import show_classes
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig, classes
-from vwlite.options import again, config, options_of
+from vwlite.options import again, config, option, options_of
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 REFUSED = (
     *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction"),
     *("max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss"),
 )
+
+OF_SHARES = ("label_shares", "strict_shares", "smoothing")
 
 
 @config
@@ -27,6 +29,16 @@ class MulticlassConfig(PerClassConfig):
     average: bool = again(AverageConfig, "average", False)
     average_after: int | None = again(
         AverageConfig, "average_after", None, shown=options_of(AverageConfig)["average_after"].shown
+    )
+    label_shares: bool = option(
+        False, "Labels are distributions: words class:share like 1:0.7 3:0.3.", section="Classes", settled=True,
+    )
+    strict_shares: bool = option(
+        False, "Shares add up to 1 within 1e-4; else they are divided by their sum.", section="Classes", settled=True,
+    )
+    smoothing: float = option(
+        0.0, "Mix this share of all classes alike into labels of one class.", section="Classes", low=0, below=1,
+        shown="", settled=True,
     )
 
     learner: ClassVar[str] = "multiclass"
@@ -51,12 +63,22 @@ class MulticlassConfig(PerClassConfig):
             raise UsageError("--average_after needs --average")
         if self.power_t != 0.5:
             raise UsageError("--power_t does not go with --multiclass")
+        if self.class_loss != "multinomial":
+            for name in OF_SHARES:
+                if getattr(self, name):
+                    raise UsageError(f"--{name} needs --loss_function multinomial, not {self.class_loss}")
+        if self.strict_shares and not self.label_shares:
+            raise UsageError("--strict_shares needs --label_shares")
         self.check_names()
         if self.probabilities and self.class_loss != "multinomial":
             raise UsageError("--probabilities needs --loss_function multinomial")
 
     def to_show(self, what: str) -> dict[str, Any]:
         return show_classes(what, self.class_loss, "multinomial")
+
+    @property
+    def label_words(self) -> bool | None:
+        return True if self.label_shares else super().label_words
 
     @property
     def kind(self) -> str:
