@@ -37,6 +37,7 @@ def report(vwlite):
     ("text", "form", "counts", "advice"),
     [
         (NAMES, "names", {"sports": 2, "arts": 1}, f"--oaa 2 --named_labels sports,arts{OR_L1}"),
+        ("3.5,,-1 |a\n,2,1e3 't|a\n", "names", {"3.5,,-1": 1, ",2,1e3": 1}, "--outputs 3"),
         (SEQUENCES, "sequences of names", {"The": 1, "DT": 2, "NN": 1}, "vwlite l1 --model crf"),
         (COSTS, "costs", {"1": 3, "2": 2, "3": 1}, "--csoaa 3"),
         ("cat:0 dog:1 |a\n", "costs", {"cat": 1, "dog": 1}, "--csoaa 2 --named_labels cat,dog"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
-from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES
+from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBER, NUMBERS, SEQUENCES
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.names_as_labels import named_labels
@@ -126,6 +126,8 @@ class Names(Numbers):
     def advice(self) -> str:
         if self.multiline:
             return "vwlite l1 --model crf"
+        if outputs := length_of_lists(self.counts):
+            return f"--outputs {outputs}"
         return f"--oaa {len(self.counts)}{names_of(self.counts)}, or vwlite l1 --model multinomial"
 
 
@@ -211,6 +213,15 @@ def number_of_classes(counts: Counter[str], from_zero: bool) -> int:
         return len(counts)
     numbers = list(map(int, counts))
     return max(numbers) + (from_zero or min(numbers) == 0)
+
+
+def length_of_lists(counts: Counter[str]) -> int:
+    """How many numbers each label lists, where all are lists of as many in which some may be missing; else 0."""
+    lists = [label.split(",") for label in counts]
+    lengths = {len(one) for one in lists}
+    if len(lengths) != 1 or lengths == {1}:
+        return 0
+    return lengths.pop() if all(not one or NUMBER.fullmatch(one) for row in lists for one in row) else 0
 
 
 def names_of(counts: Counter[str]) -> str:
