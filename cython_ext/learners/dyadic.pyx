@@ -11,8 +11,9 @@ from learners.dyadic_decay cimport learn_in_turns, linear_sum
 from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, is_at_rest
 from features.namespace_groups cimport Rows
 from learners.dyadic_model cimport (
-    COUNTS, LABELED_WEIGHT, MAX_GROUPS, MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, QUERIES, SCALARS, SUM_LOSS, TIME,
-    UNBOUNDED, Asking, Groups, Learner, find_group, group_of, step_rate)
+    COUNTS, LABELED_WEIGHT, MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, QUERIES, SCALARS, SUM_LOSS, TIME,
+    UNBOUNDED, Asking, Learner, group_of, step_rate)
+from learners.frozen_terms cimport open_groups, take_constant, take_terms
 from learners.latent_vectors cimport Latent, merge_slots, start_value
 from learners.query_choice cimport query_probability
 from losses.links cimport apply_link
@@ -30,24 +31,6 @@ cdef enum:
     NEVER = 1 << 30        # an importance to flip, in total importance so far, from which on labels are not asked for
 
 
-cdef inline double take_terms(const Learner *m, const Groups *groups, Scratch *s, uint32_t mask) noexcept nogil:
-    """Give the linear terms of these groups the value 0; returns what they were worth."""
-    cdef const Group *group
-    cdef double sum = 0
-    cdef size_t i, tried, at
-    cdef int g
-    for g in range(groups.size):
-        group, at = find_group(groups.number[g], s), 0
-        for i in range(group.size if group != NULL else 0):
-            for tried in range(s.linear):
-                if s.index[at] == group.index[i] & mask and s.value[at] == group.value[i]:
-                    sum += <double>m.table[s.index[at]] * s.value[at]
-                    s.value[at] = 0
-                    break
-                at = at + 1 if at + 1 < s.linear else 0
-    return sum
-
-
 cdef inline double take_fixed_terms(const Learner *m, Scratch *s, uint32_t mask) noexcept nogil:
     """``take_terms`` of all linear weights that are fixed."""
     cdef double sum
@@ -55,10 +38,9 @@ cdef inline double take_fixed_terms(const Learner *m, Scratch *s, uint32_t mask)
         sum = linear_sum(m, s, 0)
         s.terms = 0
         return sum
-    sum = take_terms(m, &m.fixed, s, mask)
+    sum = take_terms(m.table, 1, &m.fixed, s, mask)
     if m.fixed_constant and s.constant:
-        sum += m.table[s.index[s.linear - 1]]
-        s.value[s.linear - 1] = 0
+        sum += take_constant(m.table, 1, s)
     return sum
 
 
@@ -178,7 +160,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         m.scalars[MAX_LABEL] = y if y > m.scalars[MAX_LABEL] else m.scalars[MAX_LABEL]
         m.params.min_label, m.params.max_label = <float>m.scalars[MIN_LABEL], <float>m.scalars[MAX_LABEL]
     if m.dropped.size:
-        take_terms(m, &m.dropped, &work.row, mask)
+        take_terms(m.table, 1, &m.dropped, &work.row, mask)
     linear = linear_sum(m, &work.row, rows.initial_prediction[row])
     p = linear + dot_products(m, work)
     clipped = clip(p, m)
@@ -267,16 +249,6 @@ cdef Asking open_asking(state, config, size_t rows):
     if counts.shape[0] != COUNTS or random_state.shape[0] != 1 or used.shape[0] != 2 or <size_t>used.shape[1] < rows:
         raise ValueError("the arrays for labels that are asked for are too short")
     return Asking(&counts[0], &random_state[0], &used[0, 0], &used[1, 0], config.mellowness)
-
-
-cdef Groups open_groups(numbers):
-    cdef Groups groups
-    if len(numbers) > MAX_GROUPS:
-        raise ValueError("too many namespaces")
-    groups.size = len(numbers)
-    for i, number in enumerate(numbers):
-        groups.number[i] = number
-    return groups
 
 
 cdef Learner open_learner(state, config, plan):

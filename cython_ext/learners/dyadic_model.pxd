@@ -4,6 +4,7 @@ from libc.stdint cimport uint64_t
 
 from features.row_buffer cimport Group, Scratch
 from learners.dyadic_moves cimport decayed_rate
+from learners.frozen_terms cimport Groups, find_group
 from learners.latent_vectors cimport Latent
 from losses.loss_types cimport Loss, LossParams
 
@@ -22,12 +23,6 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     SUM_LOSS = 1
     QUERIES = 2
     COUNTS = 3
-    MAX_GROUPS = 64        # namespaces that are frozen, and that are dropped
-
-
-cdef struct Groups:
-    int number[MAX_GROUPS]
-    int size
 
 
 cdef struct Asking:          # where only labels that are asked for are learned
@@ -66,13 +61,6 @@ cdef struct Learner:
     size_t pairs
     int group[MAX_PAIRS][2]  # group numbers of both sides
     Latent latent[MAX_PAIRS][2]
-
-
-cdef inline const Group *find_group(int number, const Scratch *s) noexcept nogil:
-    cdef int index = s.where[number]
-    if index < 0:
-        return NULL
-    return &s.group[index]
 
 
 cdef inline const Group *group_of(const Learner *m, size_t pair, int side, const Scratch *s) noexcept nogil:

@@ -8,6 +8,7 @@ from learners.gd_update cimport (
     Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
     prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
+from learners.frozen_terms cimport Groups, drop_taken, open_groups, take_constant, take_terms
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
@@ -16,6 +17,13 @@ from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
+
+
+cdef struct Freezing:      # what is learned where some weights stand
+    Learner m              # comes first, so that ``prepare`` may take it
+    Groups groups          # the namespaces whose weights stand
+    bint constant          # and that of the constant
+    uint32_t mask
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -71,6 +79,21 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     return process_row(m, rows, row, s, out, learning, False)
 
 
+cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    """What terms that stand are worth is added to the initial prediction; nothing else is learned of them."""
+    cdef Freezing *f = <Freezing *>learner
+    cdef Rows shifted = rows[0]
+    cdef double worth = take_terms(f.m.table, f.m.stride, &f.groups, s, f.mask)
+    cdef float initial
+    if f.constant and s.constant:
+        worth += take_constant(f.m.table, f.m.stride, s)
+        s.constant = False
+    drop_taken(&f.groups, s)
+    initial = <float>(rows.initial_prediction[row] + worth)
+    shifted.initial_prediction = &initial - row
+    return process_row(&f.m, &shifted, row, s, out, learning, False)
+
+
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order.
 
@@ -79,16 +102,19 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
-    cdef Learner m = open_learner(state, config)
+    cdef Freezing f = Freezing(open_learner(state, config), open_groups(plan.frozen.groups), plan.frozen.constant, 0)
+    cdef bint freezes = learning and (f.groups.size > 0 or f.constant)
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status
+    f.mask = native_plan.mask
     # a step without per-coordinate rates depends on the norm, which is summed by namespace
-    native_plan.flat = plan.flat and (m.stride == 4 or not learning)
+    native_plan.flat = plan.flat and (f.m.stride == 4 or not learning) and not freezes
     check_fit(state, &native_plan, &rows, end, learning)
     with nogil:
-        status = process_in_order(&m, prepare, process_example, not m.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&f, prepare, process_frozen if freezes else process_example, not f.m.vw_compat, &rows,
+                                  &native_plan, &out, &begin, end, learning)
     return status, begin
 
 

@@ -102,7 +102,7 @@ def parse_slot(case, text):
 @pytest.mark.parametrize(
     ("freeze", "options", "what"),
     [
-        (("latent",), {"dotproduct": ()}, "needs --dotproduct"),
+        (("latent",), {"dotproduct": ()}, "need --dotproduct"),
         (("latent,linear",), {}, "nothing to learn"),
         (("latent", "linear"), {}, "nothing to learn"),
         (("latent,none",), {}, "stands alone"),

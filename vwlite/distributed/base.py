@@ -30,6 +30,8 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
         raise UsageError("--weight is of all examples together, which no shard has")
     if config.features.mask_ids:
         raise UsageError("--mask-ids draws by the number of the pass, which shards do not have")
+    if config.features.freeze:
+        raise UsageError("--freeze does not go with shards: means of their models would not stand")
     if config.features.finds_gamma:
         raise UsageError("shards need one --gamma for their --random_features, and each would find its own")
     parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())

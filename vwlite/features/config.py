@@ -93,8 +93,8 @@ class FeatureConfig(Config):
         section=LEARNED, spelled=("--mask-ids",), metavar="NS=P",
     )
     freeze: tuple[str, ...] = feature(
-        (), "Of a dyadic model: latent vectors, linear weights, namespaces or the Constant that stand; none ends it.",
-        section=LEARNED, metavar="latent,NS,...", needs=("dotproduct",),
+        (), "What stands while the rest learns: namespaces, the Constant, all latent vectors or linear weights.",
+        section=LEARNED, metavar="latent,NS,...",
     )
 
     value: str = feature(
@@ -227,8 +227,8 @@ class FeatureConfig(Config):
         object.__setattr__(self, "freeze", tuple(word for word in dict.fromkeys(words) if word != "none"))
         if not all(self.freeze):
             raise UsageError("--freeze: a name is empty")
-        if self.freeze and not self.dotproduct:
-            raise UsageError("--freeze holds parts of a dyadic model: it needs --dotproduct")
+        if {"latent", "linear"} & {*self.freeze} and not self.dotproduct:
+            raise UsageError("--freeze latent and linear are parts of a dyadic model: they need --dotproduct")
         if {"latent", "linear"} <= {*self.freeze}:
             raise UsageError("--freeze latent,linear leaves nothing to learn")
 

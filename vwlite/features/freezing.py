@@ -1,4 +1,4 @@
-"""What of a dyadic model stands while the rest learns (``--freeze``)."""
+"""What of a model stands while the rest learns (``--freeze``)."""
 
 from __future__ import annotations
 

@@ -127,14 +127,22 @@ class RunConfig(Config):
             self.check_weighting()
         if self.features.random_only and getattr(self.learner, "lrq", ()):
             raise UsageError("--random_only leaves no features for --lrq")
-        if self.features.freeze and not self.learner.can_freeze:
-            raise UsageError(f"--freeze does not go with --{self.learner.option}")
+        if self.features.freeze:
+            self.check_frozen(getattr(self.learner, "base", self.learner))
         if self.output.readable_model or self.output.invert_hash:
             self.learner.check_text_form()
         sides = {side for pair in self.features.dotproduct for side in sides_of_pair(pair)}
         for name in getattr(getattr(self.learner, "base", self.learner), "decays", ()):
             if sides and name not in sides:
                 raise UsageError(f"--dot-l2 {name}: --dotproduct has {' '.join(sorted(sides))}")
+
+    def check_frozen(self, learner: Any) -> None:
+        """Raises UsageError where ``learner``, an inner one if there are such, cannot leave parts as they are."""
+        if not self.learner.can_freeze:
+            raise UsageError(f"--freeze does not go with --{self.learner.option}")
+        for name in ("l1", "l2"):
+            if getattr(learner, name, 0):
+                raise UsageError(f"--{name} shrinks all weights, those of --freeze too: drop one")
 
     def check_weighting(self) -> None:
         """Raises UsageError for what needs the terms as the text has them."""

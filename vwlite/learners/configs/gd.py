@@ -116,6 +116,10 @@ class GdConfig(LearnerConfig):
         return show_number(self, what)
 
     @property
+    def can_freeze(self) -> bool:  # type: ignore[override]
+        return self.learner == "gd"
+
+    @property
     def idle(self) -> tuple[str, tuple[str, ...]]:
         """An option, and others that do nothing beside it. (Not of ``ftrl``: spaces to tune have both it and rates.)"""
         return "", ()
