@@ -21,6 +21,7 @@ TEXT_OF_CLASSES = "".join(
 RUNS = [
     "--passes 3", "--passes 4 --holdout_off", "--passes 4 --shuffle --seed 2", "--passes 3 --curriculum easy",
     "--shuffle-first", "--bfgs --passes 4", "--passes 3 --classweight 1:3", "--passes 3 --examples 200",
+    "--curriculum easy --curriculum-steps 50",
     "--loss_function logistic --passes 9 --holdout_period 3", "--passes 3 --binary --loss_function logistic",
 ]  # fmt: skip
 OF_CLASSES = ["--oaa 3 --passes 3", "--ect 3 --passes 3", "--oaa 3 --oaa_subsample 1 --passes 4"]

@@ -80,6 +80,9 @@ RUNS = {
     "easy ones weigh more": "--curriculum easy --curriculum-weights linear --passes 4",
     "a sample of easy ones": "--curriculum easy --curriculum-weights logistic --curriculum-sample --passes 4",
     "in random portions": "--curriculum random --passes 4 --cache_file c",
+    "easy first in steps": "--curriculum easy --curriculum-steps 15",
+    "a sample in steps": "--curriculum easy --curriculum-steps 9 --curriculum-weights linear --curriculum-sample "
+    "--passes 3 --names",
     "random features": "--random_features rbf:64 --passes 3",
     "random features, one pass": "--random_features laplace:64 --unit -p p",
     "landmarks": "--landmarks rbf:data.vw --gamma 0.5 --passes 3 --holdout_off",

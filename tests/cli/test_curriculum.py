@@ -1,8 +1,10 @@
 """--curriculum on the command line."""
 
 import json
+from fractions import Fraction
 
 import pytest
+from oracle.curriculum import in_steps
 
 WORDS = [" ".join(f"f{n * k % 11}" for k in range(1, 2 + n % 6)) for n in range(60)]
 TEXT = "".join(f"{1 if n % 3 else -1} |w {words}\n" for n, words in enumerate(WORDS))
@@ -66,6 +68,46 @@ def test_sampled_examples_have_their_own_importance(vwlite, write):
     assert examples(done) == int(examples(done)) and 60 < examples(done) < 120
 
 
+STEPS = ("--curriculum", "easy", "--curriculum-steps", "10")
+
+
+def test_steps_of_one_pass_learn_what_the_twin_takes(vwlite, write, weights):
+    write("data.vw", TEXT)
+    done = vwlite("train", "data.vw", "-f", "m", *STEPS)
+    assert "note: curriculum, step 4: all examples take part from here on" in done.stderr
+    lines = TEXT.splitlines(keepends=True)
+    taken = in_steps([len(words.split()) for words in WORDS], 10, Fraction(1, 4))
+    write("taken.vw", "".join(lines[row] for row in taken))
+    vwlite("train", "taken.vw", "-f", "n", "--quiet")
+    assert examples(done) == len(taken) == 3 + 5 + 8 + 30 and weights("m") == weights("n")
+
+
+@pytest.mark.parametrize("how", ["-c -k", "-c", "--threads 1", "--block_size 1", "--names", "pipe", "--passes 3"])
+def test_steps_are_the_same_however_the_data_come(how, vwlite, write, tmp_path, weights):
+    text = "".join(f"{1 if n % 3 else -1} |d x:{n * 7 % 31} |w f{n % 400} g{n % 13}\n" for n in range(20000))
+    write("data.vw", text)
+    common = ("-f", "m", "--quiet", "--holdout_off", *STEPS[:3], "4000", "--curriculum-by", "value:d")
+    vwlite("train", "data.vw", *common, *(("--passes", "3") if how == "--passes 3" else ()))
+    first, bytes_first = weights("m"), (tmp_path / "m").read_bytes()
+    if how == "-c":
+        vwlite("train", "data.vw", *common, "-c")
+    if how == "pipe":
+        vwlite("train", *common, stdin=text)
+    elif how == "--passes 3":
+        vwlite("train", *common, "--passes", "3", stdin=text)
+    else:
+        vwlite("train", "data.vw", *common, *how.split())
+    assert weights("m") == first and (how == "--names" or (tmp_path / "m").read_bytes() == bytes_first)
+
+
+def test_names_of_steps_are_learned_from_the_text(vwlite, write):
+    write("data.vw", TEXT)
+    vwlite("train", "data.vw", "-f", "plain", "--names", "--quiet")
+    vwlite("train", "data.vw", "-f", "m", "--names", "--quiet", *STEPS)
+    named = names_of(vwlite, "m")
+    assert named.items() <= names_of(vwlite, "plain").items() and all(named.values()) and "w^f3" in named.values()
+
+
 def names_of(vwlite, model):
     found = json.loads(vwlite("inspect", model, "--top", "9999", "--json", "-").stdout)
     return {entry["slot"]: entry["name"] for entry in found["top"]}
@@ -103,7 +145,14 @@ def test_lines_without_the_namespace_are_told(vwlite, write):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--curriculum easy", "needs --passes 2 or more"),
+        ("--curriculum easy", "needs --passes 2 or more, or --curriculum-steps N"),
+        ("--curriculum-steps 10", "--curriculum-steps does nothing without --curriculum"),
+        ("--curriculum easy --curriculum-steps 0", "--curriculum-steps"),
+        ("--curriculum easy --curriculum-steps 10 --curriculum-by rarest", "goes with passes"),
+        ("--curriculum easy --curriculum-steps 10 --curriculum-by value:user", "that are ranked has a namespace"),
+        ("--curriculum easy --curriculum-steps 10 --curriculum-passes 2", "--curriculum-passes counts passes"),
+        ("--curriculum easy --curriculum-steps 10 -p -", "drop --shuffle, --shuffle-first, -p and -r"),
+        ("--curriculum easy --curriculum-steps 10 --bfgs", "--curriculum does not go with --bfgs"),
         ("--curriculum-by length", "--curriculum-by does nothing without --curriculum"),
         ("--passes 2 --curriculum easy --curriculum-width 0.1", "needs weights between 0 and 1"),
         ("--passes 2 --curriculum easy --curriculum-sample", "--curriculum-sample needs weights between 0 and 1"),

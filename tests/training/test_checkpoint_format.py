@@ -23,5 +23,5 @@ def test_namespaces_are_kept_where_they_are_read():
 
 def test_a_run_without_a_curriculum_is_told_the_same():
     config = RunConfig(input=InputConfig(("data",)), features=FeatureConfig(), learner=GdConfig())
-    weights = {"weights": "step", "width": None, "sample": False}
+    weights = {"weights": "step", "width": None, "sample": False, "steps": None}
     assert told(config)["curriculum"] == {"order": None, "by": "length", "start": 0.25, "passes": 0, **weights}

@@ -1,7 +1,7 @@
 """A curriculum: the easiest examples first, more every pass, in the end all (Bengio et al., 2009, section 3).
 
-The share of a pass grows evenly from ``start`` in the first to 1 in the one numbered ``passes``. An example's weight,
-from 0 to 1, never falls, and in the end all weights are 1.
+The share of a pass grows evenly from ``start`` in the first to 1 in the one numbered ``passes``; ``curriculum_steps``
+has it grow within one pass. An example's weight, from 0 to 1, never falls, and in the end all weights are 1.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vwlite.learners.row_results import Results
 
 HASH_BITS = 20  # of the table that features are counted in
+ROUNDING = 1e-9  # of a share's product: 0.3 of 10 rows are 3, however 0.3 was computed
 WIDTH = 0.2  # of the ranks over which weights fall, unless --curriculum-width says it
 
 
@@ -40,7 +41,46 @@ class Admitted(NamedTuple):
             yield batch
 
 
-class Curriculum:
+class Ranking:
+    """Rows by difficulty: ``order`` int64[rows] has their numbers, the easiest first."""
+
+    def __init__(
+        self, config: CurriculumConfig, order: np.ndarray, seed: int, tell: Callable[[str], None]
+    ) -> None:
+        """``tell`` hears what the rows that are admitted weigh."""
+        self.config, self.order, self.seed, self.tell = config, order, seed, tell
+
+    def admit(self, share: float, number: int, always: np.ndarray | None) -> Admitted:
+        """Of rows of which a share takes part, for the ``number``-th time; rows where ``always``, uint8[rows], is set
+        do in any case, unweighted.
+        """
+        weights = self.weights(share)
+        kept = np.zeros(len(weights), bool) if always is None else always != 0
+        self.tell(amount(np.where(kept, 0, weights)))
+        if self.config.sample:
+            weights = (draws(len(weights), self.seed, number) < weights).astype(float)
+        weights[kept] = 1
+        rows = np.flatnonzero(weights.astype(np.float32))
+        return Admitted(rows, None if (weights[rows] == 1).all() else weights.astype(np.float32))
+
+    def weights(self, share: float) -> np.ndarray:
+        """float64[rows], W of section 3: of rows of rank r, from 0 for the first to 1 for the last."""
+        rows = len(self.order)
+        ranked = np.ones(rows)
+        if share < 1:
+            above = (share - np.arange(rows) / max(rows - 1, 1)) / (self.config.width or WIDTH)
+            if self.config.weights == "step":
+                ranked[int(np.ceil(share * rows - ROUNDING)) :] = 0
+            elif self.config.weights == "linear":
+                ranked = np.clip(above + 0.5, 0, 1)
+            else:
+                ranked = 1 / (1 + np.exp(-above))
+        found = np.empty(rows)
+        found[self.order] = ranked
+        return found
+
+
+class Curriculum(Ranking):
     """The places of all rows, the easiest first; ties keep the order of the data."""
 
     def __init__(
@@ -58,49 +98,32 @@ class Curriculum:
         """
         from vwlite.data.shuffle import order_of
 
-        self.config, self.seed, self.note = config, seed, note
-        rows = sum(map(len, batches))
         if config.order == "random":
-            self.order = order_of(rows, seed, -1)
+            order = order_of(sum(map(len, batches)), seed, -1)
         else:
             difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches, features)])
             if config.by.startswith("value:"):
                 complete(difficulty, config.by, note)
-            self.order = np.argsort(-difficulty if config.order == "anti" else difficulty, kind="stable")
+            order = hardest_last(config, difficulty)
+        super().__init__(config, order, seed, lambda text: note(f"curriculum, pass {self.number}: {text}"))
+        self.number = 0
 
     def admitted(self, number: int, passes: int, always: np.ndarray | None) -> Admitted:
-        """What takes part in pass ``number``; rows where ``always``, uint8[rows], is set do in any case, unweighted."""
-        weights = self.weights(self.config.share(number, passes))
-        kept = np.zeros(len(weights), bool) if always is None else always != 0
-        self.report(number, np.where(kept, 0, weights))
-        if self.config.sample:
-            weights = (draws(len(weights), self.seed, number) < weights).astype(float)
-        weights[kept] = 1
-        rows = np.flatnonzero(weights.astype(np.float32))
-        return Admitted(rows, None if (weights[rows] == 1).all() else weights.astype(np.float32))
+        """What takes part in pass ``number``; ``always`` as in ``admit``."""
+        self.number = number
+        return self.admit(self.config.share(number, passes), number, always)
 
-    def weights(self, share: float) -> np.ndarray:
-        """float64[rows], W of section 3: of rows of rank r, from 0 for the first to 1 for the last."""
-        rows = len(self.order)
-        ranked = np.ones(rows)
-        if share < 1:
-            above = (share - np.arange(rows) / max(rows - 1, 1)) / (self.config.width or WIDTH)
-            if self.config.weights == "step":
-                ranked[int(np.ceil(share * rows)) :] = 0
-            elif self.config.weights == "linear":
-                ranked = np.clip(above + 0.5, 0, 1)
-            else:
-                ranked = 1 / (1 + np.exp(-above))
-        found = np.empty(rows)
-        found[self.order] = ranked
-        return found
 
-    def report(self, number: int, weights: np.ndarray) -> None:
-        """A note on a pass: the entropy is that of drawing an example by weight."""
-        total, some = float(weights.sum()), weights[weights > 0]
-        bits = float(-(some / total) @ np.log2(some / total)) if total else 0.0
-        amount = f"weights add up to {total:.6g} of {len(weights)}, entropy {bits:.4f} bits"
-        self.note(f"curriculum, pass {number}: {amount}")
+def hardest_last(config: CurriculumConfig, difficulty: np.ndarray) -> np.ndarray:
+    """int64[rows]; the hardest first where the curriculum is ``anti``. Equal ones keep their order."""
+    return np.argsort(-difficulty if config.order == "anti" else difficulty, kind="stable")
+
+
+def amount(weights: np.ndarray) -> str:
+    """What weights come to; the entropy is that of drawing an example by weight."""
+    total, some = float(weights.sum()), weights[weights > 0]
+    bits = float(-(some / total) @ np.log2(some / total)) if total else 0.0
+    return f"weights add up to {total:.6g} of {len(weights)}, entropy {bits:.4f} bits"
 
 
 def draws(rows: int, seed: int, number: int) -> np.ndarray:

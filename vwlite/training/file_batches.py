@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from typing import Any, Protocol
 
@@ -66,7 +66,7 @@ class FileBatches:
         self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
         self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
         self.holdout = Holdout(config.holdout, config.holds_out)
-        again = config.data_passes > 1 or config.curriculum.order is not None or self.is_shuffled(1) or counts_terms
+        again = config.data_passes > 1 or config.curriculum.by_pass or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         seed = getattr(config.learner, "random_seed", config.input.seed)
         self.masks = Masks(config.features, seed) if config.learning and config.features.mask_ids else None
@@ -111,14 +111,14 @@ class FileBatches:
 
     def reads_text(self, number: int) -> bool:
         """Whether pass ``number`` is one over the text itself."""
-        elsewhere = self.is_shuffled(number) or self.config.curriculum.order is not None
+        elsewhere = self.is_shuffled(number) or self.config.curriculum.by_pass
         return number == 1 and not self.read_ahead and self.inputs.state != "using" and not elsewhere
 
     def read(self, number: int) -> Generator[Batch]:
         if self.inputs.state == "using" and not self.recalled:
             self.recall()
         shuffled = self.is_shuffled(number)
-        chosen = self.config.curriculum.order is not None
+        chosen = self.config.curriculum.by_pass
         relabel = self.policy.first_cached if self.inputs.state == "using" and number == 1 else self.policy.relabel
         if (shuffled or chosen or number > 1) and not self.inputs.ready:  # where a run or a model goes on
             self.make_cache()
@@ -126,10 +126,10 @@ class FileBatches:
             yield from map(relabel, self.chosen(number))
         elif shuffled:
             yield from map(relabel, self.inputs.shuffled(self.passes_before + number - 1))
-        elif self.reads_text(number):
-            yield from self.texts()
         else:
-            yield from map(relabel, self.inputs.cached())
+            batches = self.texts() if self.reads_text(number) else map(relabel, self.inputs.cached())
+            within = self.config.curriculum.steps and number == 1
+            yield from self.stepwise(batches) if within else batches
 
     def ahead_of_passes(self) -> Generator[Batch]:
         """All batches, in order; pass 1 reads them from the cache that is made of them."""
@@ -175,6 +175,21 @@ class FileBatches:
         held = self.holdout.mark(len(rows), np.arange(len(rows)))
         admitted = self.curriculum.admitted(number, self.config.passes, held)
         return admitted.weighed(rows.chosen(admitted.rows, input.threads))
+
+    def stepwise(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """What the curriculum has of the batches of the first pass."""
+        from vwlite.training.curriculum_steps import StepwiseCurriculum
+
+        config = self.config
+        told = (config.curriculum, config.input.seed, config.features, self.display.note)
+        curriculum = StepwiseCurriculum(*told, lambda numbers: self.holdout.mark(len(numbers), numbers))
+        return curriculum.chosen(map(self.looked_at, batches))
+
+    def looked_at(self, batch: Batch) -> Batch:
+        """The batch, of which all names are learned before rows of it are chosen."""
+        if self.ahead and batch.names is not None:
+            self.ahead(batch)
+        return batch
 
     def texts(self) -> Iterator[Batch]:
         """The batches of the text, while the cache, if any, is made."""

@@ -1,0 +1,113 @@
+"""A curriculum within one pass: of every N examples a share, the easiest, that grows from one N to the next.
+
+Each N examples are ranked among themselves, so a stream needs no second look, and no more than N examples are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from vwlite.data.batch import Batch
+from vwlite.data.shuffle import Rows, order_of
+from vwlite.errors import UsageError
+from vwlite.features.config import FeatureConfig
+from vwlite.training.config import CurriculumConfig
+from vwlite.training.curriculum import Ranking, difficulties, hardest_last
+
+NOTES = 20  # of the steps of a run, about
+
+
+class StepwiseCurriculum:
+    """Takes the batches of a pass, one after the other."""
+
+    def __init__(
+        self,
+        config: CurriculumConfig,
+        seed: int,
+        features: FeatureConfig,
+        note: Callable[[str], None],
+        held: Callable[[np.ndarray], np.ndarray | None],
+    ) -> None:
+        """``held`` marks the rows of these numbers that are held out, which take part in any case, unweighted."""
+        self.config, self.seed, self.features, self.note, self.held = config, seed, features, note, held
+        self.steps = 0  # made
+        self.rows = 0  # before the step
+        self.missing = 0  # rows without the namespace of ``value:NAMESPACE``
+
+    def chosen(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Batches of the rows that take part, with their numbers. Raises UsageError where no row has the namespace."""
+        size, waiting, first = int(self.config.steps or 0), [], 0
+        for batch in batches:
+            batch.numbers = np.arange(first, first + len(batch), dtype=np.int64)
+            first += len(batch)
+            for part, full in pieces(batch, size, first - len(batch)):
+                if self.share == 1:
+                    yield part
+                    continue
+                waiting.append(part)
+                if full:
+                    yield from self.step(waiting)
+                    waiting = []
+        if waiting:
+            yield from self.step(waiting)
+        if self.share < 1:
+            self.note(f"curriculum: the data end in step {self.steps}; all would take part in {self.config.last_step}")
+            self.check_missing()
+
+    @property
+    def share(self) -> float:
+        """Of the step that is next."""
+        return self.config.share_of_step(self.steps + 1)
+
+    def step(self, batches: list[Batch]) -> Iterator[Batch]:
+        """What takes part of all rows of a step."""
+        rows, share = Rows(batches), self.share
+        self.steps += 1
+        numbers = np.concatenate([batch.numbers for batch in batches])
+        ranking = Ranking(self.config, self.order(batches, len(rows)), self.seed, self.tell)
+        admitted = ranking.admit(share, self.steps, self.held(numbers))
+        for batch in admitted.weighed(rows.chosen(admitted.rows)):
+            batch.numbers, batch.path = numbers[batch.numbers], ""
+            yield batch
+        for batch in batches:
+            if batch.release:
+                batch.release()
+        self.rows += len(rows)
+        if self.share == 1:
+            self.note(f"curriculum, step {self.steps + 1}: all examples take part from here on")
+            self.check_missing()
+
+    def order(self, batches: list[Batch], rows: int) -> np.ndarray:
+        if self.config.order == "random":
+            return order_of(rows, self.seed, -1)
+        difficulty = np.concatenate(difficulties(self.config.by, batches, self.features))
+        self.missing += int(np.isnan(difficulty).sum())
+        return hardest_last(self.config, np.nan_to_num(difficulty))
+
+    def tell(self, text: str) -> None:
+        if self.steps % max(self.config.last_step // NOTES, 1) == 0:
+            self.note(f"curriculum, step {self.steps}: {text}")
+
+    def check_missing(self) -> None:
+        """After the last row that is ranked. Raises UsageError where none has the namespace."""
+        by = f"--curriculum-by {self.config.by}"
+        if self.missing and self.missing == self.rows:
+            raise UsageError(f"{by}: none of the {self.rows} lines that are ranked has a namespace of this whole name")
+        if self.missing:
+            self.note(f"{by}: {self.missing} of {self.rows} lines have no such namespace; 0 is taken")
+
+
+def pieces(batch: Batch, size: int, first: int) -> Iterator[tuple[Batch, bool]]:
+    """The batch, whose first row has the number ``first``, cut at multiples of ``size``, and whether a piece ends at
+    one. The last piece releases the batch.
+    """
+    begin = 0
+    while begin < len(batch):
+        end = min(len(batch), begin + size - (first + begin) % size)
+        release = batch.release if end == len(batch) else None
+        part = replace(batch.part(begin, end), numbers=batch.numbers[begin:end], release=release)
+        yield part, (first + end) % size == 0
+        begin = end
