@@ -30,6 +30,7 @@ from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
+from vwlite.learners.transfers import TransferConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.options import named as declared_as
@@ -45,7 +46,7 @@ from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 CONFIGS = (
-    *(LossConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
+    *(LossConfig, TransferConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
     *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig),
     *(CrrConfig, L1Config, HeldOutConfig),
     *(PcaConfig, CutConfig, ClusterConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig),
@@ -54,6 +55,7 @@ CONFIGS = (
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
+    TransferConfig: [train],
     QueryConfig: [crr],
     CrrConfig: [crr],
     L1Config: [l1],

@@ -28,6 +28,7 @@ class Option(NamedTuple):
     above: float | None = None
     below: float | None = None
     choices: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()  # values that are no choices, and the options that have them
     read_as: str = ""  # how values are read, where the annotation does not tell: names, class_weights, difficulty
     reads: str = ""  # the value names a file that has this
     writes: str = ""  # the value names a file for this
@@ -81,10 +82,15 @@ class Option(NamedTuple):
         if value == self.default and not self.needed:
             return
         if self.choices and isinstance(value, str) and value not in self.choices:
-            raise UsageError(f"{self.display_name}: {not_one_of(value, self.choices)}")
+            raise UsageError(f"{self.display_name}: {not_one_of(value, self.choices, self.instead_of(value))}")
         if self.type in ("int", "float") and isinstance(value, int | float) and not self.within(value):
             text = value if self.type == "int" else f"{value:g}"
             raise UsageError(f"{self.display_name} takes {self.bounds_text}, not {text}")
+
+    def instead_of(self, value: str) -> str:
+        """As ``not_one_of`` has it; empty where no other option has the value."""
+        found = dict(self.elsewhere).get(value, "")
+        return f": {found} is it" if found else ""
 
     def within(self, value: float) -> bool:
         return (

@@ -15,6 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig
+from vwlite.learners.transfers import TransferConfig, spelled_out
 from vwlite.options import Option, called_here, options_of
 from vwlite.storage.named_files import file_named_by
 from vwlite.training.config import CurriculumConfig, RunConfig
@@ -30,7 +31,7 @@ def declared(files: bool = False) -> Mapping[str, Option]:
     """The options that a model takes, or one of ``files``, by the name under which configurations are made of them."""
     found: dict[str, Option] = {}
     of_files = (CheckpointConfig, ShardConfig) if files else ()
-    for config in (FeatureConfig, LossConfig, *config_classes(), *OF_RUNS, *of_files):
+    for config in (FeatureConfig, LossConfig, TransferConfig, *config_classes(), *OF_RUNS, *of_files):
         for one in options_of(config).values():
             hidden = one.vw_only or one.name == "shard"  # whose output is no model
             if not hidden and (files or not (config in OF_RUNS and one.name in OF_FILES)):
@@ -66,7 +67,8 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
             raise UsageError(f"no such option {name}{proposal(name, names(files))}")
         if value is not None:
             options[key] = converted(known[key], value)
-    return {key: value for key, value in options.items() if value is not False or known[key].default is not False}
+    given = {key: value for key, value in options.items() if value is not False or known[key].default is not False}
+    return spelled_out(given)
 
 
 def proposal(name: str, known: Mapping[str, Any]) -> str:

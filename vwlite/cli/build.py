@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from vwlite.api.run_configs import input_config
+from vwlite.learners.transfers import spelled_out
 from vwlite.options import Option
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
@@ -17,10 +18,11 @@ from vwlite.training.start import start
 
 
 def typed() -> dict[str, Any]:
-    """The current command's options that stand on the command line."""
+    """The current command's options that stand on the command line; for ``--transfer``, those that it stands for."""
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
-    return {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
+    found = {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
+    return spelled_out(found)
 
 
 def declared() -> dict[str, Option]:

@@ -5,6 +5,7 @@ from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig
+from vwlite.learners.transfers import TransferConfig
 from vwlite.options import Option, options_of
 from vwlite.training.config import CurriculumConfig, RunConfig
 
@@ -12,7 +13,7 @@ from vwlite.training.config import CurriculumConfig, RunConfig
 def options_of_learners(vw: bool = False) -> Decorator:
     """All options of learners and losses, with all the defaults of one that several learners have, or vw's."""
     found: dict[str, tuple[Option, list[str]]] = {}
-    for config in (LossConfig, *config_classes()):
+    for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
         asked_by = getattr(config, "asked_by", ())
         elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
         for one in (*elsewhere, *options_of(config).values()):

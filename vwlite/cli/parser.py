@@ -27,7 +27,10 @@ class Choice(click.Choice):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            instead = format_instead(value) if param and param.name in OF_FORMATS else ""
+            declared = getattr(param, "declared", None)
+            instead = declared.instead_of(value) if declared else ""
+            if param and param.name in OF_FORMATS:
+                instead = format_instead(value)
             self.fail(not_one_of(value, self.choices, instead), param, ctx)
 
 
