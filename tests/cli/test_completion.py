@@ -73,7 +73,7 @@ def test_options_in_both_spellings(propose):
     (found,) = propose("train", "--loss-f")
     assert found in ("--loss-function", "--loss_function")  # zsh puts the declared one in place of what is typed
     assert propose("aso", "learn", "--au") == ["--aux"]
-    assert propose("train", "--no-sh") == ["--no-shuffle"]
+    assert propose("train", "--no-shu") == ["--no-shuffle"]
     assert propose("--vers") == ["--version"]
 
 

@@ -32,6 +32,8 @@ COMMANDS = {
     "pca": "pca data.vw -f components --dim 2 --quiet",
     "cut": "cut graph.vw -k 2 -p clusters --quiet",
     "cluster": "cluster data.vw -f clusters -k 2 --quiet",
+    "lm train": "lm train named.vw --tokens blanks --window 2 -f words --quiet",
+    "lm rank": "lm rank named.vw -i language --windows 9",
     "aso learn": "aso learn named.vw -f theta2 --dim 2 --aux freq --quiet",
     "aso train": "aso train named.vw --theta theta -f names2 --quiet",
     "aso cotrain": "aso cotrain named.vw --unlabeled named.vw -f names3 --quiet",
@@ -65,6 +67,7 @@ def files(vwlite, write):
         vwlite("train", "data.vw", "-f", name, "--quiet")
     vwlite("train", "data.vw", "-f", "vectors", "--dotproduct", "ui", "--quiet")
     vwlite("aso", "learn", "named.vw", "-f", "theta", "--dim", "2", "--aux", "freq", "--quiet")
+    vwlite("lm", "train", "named.vw", "--tokens", "blanks", "--window", "2", "-f", "language", "--quiet")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

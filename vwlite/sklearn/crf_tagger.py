@@ -53,8 +53,8 @@ class CRFTagger(BaseEstimator):
         Of the exponential rate.
     passes : int or None, default=None
         Passes or iterations at most; None: 30, or 1000 of ``"owlqn"``, which stops by itself.
-    tolerance : float, default=1e-7
-        ``"owlqn"`` stops when an iteration gains less.
+    tolerance : float or None, default=None
+        ``"owlqn"`` stops when an iteration gains less, relatively; None: 1e-7.
     dense_pairs : bool, default=False
         Weights for every feature with every label, not only for those seen together.
     edge : sequence of str, default=()
@@ -90,7 +90,7 @@ class CRFTagger(BaseEstimator):
         learning_rate: float | None = None,
         decay: float = 0.85,
         passes: int | None = None,
-        tolerance: float = 1e-7,
+        tolerance: float | None = None,
         dense_pairs: bool = False,
         edge: Sequence[str] = (),
         affix: str = "",

@@ -48,8 +48,8 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         Of the exponential rate.
     passes : int or None, default=None
         Iterations or passes at most; None: 1000, or 30 with stochastic steps.
-    tolerance : float, default=1e-7
-        OWL-QN stops when an iteration gains less.
+    tolerance : float or None, default=None
+        OWL-QN stops when an iteration gains less, relatively; None: 1e-7.
     shuffle : bool, default=True
         Take the rows in random order in every pass.
     random_state : int, RandomState or None, default=0
@@ -78,7 +78,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         learning_rate: float | None = None,
         decay: float = 0.85,
         passes: int | None = None,
-        tolerance: float = 1e-7,
+        tolerance: float | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
         class_weight: Mapping[Any, float] | str | None = None,
