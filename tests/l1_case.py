@@ -42,9 +42,9 @@ def lines_of(text, edge=(), words=True, features=FEATURES):
     return collector.lines(batch), book.texts if book else None
 
 
-def chain_part(text, model="crf", edge=(), dense=False, features=FEATURES):
+def chain_part(text, model="crf", edge=(), dense=False, features=FEATURES, order=1):
     """The training part of the text."""
-    config = L1Config(model=model, edge=edge, dense_pairs=dense)
+    config = L1Config(model=model, edge=edge, dense_pairs=dense, order=order)
     lines, names = lines_of(text, edge, features=features)
     return chain_parts(config, lines, None, 0, names, None)[0]
 
@@ -62,8 +62,13 @@ def weight_numbers(pairs):
     edge = {}
     for number, (feature, way) in enumerate(zip(pairs.edges.feature, pairs.edges.label, strict=True)):
         edge[int(pairs.edges.features[feature]), int(way)] = pairs.first_edge + number
+    histories = pairs.histories.tolist()
 
-    def place(feature, label, before=None):
+    def place(feature, label, before=None, earlier=None):
+        if earlier is not None:
+            way = earlier * pairs.labels + before
+            first = pairs.first_transition + pairs.labels**2
+            return first + histories.index(way) * pairs.labels + label if way in histories else None
         if before is None:
             return state.get((feature, label))
         way = before * pairs.labels + label

@@ -8,7 +8,7 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 
 from solvers.l1_penalties cimport settle_all
-from solvers.label_chain cimport Chain, Lattice, Weights, add_scores, settle_terms
+from solvers.label_chain cimport Chain, Lattice, Weights, add_scores, settle_terms, triples_score, width_of
 
 
 cdef extern from "solvers/best_ways.h" nogil:
@@ -25,7 +25,7 @@ cdef inline int32_t *room_for_labels(const Chain *c, size_t sequences) noexcept 
 
 cdef inline void settle_transitions(const Chain *c, const Weights *w) noexcept nogil:
     if w.memory != NULL and c.transitions:
-        settle_all(w.weight + c.first_transition, w.memory + c.first_transition, <size_t>c.labels * c.labels, w.penalty,
+        settle_all(w.weight + c.first_transition, w.memory + c.first_transition, width_of(c) * c.labels, w.penalty,
                    w.cumulative_penalty)
 
 
@@ -142,7 +142,7 @@ cdef inline double path_score(const Chain *c, int64_t first, size_t tokens, cons
                               Lattice *f) noexcept nogil:
     """The score of these labels."""
     cdef size_t labels = c.labels, t
-    cdef double total = 0
+    cdef double total = triples_score(c, tokens, label, w)
     for t in range(tokens):
         total += f.score[t * labels + label[t]]
         if c.transitions and t:

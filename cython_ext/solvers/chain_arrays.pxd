@@ -26,6 +26,7 @@ cdef inline Chain open_chain(data, pairs) except *:
     cdef const int32_t[::1] label = data.label
     cdef const double[::1] weight = data.weight
     cdef const uint8_t[::1] stop = data.stop
+    cdef const int32_t[::1] last, state_after
     cdef Chain c
     c.labels, c.transitions, c.edges = pairs.labels, pairs.transitions, data.edge is not None
     if len(data.state) != label.shape[0] or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
@@ -36,5 +37,8 @@ cdef inline Chain open_chain(data, pairs) except *:
     c.state = open_terms(data.state, pairs.start, pairs.label, 0)
     if c.edges:
         c.edge = open_terms(data.edge, pairs.edge_start, pairs.edge_label, pairs.first_edge)
-    c.first_transition = pairs.first_transition
+    c.first_transition, c.states = pairs.first_transition, 0
+    if len(pairs.histories):
+        last, state_after = pairs.last, pairs.state_after
+        c.states, c.last, c.state_after = last.shape[0], &last[0], &state_after[0]
     return c

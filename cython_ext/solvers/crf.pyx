@@ -9,11 +9,13 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from solvers.best_labels cimport viterbi
+from solvers.best_states cimport best_states
 from solvers.chain_arrays cimport open_chain
 from solvers.label_chain cimport (
-    Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, close_lattice, compute_scores, compute_state_scores, forward,
-    label_score, open_lattice, reserve_tokens, step_of,
+    Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, close_lattice, compute_scores, compute_state_scores, first_triple,
+    forward, label_score, open_lattice, reserve_tokens, step_of, triple_of, width_of,
 )
+from solvers.label_states cimport add_expected_triples, add_flow, add_shares, backward_states, forward_states, sum_expected
 from solvers.l1_penalties cimport NAIVE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 
@@ -43,10 +45,68 @@ cdef inline void add_transitions(const Chain *c, int64_t first, size_t tokens, c
     cdef size_t labels = c.labels, t, i
     cdef double factor
     for i in range(labels * labels):
-        factor = 1 if c.edges else f.step[i]
+        factor = 1 if c.edges or c.states else f.step[i]
         out[i] -= step * f.expected[i] * factor
     for t in range(1, tokens):
         out[c.label[first + t - 1] * labels + c.label[first + t]] += step
+
+
+cdef inline void add_triples(const Chain *c, int64_t first, size_t tokens, const Lattice *f, double *out, double step) noexcept nogil:
+    """Add ``step`` times the gradient of the weights of histories, of one sequence; ``out`` is of all weights."""
+    cdef size_t labels = c.labels, before = labels * labels, t, i
+    cdef double *triple = out + first_triple(c)
+    cdef int64_t weight
+    for i in range((c.states - labels) * labels):
+        triple[i] -= step * f.expected_triple[before + i]
+    for t in range(2, tokens):
+        weight = triple_of(c, c.state_after[c.label[first + t - 2] * labels + c.label[first + t - 1]], c.label[first + t])
+        if weight >= 0:
+            out[weight] += step
+
+
+cdef inline void add_edges_of_states(const Chain *c, const double *before, Lattice *f, int64_t token,
+                                     const GradientTarget *s) noexcept nogil:
+    """Add the gradient of the edge features into a token, from the ``flow`` of ``backward_states``."""
+    cdef size_t i
+    add_flow(c, before, f, f.edge)
+    for i in range(<size_t>c.labels * c.labels):
+        f.edge[i] *= -f.flow[i]
+    f.edge[c.label[token - 1] * c.labels + c.label[token]] += 1
+    add_to_target(&c.edge, token, f.edge, s)
+
+
+cdef inline void add_gradient_of_states(const Chain *c, int64_t first, size_t tokens, Lattice *f,
+                                        const GradientTarget *s) noexcept nogil:
+    """As ``add_gradient``, of a chain of order 2."""
+    cdef size_t labels = c.labels, t = tokens, i
+    cdef double *slope
+    cdef const double *before
+    memset(f.expected_triple, 0, c.states * labels * sizeof(double))
+    for i in range(c.states):
+        f.beta[i] = 1
+    while t:
+        if c.stop[0]:
+            return
+        t -= 1
+        slope = f.score + t * labels
+        memset(slope, 0, labels * sizeof(double))
+        add_shares(c, t, f.beta, f, -1, slope)
+        slope[c.label[first + t]] += 1
+        add_to_target(&c.state, first + t, slope, s)
+        if t:
+            before = f.alpha + (t - 1) * c.states
+            backward_states(c, t, f.beta, f)
+            add_expected_triples(c, before, f)
+            if c.edges:
+                add_edges_of_states(c, before, f, first + t, s)
+    if tokens < 2:
+        return
+    sum_expected(c, f)
+    add_transitions(c, first, tokens, f, s.out + c.first_transition, s.step)
+    add_triples(c, first, tokens, f, s.out, s.step)
+    if s.iterates > 0:
+        add_transitions(c, first, tokens, f, s.sums + c.first_transition, s.step * s.iterates)
+        add_triples(c, first, tokens, f, s.sums, s.step * s.iterates)
 
 
 cdef inline void add_expected_transitions(const Chain *c, size_t t, const double *inflow, const double *before, Lattice *f,
@@ -76,6 +136,9 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
     cdef double *beta = f.beta
     cdef double *inflow = f.beta + labels
     cdef double *slope
+    if c.states:
+        add_gradient_of_states(c, first, tokens, f, s)
+        return
     if c.transitions:
         memset(f.expected, 0, square * sizeof(double))
     for y in range(labels):
@@ -99,6 +162,11 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
         add_transitions(c, first, tokens, f, s.sums + c.first_transition, s.step * s.iterates)
 
 
+cdef inline double forward_any(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
+    """As ``forward``, of a chain of either order."""
+    return forward_states(c, tokens, f) if c.states else forward(c, tokens, f)
+
+
 cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Lattice *f) noexcept nogil:
     cdef size_t j, tokens
     cdef int64_t row
@@ -115,7 +183,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
         w.step = <int32_t>(j - steps.first + 1)
         eta = rate_of(s, j)
         compute_scores(c, c.sequence[row], tokens, w, f)
-        finite = isfinite(forward(c, tokens, f))
+        finite = isfinite(forward_any(c, tokens, f))
         if c.stop[0]:
             return STOPPED
         if not finite:
@@ -171,7 +239,7 @@ cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weig
             return NO_MEMORY
         if c.stop[0]:
             return OK
-        log_normalizer = compute_scores(c, c.sequence[row], tokens, w, f) + forward(c, tokens, f)
+        log_normalizer = compute_scores(c, c.sequence[row], tokens, w, f) + forward_any(c, tokens, f)
         total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - log_normalizer)
         if s.out != NULL:
             s.step = c.weight[row]
@@ -210,12 +278,18 @@ cdef void fill_marginals(const Chain *c, size_t tokens, Lattice *f, double *out)
     """Fill ``out`` with p(y_t = y | x) of every token and label; ``forward`` must have been called."""
     cdef size_t labels = c.labels, t, y, i
     cdef double *beta = f.beta
-    for y in range(labels):
+    for y in range(width_of(c)):
         beta[y] = 1
     for i in range(tokens):
         if c.stop[0]:
             return
         t = tokens - 1 - i
+        if c.states:
+            memset(out + t * labels, 0, labels * sizeof(double))
+            add_shares(c, t, beta, f, 1, out + t * labels)
+            if t:
+                backward_states(c, t, beta, f)
+            continue
         for y in range(labels):
             out[t * labels + y] = f.alpha[t * labels + y] * beta[y]
         if c.transitions and t:
@@ -236,10 +310,13 @@ cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Lattice *f, in
             compute_state_scores(c, first, tokens, w, f)
         else:
             compute_scores(c, first, tokens, w, f)
-            if not isfinite(forward(c, tokens, f)):
+            if not isfinite(forward_any(c, tokens, f)):
                 status = UNSTABLE
             fill_marginals(c, tokens, f, marginal + first * c.labels)
-        viterbi(c, first, tokens, w, f, label + first)
+        if c.states:
+            best_states(c, first, tokens, w, f, label + first, NULL)
+        else:
+            viterbi(c, first, tokens, w, f, label + first)
         if c.stop[0]:
             return STOPPED
     return status

@@ -3,7 +3,10 @@ Rabiner, 1989). A sequence of one token without transitions is a multinomial exa
 
 A pair of a feature and a label has a weight; each feature has a list of its pairs. For an edge feature the label of a pair is
 combined from two labels: the previous token's times ``labels`` plus this token's. The weights are those of state pairs, then of
-edge pairs, then of labels * labels transitions.
+edge pairs, then of labels * labels transitions, then, in a chain of order 2, those of a label after each ``history``.
+
+A chain of order 2 has weights for labels after some pairs of labels, the histories. A path is in a state at every token: in a
+history, if its last two labels are one, else in its last label alone. States are numbered as labels are, then histories.
 """
 
 from libc.math cimport INFINITY, exp, log
@@ -37,6 +40,9 @@ cdef struct Chain:
     int labels                    # number of labels
     bint transitions              # whether there are transition weights
     size_t first_transition       # index of the first transition's weight
+    size_t states                 # labels and histories; 0: there are no histories
+    const int32_t *last           # (states,) the label of each state
+    const int32_t *state_after    # (L, L) the state of a path that ends with these two labels
     const volatile uint8_t *stop  # set to 1 when a signal asks to stop; results are then undefined
 
 
@@ -53,15 +59,19 @@ cdef struct Weights:
 cdef struct Lattice:            # forward-backward variables of one sequence; L is the number of labels
     double *psi              # (capacity, L) exp(state score - maximum over the token's labels)
     double *score            # (capacity, L) state scores; in the backward pass their gradient
-    double *alpha            # (capacity, L) forward variables, scaled to sum to 1 per token
+    double *alpha            # (capacity, width) forward variables, scaled to sum to 1 per token; width: states, or L
     double *scale            # (capacity,) the sums they are divided by
     double *step             # (L, L) exp(transition - max_transition); with edge features (capacity, L, L)
     double *step_transposed  # (L, L) step transposed
     double *expected         # (L, L) expected counts of transitions
-    double *beta             # (2, L) backward variables of a token, and a buffer
+    double *beta             # (2, width) backward variables of a token, and a buffer
     double *edge             # (L, L) scores of a token's edge features; in the backward pass their gradient
+    double *triple           # (states, L) exp(weight of the label after the state - max_triple); of a label alone the weight is 0
+    double *expected_triple  # (states, L) expected counts, without the factor ``triple``
+    double *flow             # (L, L) what goes over each transition into a token
     size_t capacity
     double max_transition    # maximum of the transition weights
+    double max_triple        # maximum of the histories' weights, and of 0
 
 
 cdef inline bint grow(double **array, size_t size) noexcept nogil:
@@ -86,19 +96,39 @@ cdef inline void close_lattice(Lattice *f) noexcept nogil:
     free(f.expected)
     free(f.beta)
     free(f.edge)
+    free(f.triple)
+    free(f.expected_triple)
+    free(f.flow)
+
+
+cdef inline size_t width_of(const Chain *c) noexcept nogil:
+    """How many states a path may be in."""
+    return c.states if c.states else <size_t>c.labels
+
+
+cdef inline size_t first_triple(const Chain *c) noexcept nogil:
+    """The index of the weight of label 0 after the first history."""
+    return c.first_transition + <size_t>c.labels * c.labels
+
+
+cdef inline int64_t triple_of(const Chain *c, int32_t state, int32_t label) noexcept nogil:
+    """The index of the weight of a label after a state; -1 after a label alone."""
+    return <int64_t>first_triple(c) + <int64_t>(state - c.labels) * c.labels + label if state >= c.labels else -1
 
 
 cdef inline bint reserve_tokens(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
     """False when memory has run out."""
-    cdef size_t labels = c.labels, square = labels * labels
+    cdef size_t labels = c.labels, square = labels * labels, width = width_of(c)
     if f.capacity and tokens <= f.capacity:
         return True
     tokens = max(2 * f.capacity, max(tokens, <size_t>64))
-    if not (grow(&f.psi, tokens * labels) and grow(&f.score, tokens * labels) and grow(&f.alpha, tokens * labels)):
+    if not (grow(&f.psi, tokens * labels) and grow(&f.score, tokens * labels) and grow(&f.alpha, tokens * width)):
         return False
     if not (grow(&f.scale, tokens) and grow(&f.step, (tokens if c.edges else 1) * square) and grow(&f.step_transposed, square)):
         return False
-    if not (grow(&f.expected, square) and grow(&f.beta, 2 * labels) and grow(&f.edge, square)):
+    if not (grow(&f.expected, square) and grow(&f.beta, 2 * width) and grow(&f.edge, square)):
+        return False
+    if c.states and not (grow(&f.triple, width * labels) and grow(&f.expected_triple, width * labels) and grow(&f.flow, square)):
         return False
     f.capacity = tokens
     return True
@@ -160,12 +190,24 @@ cdef inline void add_to_pairs(const Terms *terms, int64_t token, const double *s
             out[pair] += value * slope[terms.pair_label[pair]]
 
 
+cdef inline void compute_triples(const Chain *c, const Weights *w, Lattice *f) noexcept nogil:
+    cdef size_t square = <size_t>c.labels * c.labels, weights = (c.states - c.labels) * c.labels, i
+    cdef const double *weight = w.weight + first_triple(c)
+    f.max_triple = 0
+    for i in range(weights):
+        f.max_triple = max(f.max_triple, weight[i])
+    for i in range(square):
+        f.triple[i] = exp(-f.max_triple)
+    for i in range(weights):
+        f.triple[square + i] = exp(weight[i] - f.max_triple)
+
+
 cdef inline void compute_transitions(const Chain *c, const Weights *w, Lattice *f) noexcept nogil:
     cdef size_t labels = c.labels, i, j
     cdef double *transition = w.weight + c.first_transition
     f.max_transition = -INFINITY
     if w.memory != NULL:
-        for i in range(labels):
+        for i in range(width_of(c)):
             settle_all(transition + i * labels, w.memory + c.first_transition + i * labels, labels, w.penalty,
                        w.cumulative_penalty)
     for i in range(labels * labels):
@@ -175,6 +217,8 @@ cdef inline void compute_transitions(const Chain *c, const Weights *w, Lattice *
         for j in range(labels):
             f.step[i * labels + j] = exp(transition[i * labels + j] - f.max_transition)
             f.step_transposed[j * labels + i] = f.step[i * labels + j]
+    if c.states:
+        compute_triples(c, w, f)
 
 
 cdef inline double *step_of(const Chain *c, size_t t, Lattice *f) noexcept nogil:
@@ -229,10 +273,23 @@ cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, 
         subtracted += top
     if c.transitions and tokens > 1:
         compute_transitions(c, w, f)
-        subtracted += (tokens - 1) * f.max_transition
+        subtracted += (tokens - 1) * (f.max_transition + (f.max_triple if c.states else 0))
         if c.edges:
             compute_edges(c, first, tokens, w, f)
     return subtracted
+
+
+cdef inline double normalize(double *values, size_t n, double *sum) noexcept nogil:
+    """Scale values to sum to 1; returns the log of the sum, which ``sum`` gets."""
+    cdef double total = 0, share
+    cdef size_t i
+    for i in range(n):
+        total += values[i]
+    sum[0] = total
+    share = 1 / total
+    for i in range(n):
+        values[i] *= share
+    return log(total)
 
 
 cdef inline double forward(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
@@ -241,7 +298,7 @@ cdef inline double forward(const Chain *c, size_t tokens, Lattice *f) noexcept n
     cdef const double *step
     cdef double *now
     cdef double *before
-    cdef double total, log_normalizer = 0
+    cdef double log_normalizer = 0
     for t in range(tokens):
         if c.stop[0]:
             break
@@ -258,21 +315,28 @@ cdef inline double forward(const Chain *c, size_t tokens, Lattice *f) noexcept n
                     now[y] += before[z] * step[z * labels + y]
             for y in range(labels):
                 now[y] *= f.psi[t * labels + y]
-        total = 0
-        for y in range(labels):
-            total += now[y]
-        f.scale[t] = total
-        log_normalizer += log(total)
-        total = 1 / total
-        for y in range(labels):
-            now[y] *= total
+        log_normalizer += normalize(now, labels, &f.scale[t])
     return log_normalizer
+
+
+cdef inline double triples_score(const Chain *c, size_t tokens, const int32_t *label, const Weights *w) noexcept nogil:
+    """What the weights of histories add to the score of these labels."""
+    cdef double total = 0
+    cdef int64_t weight
+    cdef size_t t
+    if not c.states:
+        return 0
+    for t in range(2, tokens):
+        weight = triple_of(c, c.state_after[label[t - 2] * c.labels + label[t - 1]], label[t])
+        if weight >= 0:
+            total += w.weight[weight]
+    return total
 
 
 cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, const Weights *w, const Lattice *f) noexcept nogil:
     """The score of the true labels; outstanding penalties must have been applied."""
     cdef size_t labels = c.labels, t, edge_index
-    cdef double total = 0
+    cdef double total = triples_score(c, tokens, c.label + first, w)
     for t in range(tokens):
         total += f.score[t * labels + c.label[first + t]]
         if c.transitions and t:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from solvers.label_chain cimport Chain, Terms
+from solvers.label_chain cimport Chain, Terms, triple_of
 
 
 cdef struct Difference:
@@ -56,9 +56,22 @@ cdef inline void add_label(const Terms *terms, int64_t token, uint32_t label, do
                 break
 
 
+cdef inline void add_triples(const Chain *c, size_t tokens, const int32_t *label, double factor, Difference *d) noexcept nogil:
+    """Add ``factor`` for each label after a history."""
+    cdef int64_t weight
+    cdef size_t t
+    for t in range(2, tokens):
+        weight = triple_of(c, c.state_after[label[t - 2] * c.labels + label[t - 1]], label[t])
+        if weight >= 0:
+            add_value(d, weight, factor)
+
+
 cdef inline void subtract_path(const Chain *c, int64_t first, size_t tokens, const int32_t *found, Difference *d) noexcept nogil:
     """Add the features of the true labels of a sequence, less those of ``found``."""
     cdef size_t labels = c.labels, t, right, wrong
+    if c.states:
+        add_triples(c, tokens, c.label + first, 1, d)
+        add_triples(c, tokens, found, -1, d)
     for t in range(tokens):
         if c.label[first + t] != found[t]:
             add_label(&c.state, first + t, c.label[first + t], 1, d)

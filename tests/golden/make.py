@@ -63,6 +63,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "l1-binary": ("signs", "l1", *BITS, "--passes", "3"),
     "l1-multinomial": ("names", "l1", "--model", "multinomial", "--passes", "3"),
     "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
+    "l1-order-2": ("sequences", "l1", "--model", "crf", "--order", "2", "--passes", "3"),
     "l1-perceptron": ("sequences", "l1", "--model", "crf", "--loss", "perceptron", "--passes", "3"),
     "l1-margin": ("sequences", "l1", "--model", "crf", "--loss", "margin", "--l2", "0.5", "--passes", "3"),
     "l1-mira": ("sequences", "l1", "--model", "crf", "--loss", "mira", "--passes", "3"),

@@ -62,7 +62,8 @@ class Chain:
     """One sequence: ``state[t]`` and ``edge[t]`` are ``{feature: value}``; ``place`` gives the number of a weight.
 
     ``place(feature, label)`` for state features, ``place(feature, label, before)`` for edges,
-    ``place(None, label, before)`` for transitions; None where there is no such weight.
+    ``place(None, label, before)`` for transitions, ``place(None, label, before, earlier)`` for those of order 2; None
+    where there is no such weight.
     """
 
     def __init__(self, state, edge, labels, true, place, transitions=True):
@@ -82,6 +83,8 @@ class Chain:
                 add(self.place(feature, label), value)
             if t and self.transitions:
                 add(self.place(None, label, path[t - 1]), 1.0)
+                if t > 1:
+                    add(self.place(None, label, path[t - 1], path[t - 2]), 1.0)
                 for feature, value in self.edge[t].items():
                     add(self.place(feature, label, path[t - 1]), value)
         return counts

@@ -209,7 +209,7 @@ class CRFModel(LogLinearModel):
     def transitions(self) -> np.ndarray:
         """float64[k, k]: the weight of a label, by column, after another, by row."""
         pairs, k = self._pairs, len(self.classes)
-        return self._fitted.weights[pairs.first_transition :].reshape(k, k).copy()
+        return self._fitted.weights[pairs.first_transition : pairs.first_triple].reshape(k, k).copy()
 
     def predict(self, batches: Iterable[Batch]) -> list[list[str]]:
         """The likeliest labels of every sequence of one row or more. Labels in the batches do not matter.

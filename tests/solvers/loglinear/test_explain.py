@@ -30,10 +30,11 @@ def taught(tmp_path, run_here):
     return of
 
 
+@pytest.mark.parametrize("order", ["1", "2"])
 @given(corpus=CORPUS)
 @settings(**HERE)
-def test_sums_of_the_answers_are_the_score_of_the_path(corpus, taught):
-    tagger = taught(text_of(corpus, edge=True), "--model", "crf", "--edge", "e")
+def test_sums_of_the_answers_are_the_score_of_the_path(order, corpus, taught):
+    tagger = taught(text_of(corpus, edge=True), "--model", "crf", "--edge", "e", "--order", order)
     for part in tagger.run():
         found = list(tagger.of_part(part, None, None))
         assert len(found) == len(part.best)

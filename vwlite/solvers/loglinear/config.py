@@ -69,6 +69,10 @@ class L1Config(Config):
         "log", "Of all label sequences (log) or of the best one, without probabilities; sequences only.",
         choices=LOSSES, settled=True,
     )
+    order: int = option(
+        1, "Labels that transitions look back at: one, or two that were seen together in training.", low=1, high=2,
+        settled=True,
+    )
     cost: str | None = option(
         None, "By how much a wrong sequence is to score less: 1 for each wrong token, or 1.", choices=COSTS,
         needs=("loss=mira", "loss=margin"), shown="zero-one, margin hamming", settled=True,
@@ -143,6 +147,10 @@ class L1Config(Config):
         check_idle(self, [name for name, one in self.OPTIONS.items() if getattr(self, name) != one.default])
         if self.edge and self.model != "crf":
             raise UsageError("--edge conditions transitions between labels: it needs --model crf")
+        if self.order == 2 and self.model != "crf":
+            raise UsageError("--order 2 is of labels along a sequence: it needs --model crf")
+        if self.order == 2 and self.l2:
+            raise UsageError("--order 2 does not go with --l2: drop one, or take --l1 in place of --l2")
         if self.dense_pairs and self.model == "binary":
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial or crf")
         if self.group:

@@ -79,6 +79,8 @@ class Explained(Tagger):
                 terms[label].append(one)
             if token not in begins:
                 self.add_step(terms, int(part.best[token - 1]), edge.of_row(row, told.edge) if edge else ())
+                if token - 1 not in begins:
+                    self.add_history(terms, *part.best[token - 2 : token].tolist())
             scores = [sum(one.product for one in own) for own in terms]
             order = sorted(range(len(names)), key=lambda label: (label != best, -scores[label]))
             sums = [Sum(names[label], scores[label], 0.0, *strongest(terms[label], top)) for label in order[:labels]]
@@ -91,7 +93,18 @@ class Explained(Tagger):
         for one, way in edges:
             if way // count == before:
                 terms[way % count].append(one._replace(name=f"{one.name} {after}"))
-        first = self.pairs.first_transition + before * count
+        self.add_row(terms, before)
+
+    def add_history(self, terms: list[list[Term]], earlier: int, before: int) -> None:
+        """Add the terms of the two labels before to each label, if they have weights."""
+        state = int(self.pairs.state_after[earlier * self.pairs.labels + before])
+        if state >= self.pairs.labels:
+            self.add_row(terms, state)
+
+    def add_row(self, terms: list[list[Term]], row: int) -> None:
+        """Add the weights of a row of transitions or, behind them, of triples."""
+        count, after = self.pairs.labels, f"after {self.pairs.previous[row]}"
+        first = self.pairs.first_transition + row * count
         for label, weight in enumerate(self.weights[first : first + count].tolist()):
             if weight:
                 terms[label].append(Term(after, None, 1.0, weight, weight))

@@ -1,6 +1,6 @@
 """Features by number, the labels that each has weights for, and the positions of these weights."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -85,21 +85,31 @@ def union(one: FeatureLabelIndex, other: FeatureLabelIndex, labels: int) -> Feat
 
 @dataclass(slots=True)
 class Pairs:
-    """The weights of a chain or multinomial model, in the words of ``solvers/label_chain.pxd``."""
+    """The weights of a chain or multinomial model, in the words of ``solvers/label_chain.pxd``.
+
+    ``histories``: pairs of labels as numbers, the first times ``labels`` plus the second, ascending.
+    """
 
     names: list[str]
     state: FeatureLabelIndex
     edges: FeatureLabelIndex
     transitions: bool
+    histories: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))  # uint32[n]; of order 2 alone
 
     def __post_init__(self) -> None:
         self.start, self.label = self.state.start, self.state.label
         self.edge_start, self.edge_label = self.edges.start, self.edges.label
+        own = np.arange(self.labels, dtype=np.int32)
+        self.last = np.concatenate((own, self.histories % max(self.labels, 1))).astype(np.int32)
+        self.state_after = np.tile(own, self.labels)
+        self.state_after[self.histories] = self.labels + np.arange(len(self.histories))
 
     start: np.ndarray = None  # type: ignore[assignment]
     label: np.ndarray = None  # type: ignore[assignment]
     edge_start: np.ndarray = None  # type: ignore[assignment]
     edge_label: np.ndarray = None  # type: ignore[assignment]
+    last: np.ndarray = None  # type: ignore[assignment]
+    state_after: np.ndarray = None  # type: ignore[assignment]
 
     @property
     def labels(self) -> int:
@@ -114,8 +124,18 @@ class Pairs:
         return len(self.state) + len(self.edges)
 
     @property
-    def weights(self) -> int:
+    def first_triple(self) -> int:
         return self.first_transition + (self.labels**2 if self.transitions else 0)
+
+    @property
+    def weights(self) -> int:
+        return self.first_triple + len(self.histories) * self.labels
+
+    @property
+    def previous(self) -> list[str]:
+        """What is before a label, of each row of transitions and triples: the names of one label or two."""
+        pairs = (divmod(one, self.labels) for one in self.histories.tolist())
+        return [*(self.names if self.transitions else ()), *(f"{self.names[z]} {self.names[y]}" for z, y in pairs)]
 
     def positions_in(self, wider: "Pairs") -> np.ndarray:
         """int64[weights]: where these weights stand among those of ``wider``, which has all of them."""
@@ -126,7 +146,9 @@ class Pairs:
         keys = wider.edges.keys(wider.edges.features, labels**2)
         edges = len(wider.state) + np.searchsorted(keys, moved.keys(wider.edges.features, labels**2))
         ways = rebased(np.arange(own**2 if self.transitions else 0), own, labels)
-        return np.concatenate((state, edges, wider.first_transition + ways)).astype(np.int64)
+        places = np.searchsorted(wider.histories, rebased(self.histories, own, labels))
+        triples = wider.first_triple + (places[:, None] * labels + np.arange(own)).reshape(-1)
+        return np.concatenate((state, edges, wider.first_transition + ways, triples)).astype(np.int64)
 
 
 def rebased(way: np.ndarray, labels: int, more: int) -> np.ndarray:
@@ -138,4 +160,6 @@ def widened(old: Pairs, new: Pairs) -> Pairs:
     """All weights of both; the names of ``new`` begin with those of ``old``."""
     labels = new.labels
     moved = old.edges.relabelled(rebased(old.edges.label, old.labels, labels))
-    return Pairs(new.names, union(old.state, new.state, labels), union(moved, new.edges, labels**2), new.transitions)
+    state, edges = union(old.state, new.state, labels), union(moved, new.edges, labels**2)
+    histories = np.union1d(rebased(old.histories, old.labels, labels), new.histories).astype(np.uint32)
+    return Pairs(new.names, state, edges, new.transitions, histories)

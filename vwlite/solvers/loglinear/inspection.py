@@ -16,11 +16,12 @@ def facts(model: LoadedModel) -> dict[str, Any]:
     """Plain facts about the model, as JSON data."""
     past, pairs, config = model.past, model.pairs, model.config
     active = model.weights != 0
-    state, transitions = active[: pairs.first_edge], active[pairs.first_transition :]
+    state, transitions = active[: pairs.first_edge], active[pairs.first_transition : pairs.first_triple]
     return {
         "path": model.path,
         "learner": CHAIN,
         "model": config.model,
+        **({"order": 2} if config.order == 2 else {}),
         "labels": pairs.labels,
         "trace" if config.trace else "l1": config.strength,
         **method(config),
@@ -36,6 +37,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
         **({"rank": rank(model)} if config.trace else {}),
         "active_edges": int(active[pairs.first_edge : pairs.first_transition].sum()),
         "active_transitions": int(transitions.sum()),
+        **({"active_triples": int(active[pairs.first_triple :].sum())} if config.order == 2 else {}),
         "norms": norms(pairs.state.feature, pairs.state.label, model.weights[: pairs.first_edge], pairs.labels),
         "names": len(model.names.names) if model.names else 0,
     }
@@ -62,10 +64,10 @@ def rank(model: LoadedModel) -> int:
 def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
     """The ``count`` weights of every label that are largest in size, with the names of their features.
 
-    Transitions are named by the label they come from.
+    Transitions are named by the label, or the two labels, before it.
     """
     pairs, weights = model.pairs, model.weights
-    own = np.arange(pairs.labels**2 if pairs.transitions else 0)
+    own = np.arange(pairs.weights - pairs.first_transition)
     label = np.concatenate((pairs.state.label, pairs.edges.label % pairs.labels, own % pairs.labels))
     chosen = np.flatnonzero(weights)
     order = chosen[np.lexsort((chosen, -np.abs(weights[chosen]), label[chosen]))]
@@ -81,7 +83,7 @@ def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
 def described(model: LoadedModel, position: int) -> dict[str, Any]:
     pairs = model.pairs
     if position >= pairs.first_transition:
-        return {"slot": None, "name": f"after {pairs.names[(position - pairs.first_transition) // pairs.labels]}"}
+        return {"slot": None, "name": f"after {pairs.previous[(position - pairs.first_transition) // pairs.labels]}"}
     if position < pairs.first_edge:
         return named(model, pairs.state, position)
     edge = named(model, pairs.edges, position - pairs.first_edge)

@@ -122,6 +122,8 @@ def chain_content(about: ModelContext, trained: Trained, pairs: Pairs) -> Conten
     arrays = {"weight": trained.table[0], "memory": trained.table[1]}
     for name, family in (("state", pairs.state), ("edge", pairs.edges)):
         arrays |= {f"{name}_feature": family.features, f"{name}_start": family.start, f"{name}_label": family.label}
+    if about.config.order == 2:
+        arrays["history"] = pairs.histories
     if about.theta:
         more, tables = about.theta.content()
         header, arrays = {**header, **more}, {**arrays, **tables}
@@ -151,7 +153,8 @@ def load(path: str) -> LoadedModel:
                 raise ValueError("its weights do not fit its features")
             return LoadedModel(path, past, config, features, None, slots, table, names)
         families = (read_family(arrays, name) for name in ("state", "edge"))
-        pairs = Pairs(names_of(header["labels"]), *families, config.model == "crf")
+        labels = names_of(header["labels"])
+        pairs = Pairs(labels, *families, config.model == "crf", read_histories(arrays, config, len(labels)))
         table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
         check(pairs)
         theta = FeatureMap.of(header, arrays) if "theta" in header else None
@@ -184,6 +187,15 @@ def read_family(arrays: dict[str, np.ndarray], name: str) -> FeatureLabelIndex:
     if len(np.unique(features)) < len(features):
         raise ValueError(f"one of its {name} features is there twice")
     return FeatureLabelIndex(features, np.repeat(np.arange(len(features)), sizes), label)
+
+
+def read_histories(arrays: dict[str, np.ndarray], config: L1Config, labels: int) -> np.ndarray:
+    if config.order == 1:
+        return np.zeros(0, np.uint32)
+    histories = numbers(arrays, "history", np.uint32, (-1,))
+    if (np.diff(histories.astype(np.int64)) <= 0).any() or (histories >= labels**2).any():
+        raise ValueError("its pairs of labels are not in order")
+    return histories
 
 
 def names_of(labels: Any) -> list[str]:

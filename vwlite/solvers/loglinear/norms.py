@@ -88,9 +88,9 @@ class Trace:
 
 
 def rows_of(pairs: Pairs) -> np.ndarray:
-    """int64[weights]: the feature of each weight. Transitions are those of the labels they come from."""
+    """int64[weights]: the feature of each weight. Transitions are those of what is before the label."""
     edges = len(pairs.state.features) + pairs.edges.feature
-    ways = np.arange(pairs.labels**2 if pairs.transitions else 0) // max(pairs.labels, 1)
+    ways = np.arange(pairs.weights - pairs.first_transition) // max(pairs.labels, 1)
     before = len(pairs.state.features) + len(pairs.edges.features) + ways
     return np.concatenate((pairs.state.feature, edges, before)).astype(np.int64)
 

@@ -89,9 +89,11 @@ def examples_of(lines: Lines, features: np.ndarray) -> Examples:
 
 
 def sequence_bytes(tokens: int, pairs: Pairs) -> float:
-    """Most bytes that the kernel allocates for a sequence of so many tokens: arrays of ``Field`` in label_chain.pxd."""
-    capacity, labels = float(max(2 * tokens, 64)), float(pairs.labels)
-    return 8 * (capacity * (3 * labels + 1) + labels**2 * ((capacity if len(pairs.edges) else 1) + 3))
+    """Most bytes that the kernel allocates for a sequence of so many tokens: arrays of ``Lattice``, label_chain.pxd."""
+    capacity, labels, states = float(max(2 * tokens, 64)), float(pairs.labels), float(len(pairs.last))
+    steps = labels**2 * ((capacity if len(pairs.edges) else 1) + 4)
+    triples = 2 * states * labels if len(pairs.histories) else 0
+    return 8 * (capacity * (2 * labels + states + 1) + steps + triples)
 
 
 @dataclass(slots=True)

@@ -97,19 +97,23 @@ def chain_parts(
     mine[train] = True
     label = np.where(np.repeat(mine[:-1], np.diff(sequence)), tokens.label, -1).astype(np.int64)
     state = family(tokens.state, label, len(names), config.dense_pairs)
-    pairs = Pairs(names, state, edges_of(config, tokens, label, names, sequence), crf)
+    way = ways_of(label, len(names), sequence)
+    histories = np.unique(way[way >= 0]) if config.order == 2 else np.zeros(0)
+    pairs = Pairs(names, state, edges_of(config, tokens, way, len(names)), crf, histories.astype(np.uint32))
     if known:
         pairs = widened(known, pairs)
     problem = of_loss(chains_of(lines, pairs), config)
     return parts(problem, train, out, of_loss(chains_of(held, pairs), config) if held is not None else None)
 
 
-def edges_of(
-    config: L1Config, tokens: Lines, label: np.ndarray, names: list[str], sequence: np.ndarray
-) -> FeatureLabelIndex:
+def ways_of(label: np.ndarray, labels: int, sequence: np.ndarray) -> np.ndarray:
+    """int64[tokens]: the transition into each token, -1 where there is none."""
+    before = np.concatenate(([-1], label[:-1])) if len(label) else label.copy()
+    before[sequence[:-1]] = -1
+    return np.where((before >= 0) & (label >= 0), before * labels + label, -1)
+
+
+def edges_of(config: L1Config, tokens: Lines, way: np.ndarray, labels: int) -> FeatureLabelIndex:
     if tokens.edge is None:
         return empty_family()
-    before = np.concatenate(([-1], label[:-1]))
-    before[sequence[:-1]] = -1
-    way = np.where((before >= 0) & (label >= 0), before * len(names) + label, -1)
-    return family(tokens.edge, way, len(names) ** 2, config.dense_pairs)
+    return family(tokens.edge, way, labels**2, config.dense_pairs)

@@ -1,0 +1,97 @@
+"""Sums over all label sequences of a chain of order 2, whose paths are in states: see solvers/label_chain.pxd. The state after a
+label depends on this label and the one before it alone, so all that goes over a transition goes on together.
+"""
+
+from libc.string cimport memset
+
+from solvers.label_chain cimport Chain, Lattice, normalize, step_of
+
+
+cdef inline void add_flow(const Chain *c, const double *before, const Lattice *f, double *flow) noexcept nogil:
+    """Set ``flow`` (L, L) to what goes from the states ``before`` over each transition, without the factors of these."""
+    cdef size_t labels = c.labels, s, y
+    cdef double *into
+    cdef const double *triple
+    memset(flow, 0, labels * labels * sizeof(double))
+    for s in range(c.states):
+        if before[s] == 0:
+            continue
+        into, triple = flow + c.last[s] * labels, f.triple + s * labels
+        for y in range(labels):
+            into[y] += before[s] * triple[y]
+
+
+cdef inline double forward_states(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
+    """As ``forward``."""
+    cdef size_t labels = c.labels, t, i
+    cdef const double *step
+    cdef double *now
+    cdef double log_normalizer = 0
+    for t in range(tokens):
+        if c.stop[0]:
+            break
+        now = f.alpha + t * c.states
+        memset(now, 0, c.states * sizeof(double))
+        if not t:
+            for i in range(labels):
+                now[i] = f.psi[i]
+        else:
+            add_flow(c, now - c.states, f, f.flow)
+            step = step_of(c, t, f)
+            for i in range(labels * labels):
+                now[c.state_after[i]] += f.flow[i] * step[i]
+            for i in range(c.states):
+                now[i] *= f.psi[t * labels + c.last[i]]
+        log_normalizer += normalize(now, c.states, &f.scale[t])
+    return log_normalizer
+
+
+cdef inline void backward_states(const Chain *c, size_t t, double *beta, Lattice *f) noexcept nogil:
+    """Make of the beta of token ``t`` that of token ``t - 1``; ``flow`` gets step * psi * beta / scale of each transition."""
+    cdef size_t labels = c.labels, y, z, s, i
+    cdef const double *step = step_of(c, t, f)
+    cdef const double *triple
+    cdef const double *into
+    cdef double total
+    for z in range(labels):
+        for y in range(labels):
+            i = z * labels + y
+            f.flow[i] = step[i] * f.psi[t * labels + y] * beta[c.state_after[i]] / f.scale[t]
+    for s in range(c.states):
+        into, triple = f.flow + c.last[s] * labels, f.triple + s * labels
+        total = 0
+        for y in range(labels):
+            total += triple[y] * into[y]
+        beta[s] = total
+
+
+cdef inline void add_expected_triples(const Chain *c, const double *before, Lattice *f) noexcept nogil:
+    """Add the expected labels after each state, from the ``flow`` of ``backward_states``."""
+    cdef size_t labels = c.labels, s, y
+    cdef const double *into
+    cdef double *expected
+    for s in range(c.states):
+        if before[s] == 0:
+            continue
+        into, expected = f.flow + c.last[s] * labels, f.expected_triple + s * labels
+        for y in range(labels):
+            expected[y] += before[s] * into[y]
+
+
+cdef inline void sum_expected(const Chain *c, Lattice *f) noexcept nogil:
+    """Apply the factors ``triple`` to ``expected_triple``; ``expected`` gets the sums by transition."""
+    cdef size_t labels = c.labels, s, y, i
+    memset(f.expected, 0, labels * labels * sizeof(double))
+    for s in range(c.states):
+        for y in range(labels):
+            i = s * labels + y
+            f.expected_triple[i] *= f.triple[i]
+            f.expected[c.last[s] * labels + y] += f.expected_triple[i]
+
+
+cdef inline void add_shares(const Chain *c, size_t t, const double *beta, const Lattice *f, double factor,
+                            double *out) noexcept nogil:
+    """Add ``factor`` times p(y_t = y | x) to ``out``, float64[L]."""
+    cdef size_t s
+    for s in range(c.states):
+        out[c.last[s]] += factor * f.alpha[t * c.states + s] * beta[s]
