@@ -67,7 +67,9 @@ def svmlight(path: str) -> None:
     from sklearn.datasets import load_svmlight_file
     from sklearn.linear_model import SGDClassifier
 
-    SGDClassifier(loss="log_loss", max_iter=1, tol=None).fit(*load_svmlight_file(path))
+    x, y = load_svmlight_file(path)
+    x.indices, x.indptr = x.indices.astype("int32"), x.indptr.astype("int32")  # others are refused
+    SGDClassifier(loss="log_loss", max_iter=1, tol=None).fit(x, y)
 
 
 def sgd(path: str) -> None:
