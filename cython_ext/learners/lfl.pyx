@@ -10,32 +10,18 @@ from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from learners.dyadic_flow cimport safe_exp
-from learners.dyadic_moves cimport decayed_rate, vector_changes
+from learners.dyadic_moves cimport vector_changes
 from learners.example_loop cimport check_fit, process_in_order
 from learners.label_flow cimport STATES, LabelFlow, follow, scores_at, softmax
 from learners.label_model cimport (
-    MAX_PAIRS, LabelModel, close_model, find_rows, make_flows, make_sides, open_flows, open_model, set_of)
+    MAX_PAIRS, LabelModel, close_model, find_rows, make_flows, make_sides, open_flows, set_of)
+from learners.label_run cimport FIRST, TIME, UNBOUNDED, LabelRun, open_run, rate_now
 from learners.latent_vectors cimport Side, count_side, merge_slots, move_vector
-
-
-cdef enum:                 # positions in Lfl.scalars, named in vwlite/learners/lfl.py
-    RATE = 0               # learning rate, decayed by the passes so far
-    FIRST = 1              # number of the first class, -1 while unknown
-    TIME = 2               # sum of importance of the examples learned
-    UNBOUNDED = 3          # number of updates that hit an iteration limit
-    LATER = 4              # 0 in the first pass
-    SCALARS = 7            # the kernel does not use the others
 
 
 cdef struct Lfl:
     LabelModel model
-    double *scalars
-    double *log_loss       # (2, 2) as in learners/class_update.pxd
-    double power_t, initial_t, first_pass_t
-    bint vw_compat
-    float *raw             # (rows of the batch, labels), or a single row
-    float *score
-    size_t score_stride
+    LabelRun run
     LabelFlow flow
 
 
@@ -73,8 +59,8 @@ cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
     """Follow the flow of the row's label for its importance, and move all parameters to where it ends."""
     cdef double rate = q.model.label[0].rate
     cdef size_t i
-    q.scalars[UNBOUNDED] += not follow(&q.flow, weight)
-    q.scalars[TIME] += weight
+    q.run.scalars[UNBOUNDED] += not follow(&q.flow, weight)
+    q.run.scalars[TIME] += weight
     for i in range(q.flow.size):
         if not isfinite(q.flow.state[i]):
             return UNSTABLE
@@ -91,22 +77,21 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef Lfl *q = <Lfl *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
-    cdef float *raw = q.raw + row * q.score_stride
-    cdef float *score = q.score + row * q.score_stride
+    cdef float *raw = q.run.raw + row * q.run.score_stride
+    cdef float *score = q.run.score + row * q.run.score_stride
     cdef uint32_t label, best = 0, first, true, labels = q.model.labels
     cdef bint learns = learning and labeled and not held
     cdef double own
     cdef double *z = q.flow.memory
     cdef int status = OK
-    if learns and q.scalars[FIRST] < 0 and (y == 0 or y == labels):
-        q.scalars[FIRST] = 0 if y == 0 else 1
-    first = 0 if q.scalars[FIRST] == 0 else 1
+    if learns and q.run.scalars[FIRST] < 0 and (y == 0 or y == labels):
+        q.run.scalars[FIRST] = 0 if y == 0 else 1
+    first = 0 if q.run.scalars[FIRST] == 0 else 1
     true = <uint32_t>(y - first) if labeled and y >= first else labels
     if make_sides(&q.model, s) != OK:
         return NO_MEMORY
     s.terms = merge_slots(s.index, s.value, s.terms)
-    make_flows(&q.model, s, decayed_rate(q.scalars[RATE], q.scalars[TIME],
-                                         q.first_pass_t if q.scalars[LATER] == 0 else 0, q.power_t, q.initial_t))
+    make_flows(&q.model, s, rate_now(&q.run))
     q.flow.initial = rows.initial_prediction[row]
     for label in range(<uint32_t>q.flow.size):
         q.flow.state[label] = 0
@@ -124,34 +109,21 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     for label in range(labels):
         score[label] = <float>z[label]
     if labeled:
-        q.log_loss[held] += weight * own if true < labels else 0
-        q.log_loss[2 + held] += weight
+        q.run.log_loss[held] += weight * own if true < labels else 0
+        q.run.log_loss[2 + held] += weight
     if learns and weight > 0 and true < labels and status == OK:
         q.flow.true = true
         status = learn(q, s, weight)
     return status
 
 
-cdef void open_tables(Lfl *q, state, config, plan) except *:
-    cdef double[::1] scalars = state.scalars
-    cdef double[:, ::1] log_loss = state.log_loss
+cdef void open_tables(Lfl *q, state, config, plan, size_t rows) except *:
     cdef const double[::1] values = config.values
-    open_model(&q.model, state, config, plan)
-    q.scalars, q.log_loss, q.vw_compat = &scalars[0], &log_loss[0, 0], config.vw_compat
-    q.first_pass_t, q.power_t, q.initial_t = config.first_pass_t, config.power_t, config.initial_t
+    open_run(&q.run, &q.model, state, config, plan, rows)
     q.flow.base, q.flow.mean, q.flow.linear_decay = q.model.base, config.mean, config.linear_decay
     q.flow.value = &values[0]
-    if values.shape[0] != <Py_ssize_t>q.model.labels or scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
-        raise ValueError("scalars or classes do not fit")
-
-
-cdef void open_scores(Lfl *q, state, size_t rows) except *:
-    cdef float[:, ::1] raw = state.raw, score = state.score
-    q.score_stride = q.model.labels if state.wants_scores else 0
-    if <size_t>min(raw.shape[0], score.shape[0]) < (rows if q.score_stride else 1) or (
-            raw.shape[1] != <Py_ssize_t>q.model.labels or score.shape[1] != <Py_ssize_t>q.model.labels):
-        raise ValueError("no room for the scores")
-    q.raw, q.score = &raw[0, 0], &score[0, 0]
+    if values.shape[0] != <Py_ssize_t>q.model.labels:
+        raise ValueError("a value for each label")
 
 
 cdef bint reserve_flow(Lfl *q) noexcept nogil:
@@ -174,12 +146,11 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Results out = open_results(results)
     cdef Lfl q
     cdef int status = NO_MEMORY
-    open_tables(&q, state, config, plan)
-    open_scores(&q, state, rows.size)
+    open_tables(&q, state, config, plan, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
     if reserve_flow(&q):
         with nogil:
-            status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end,
+            status = process_in_order(&q, prepare, process_example, not q.run.vw_compat, &rows, &native_plan, &out, &begin, end,
                                       learning)
     close_model(&q.model)
     free(q.flow.memory)

@@ -11,6 +11,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from base.byte_scan cimport prefetch
 from base.splitmix64 cimport mix64, unit_interval
 from base.status cimport OK, UNSTABLE
 from features.row_buffer cimport Scratch
@@ -102,6 +103,15 @@ cdef inline void meet_inputs(Network *q, const Scratch *s, float weight) noexcep
             for c in range(first.width):
                 first.w[row * first.width + c] *= shrink
         q.scale[row] = x
+
+
+cdef inline void find_rows(const Network *q, Scratch *s) noexcept nogil:
+    """Replace hashes by rows of the table, and prefetch these."""
+    cdef size_t i, at
+    for i in range(s.terms):
+        s.index[i] = s.index[i] & q.mask
+        for at in range(0, 0 if s.in_cache else q.layer[0].width, 16):
+            prefetch(q.layer[0].w + q.layer[0].width * s.index[i] + at)
 
 
 cdef inline void sum_inputs(Network *q, const Scratch *s) noexcept nogil:

@@ -3,7 +3,6 @@
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t
 
-from base.byte_scan cimport prefetch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from features.namespace_groups cimport Rows
@@ -12,7 +11,7 @@ from features.row_buffer cimport Scratch
 from learners.example_loop cimport check_fit, process_in_order
 from learners.gd_update cimport RATE_NOW, SCALARS, Learner, clip, count_time, open_learner, widen_range
 from learners.network cimport (
-    Network, close_network, drop_half, keep_all, learn_slopes, meet_inputs, open_network, output, sum_inputs, sum_layers
+    Network, close_network, drop_half, find_rows, keep_all, learn_slopes, meet_inputs, open_network, output, sum_inputs, sum_layers
 )
 from losses.links cimport apply_link
 
@@ -26,13 +25,7 @@ cdef struct Nn:
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    """Replace hashes by rows of the table."""
-    cdef Nn *q = <Nn *>learner
-    cdef size_t i, at
-    for i in range(s.terms):
-        s.index[i] = s.index[i] & q.net.mask
-        for at in range(0, 0 if s.in_cache else q.net.layer[0].width, 16):
-            prefetch(q.net.layer[0].w + q.net.layer[0].width * s.index[i] + at)
+    find_rows(&(<Nn *>learner).net, s)
 
 
 cdef inline int learn(Nn *q, const Scratch *s, float p, float start, float y, float weight) noexcept nogil:

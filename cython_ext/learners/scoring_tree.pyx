@@ -16,37 +16,25 @@ from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from learners.dyadic_flow cimport Component, Flow, Step, flow_step, prediction_at, safe_exp
-from learners.dyadic_moves cimport decayed_rate, vector_changes
+from learners.dyadic_moves cimport vector_changes
 from learners.example_loop cimport check_fit, process_in_order
 from learners.label_flow cimport softmax
 from learners.label_model cimport (
-    MAX_PAIRS, LabelModel, close_model, find_rows, make_flow, make_flows, make_sides, open_flows, open_model)
+    MAX_PAIRS, LabelModel, close_model, find_rows, make_flow, make_flows, make_sides, open_flows)
+from learners.label_run cimport TIME, UNBOUNDED, LabelRun, open_run, rate_now
 from learners.latent_vectors cimport Side, count_side, merge_slots, move_part, read_part
 from losses.loss_types cimport LossParams, read_params
 
 
-cdef enum:                 # positions in ScoringTree.scalars, named in vwlite/learners/label_vectors.py
-    RATE = 0               # learning rate, decayed by the passes so far
-    TIME = 2               # sum of importance of the examples learned
-    UNBOUNDED = 3          # number of updates that hit an iteration limit
-    LATER = 4              # 0 in the first pass
-    SCALARS = 7            # the kernel does not use the others
-
-
 cdef struct ScoringTree:
     LabelModel model
-    double *scalars
-    double *log_loss       # (2, 2) as in learners/class_update.pxd
-    double power_t, initial_t, first_pass_t
-    bint vw_compat, probabilities
+    LabelRun run
+    bint probabilities
     int loss               # code of losses/losses.pxd
     LossParams params
     const float *costs     # (rows from ``begin`` on, classes); not finite: unknown
     const int *first       # (rows from ``begin`` on,) the number of the first class
     size_t begin
-    float *raw             # (rows of the batch, classes), or a single row
-    float *score
-    size_t score_stride
     double *z              # (classes,)
     uint32_t *winner       # (2 * classes,) of the nodes; n has the children 2n and 2n + 1, class c is the leaf classes + c
     Component *contest     # (2 * MAX_PAIRS,)
@@ -95,7 +83,7 @@ cdef inline int learn_contest(ScoringTree *q, const Scratch *s, uint32_t left, u
     if flow.components == 0 and flow.square == 0:
         return OK
     step = flow_step(&flow, prediction_at(&flow, 0, 0), weight)
-    q.scalars[UNBOUNDED] += not step.bounded
+    q.run.scalars[UNBOUNDED] += not step.bounded
     if not isfinite(step.s):
         return UNSTABLE
     if step.s == 0 and (step.h == 0 or flow.decay == 0):
@@ -128,7 +116,7 @@ cdef inline int learn(ScoringTree *q, const Scratch *s, const float *costs, doub
         if apart != 0 and isfinite(apart):
             status |= learn_contest(q, s, left, right, 1 if apart < 0 else -1, fabs(apart) * weight, &moved)
         q.winner[number] = winner_of(&q.model, left, right)
-    q.scalars[TIME] += weight
+    q.run.scalars[TIME] += weight
     return status
 
 
@@ -149,8 +137,8 @@ cdef inline void count_log_loss(ScoringTree *q, const float *costs, const float 
     for number in range(q.model.labels):
         score[number] = <float>q.z[number]
         if costs[number] == 0:
-            q.log_loss[held] += weight * (log_sum - raw[number])
-    q.log_loss[2 + held] += weight
+            q.run.log_loss[held] += weight * (log_sum - raw[number])
+    q.run.log_loss[2 + held] += weight
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -161,16 +149,15 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef ScoringTree *q = <ScoringTree *>learner
     cdef float weight = rows.importance[row]
     cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row]
-    cdef float *raw = q.raw + row * q.score_stride
-    cdef float *score = q.score + row * q.score_stride
+    cdef float *raw = q.run.raw + row * q.run.score_stride
+    cdef float *score = q.run.score + row * q.run.score_stride
     cdef const float *costs = q.costs + (row - q.begin) * q.model.labels
     cdef uint32_t number, best = 0
     cdef int status = OK
     if make_sides(&q.model, s) != OK:
         return NO_MEMORY
     s.terms = merge_slots(s.index, s.value, s.terms)
-    make_flows(&q.model, s, decayed_rate(q.scalars[RATE], q.scalars[TIME],
-                                         q.first_pass_t if q.scalars[LATER] == 0 else 0, q.power_t, q.initial_t))
+    make_flows(&q.model, s, rate_now(&q.run))
     for number in range(q.model.labels):
         q.z[number] = prediction_at(&q.model.label[number], 0, 0) + rows.initial_prediction[row]
         raw[number] = score[number] = <float>q.z[number]
@@ -187,30 +174,17 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     return status
 
 
-cdef void open_tree(ScoringTree *q, state, config, plan, size_t begin, size_t end) except *:
-    cdef double[::1] scalars = state.scalars
-    cdef double[:, ::1] log_loss = state.log_loss
+cdef void open_tree(ScoringTree *q, state, config, plan, size_t rows, size_t begin, size_t end) except *:
     cdef const float[:, ::1] costs = state.costs
     cdef const int[::1] first = state.first
-    open_model(&q.model, state, config, plan)
-    q.scalars, q.log_loss, q.vw_compat = &scalars[0], &log_loss[0, 0], config.vw_compat
-    q.first_pass_t, q.power_t, q.initial_t = config.first_pass_t, config.power_t, config.initial_t
+    open_run(&q.run, &q.model, state, config, plan, rows)
     q.probabilities, q.loss, q.begin = config.probabilities, config.loss_code, state.begin
     read_params(config.loss_params, &q.params)
-    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.model.base >= 0:
-        raise ValueError("scalars or classes do not fit")
+    if q.model.base >= 0:
+        raise ValueError("every class has a score")
     if not q.begin <= begin <= end <= q.begin + min(costs.shape[0], first.shape[0]) or costs.shape[1] != <Py_ssize_t>q.model.labels:
         raise ValueError("costs of other rows or classes")
     q.costs, q.first = &costs[0, 0], &first[0]
-
-
-cdef void open_scores(ScoringTree *q, state, size_t rows) except *:
-    cdef float[:, ::1] raw = state.raw, score = state.score
-    q.score_stride = q.model.labels if state.wants_scores else 0
-    if <size_t>min(raw.shape[0], score.shape[0]) < (rows if q.score_stride else 1) or (
-            raw.shape[1] != <Py_ssize_t>q.model.labels or score.shape[1] != <Py_ssize_t>q.model.labels):
-        raise ValueError("no room for the scores")
-    q.raw, q.score = &raw[0, 0], &score[0, 0]
 
 
 cdef bint reserve_tree(ScoringTree *q) noexcept nogil:
@@ -242,12 +216,11 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status = NO_MEMORY
     if begin == end:
         return OK, begin
-    open_tree(&q, state, config, plan, begin, end)
-    open_scores(&q, state, rows.size)
+    open_tree(&q, state, config, plan, rows.size, begin, end)
     check_fit(state, &native_plan, &rows, end, learning)
     if reserve_tree(&q):
         with nogil:
-            status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end,
+            status = process_in_order(&q, prepare, process_example, not q.run.vw_compat, &rows, &native_plan, &out, &begin, end,
                                       learning)
     close_tree(&q)
     return status, begin

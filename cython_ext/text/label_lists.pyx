@@ -6,6 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from text.batch_builder cimport TAGGED
+from text.label_spans cimport most_labels
 
 cdef enum:
     CLASS_DIGITS = 9
@@ -131,14 +132,8 @@ def read_lists(batch, const uint8_t[::1] wanted, bint sets, int64_t[::1] count, 
     cdef const char *letters = <const char *>&text[0]
     cdef const char *stop
     cdef Py_ssize_t i, rows = wanted.shape[0]
-    cdef int64_t need = 0, used = 0
-    if min(flags.shape[0], start.shape[0], end.shape[0], count.shape[0]) < rows:
-        raise ValueError("an array is too short")
-    for i in range(rows):
-        if wanted[i] and (start[i] > end[i] or end[i] > text.shape[0]):
-            raise ValueError("a label lies outside the text")
-        need += (end[i] - start[i]) // 2 + 1 if wanted[i] else 0
-    if min(named.shape[0], cost.shape[0]) < need:
+    cdef int64_t used = 0, need = most_labels(wanted, start, end, text.shape[0])
+    if min(flags.shape[0], count.shape[0]) < rows or min(named.shape[0], cost.shape[0]) < need:
         raise ValueError("an array is too short")
     with nogil:
         for i in range(rows):

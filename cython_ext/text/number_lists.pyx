@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from base.status cimport BAD_LABEL_NUMBER, OK
+from text.label_spans cimport most_labels
 from text.labels cimport read_word
 from text.number_parser cimport POWERS, fill_powers
 
@@ -66,14 +67,8 @@ def read_number_lists(batch, const uint8_t[::1] wanted, uint32_t outputs, int64_
     cdef const char *end
     cdef const char *text_end = <const char *>&text[0] + text.shape[0]
     cdef Py_ssize_t i, rows = wanted.shape[0]
-    cdef int64_t need = 0, used = 0
-    if min(start.shape[0], stop.shape[0], count.shape[0]) < rows:
-        raise ValueError("an array is too short")
-    for i in range(rows):
-        if wanted[i] and (start[i] > stop[i] or stop[i] > text.shape[0]):
-            raise ValueError("a label lies outside the text")
-        need += (stop[i] - start[i]) // 2 + 1 if wanted[i] else 0
-    if min(number.shape[0], value.shape[0]) < need:
+    cdef int64_t used = 0, need = most_labels(wanted, start, stop, text.shape[0])
+    if count.shape[0] < rows or min(number.shape[0], value.shape[0]) < need:
         raise ValueError("an array is too short")
     with nogil:
         for i in range(rows):

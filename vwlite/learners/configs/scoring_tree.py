@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import show_classes
-from vwlite.learners.configs.dyadic import BOUNDED_DEFAULTS, BOUNDED_LOSSES, CURVED_DEFAULTS, DyadicConfig
+from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
@@ -75,13 +75,10 @@ class ScoringTreeConfig(LabelVectorsConfig):
             return {}
         return {"probabilities": True, "scores": False}
 
-    @property
-    def defaults(self) -> tuple[float, float]:
-        return BOUNDED_DEFAULTS if self.loss.name in BOUNDED_LOSSES else CURVED_DEFAULTS
-
-    @property
-    def initial_learning_rate(self) -> float:
-        return self.defaults[0] if self.learning_rate is None else self.learning_rate
+    defaults = DyadicConfig.defaults
+    initial_learning_rate = DyadicConfig.initial_learning_rate
+    kind = FilterTreeConfig.kind
+    count = FilterTreeConfig.count
 
     @property
     def decay(self) -> float:
@@ -91,11 +88,3 @@ class ScoringTreeConfig(LabelVectorsConfig):
     def fewest_updates(self) -> int:
         """Vectors of fewer updates count as 0 in predictions."""
         return 0 if self.dot_unseen == "start" else self.min_updates
-
-    @property
-    def kind(self) -> str:
-        return "csoaa" if self.costs else "oaa"
-
-    @property
-    def count(self) -> int:
-        return self.filter_tree
