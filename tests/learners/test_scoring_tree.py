@@ -77,7 +77,7 @@ def test_agrees_with_the_full_gradient_flow(loss, data):
     slots = merged(row.linear)
     weights = np.concatenate([[twin.w[slot][place] for slot in slots] for place in (0, 1)])
     x = np.concatenate([[*slots.values()], [-value for value in slots.values()]])
-    w, pairs = full_flow(twin.contest(row, 0, 1, label), weights, x, update.importance, steps=400)
+    w, pairs = full_flow(twin.contest(row, 0, 1, label), weights, x, update.importance)
     update.learn()
     got = np.concatenate([[case.linear[slot, place] for slot in slots] for place in (0, 1)])
     close(got, w, weights, 1e-5)
