@@ -31,6 +31,8 @@ cdef struct PerClass:
     double *norms          # (classes, NORMS)
     int reduction
     uint32_t classes
+    uint32_t begin         # the classes that this thread has: ``count`` of them from here on; table, norms, raw and score
+    uint32_t count         # begin with the first of these
     uint32_t models        # number of sets of weights: one per class, or per inner node of a tree
     int shift              # the slots of a feature begin at its hash * 2^shift
     uint32_t mask
@@ -117,8 +119,8 @@ cdef inline int predict_all(PerClass *q, const Scratch *s, float initial, float 
     cdef uint32_t c
     cdef int status = OK
     if q.score_blocks:
-        score_classes(&q.m, q.table, s, initial, q.classes, &q.transposed, raw)
-    for c in range(q.classes):
+        score_classes(&q.m, q.table, s, initial, q.count, &q.transposed, raw)
+    for c in range(q.count):
         if not q.score_blocks:
             status |= predict_class(q, s, c, initial, raw, score)
         else:
@@ -135,8 +137,8 @@ cdef inline int update_blocks(PerClass *q, const Scratch *s, const float *score,
     cdef int status = OK
     if reserve_rates(&q.rates, s.terms) != OK:
         return NO_MEMORY
-    while begin < q.classes:
-        n = min(width, q.classes - begin)
+    while begin < q.count:
+        n = min(width, q.count - begin)
         for c in range(n):
             sign[c] = 1 if true == begin + c else -1
             if not q.m.frozen:
@@ -181,16 +183,16 @@ cdef inline int update_sample(PerClass *q, const Rows *rows, size_t row, Scratch
 cdef inline int update_all_classes(PerClass *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score,
                                    int status) noexcept nogil:
     """Update every class. ``status`` is that of the prediction: blocks need finite scores and at least one term."""
-    cdef float true = rows.label[row] - first_class(q), weight = rows.importance[row], sign
+    cdef float true = rows.label[row] - first_class(q) - q.begin, weight = rows.importance[row], sign
     cdef uint32_t c
     if q.sample:
         return update_sample(q, rows, row, s, raw, score)
     if q.transposed.on and weight > 0 and s.terms:
         if status == OK:
             return update_blocks(q, s, score, true, weight)
-        transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
+        transpose_all_back(&q.transposed, q.table, q.shift, q.count)
     status = OK
-    for c in range(q.classes):
+    for c in range(q.count):
         sign = 1 if true == c else -1
         if not q.m.frozen:
             widen_range(&q.m, sign)
@@ -213,5 +215,6 @@ cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
     if raw.shape[0] < 1 or score.shape[0] < 1 or raw.shape[1] != q.models or score.shape[1] != q.models:
         raise ValueError("no room for the scores")
     q.norms, q.raw, q.score, q.score_stride = &norms[0, 0], &raw[0, 0], &score[0, 0], 0
+    q.begin, q.count = 0, q.classes
     q.transposed = Transposed(NULL, 0, NULL, 0, EIGHT, False)
     return 0

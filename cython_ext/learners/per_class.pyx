@@ -6,15 +6,16 @@ from libc.stdlib cimport calloc, free
 
 from base.byte_scan cimport prefetch
 from learners.class_blocks cimport (
-    close_rates, learns_in_blocks, open_transposed, scores_in_blocks, transpose_all_back, transpose_terms
+    MAX_WIDTH, close_rates, learns_in_blocks, open_transposed, scores_in_blocks, transpose_all_back, transpose_terms
 )
-from learners.gd_update cimport count_time, widen_range
+from learners.gd_update cimport NORMS, count_time, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
     COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, SETS, ZERO_PROBABILITY_LOSS, PerClass, first_class, infer_first_class,
-    keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class, update_all_classes, update_class, weight_set_of
+    keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class, select_class, update_all_classes, update_class,
+    weight_set_of
 )
 from learners.set_losses cimport set_cost, set_decision_weight
 from features.plan cimport Plan
@@ -29,6 +30,17 @@ cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
         if score[c] > score[best]:
             best = c
     return best
+
+
+cdef inline void answer_part(const PerClass *q, size_t row, Results *out, const float *score) noexcept nogil:
+    """For one thread's classes: the best one, and instead of a loss its score, of which the highest answers."""
+    cdef uint32_t c, best = 0
+    cdef float most = -INFINITY
+    for c in range(q.count):
+        if score[c] > most:
+            most, best = score[c], c
+    out.prediction[row] = <float>(q.begin + best + first_class(q))
+    out.loss[row] = most
 
 
 cdef inline void make_probabilities(PerClass *q, float y, float weight, bint held, float *score) noexcept nogil:
@@ -53,8 +65,11 @@ cdef inline int process_one_against_all(PerClass *q, const Rows *rows, size_t ro
     cdef int status = predict_all(q, s, rows.initial_prediction[row], raw, score)
     if learn and q.writes_scores:
         infer_first_class(q, y)               # otherwise this row still has the first class assumed so far
-    out.prediction[row] = highest(score, q.classes) + first_class(q)
-    out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
+    if q.count < q.classes:
+        answer_part(q, row, out, score)
+    else:
+        out.prediction[row] = highest(score, q.classes) + first_class(q)
+        out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
     out.raw[row] = first_class(q)
     if learn and (q.m.vw_compat or status == OK):
         infer_first_class(q, y)
@@ -156,7 +171,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float *score = q.score + row * q.score_stride
     cdef int status
     if q.transposed.on:
-        transpose_terms(&q.transposed, q.table, s, q.shift, q.classes)
+        transpose_terms(&q.transposed, q.table, s, q.shift, q.count)
     if q.reduction == ONE_AGAINST_ALL:
         status = process_one_against_all(q, rows, row, s, out, learn, raw, score)
     elif q.reduction == COSTS:
@@ -170,7 +185,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef PerClass *q = <PerClass *>learner
-    cdef size_t i, line, lines = (q.m.stride * q.classes + 15) / 16
+    cdef size_t i, line, lines = (q.m.stride * q.count + 15) / 16
     move_slots(q, s)
     for i in range(0 if s.in_cache else s.terms):
         for line in range(lines if lines < PREFETCH_LINES else PREFETCH_LINES):
@@ -213,17 +228,38 @@ cdef PerClass open_per_class(state, config, lists, Py_ssize_t rows):
             raise ValueError("no room for the scores")
     q.rates.r = NULL
     q.score_blocks = config.simd_width and scores_in_blocks(&q.m, q.shift)
+    if config.part is not None:
+        take_part(&q, config.part[0], config.part[1])
     return q
+
+
+cdef int take_part(PerClass *q, uint32_t begin, uint32_t count) except -1:
+    """Have only ``count`` classes from ``begin`` on: another thread has the others."""
+    if q.reduction != ONE_AGAINST_ALL or q.sample or q.score_stride or not q.score_blocks or begin % MAX_WIDTH or \
+            not begin < begin + count <= q.classes:
+        raise ValueError("these classes cannot be learned by themselves")
+    q.begin, q.count = begin, count
+    q.table += q.m.stride * begin
+    q.norms += NORMS * begin
+    select_class(q, 0)
+    return 0
 
 
 cdef inline bint learns_transposed(const PerClass *q, config) except -1:
     return q.reduction == ONE_AGAINST_ALL and not q.sample and config.simd_width and learns_in_blocks(&q.m, q.shift)
 
 
+def can_split(state, config):
+    """Whether threads can each learn some of the classes: these share nothing but the numbers of all rows."""
+    cdef PerClass q = open_per_class(state, config, None, 0)
+    return learns_transposed(&q, config) and not q.score_stride
+
+
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
-    Instead of raw predictions the results hold the number of the first class as known at that row.
+    Instead of raw predictions the results hold the number of the first class as known at that row; with ``config.part``, the
+    first one of these classes and their number, instead of losses the scores of the predicted ones.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
@@ -239,11 +275,11 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         if q.is_meant == NULL:
             raise MemoryError("no memory for the labels of a row")
     if learning and learns_transposed(&q, config):
-        open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.classes, config.simd_width)
+        open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.count, config.simd_width)
     with nogil:
         status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
                                   &rows, &native_plan, &out, &begin, end, learning)
-        transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
+        transpose_all_back(&q.transposed, q.table, q.shift, q.count)
     close_rates(&q.rates)
     free(q.transposed.page_has_transposed)
     free(q.is_meant)

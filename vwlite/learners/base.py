@@ -118,6 +118,9 @@ class Learner:
     def label_range(self) -> tuple[float, float]:
         return self.get("min_label"), self.get("max_label")
 
+    def use_threads(self, count: int) -> None:
+        """Learn with so many threads, where that is worth while and gives the same bytes."""
+
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
 

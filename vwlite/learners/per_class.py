@@ -13,6 +13,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.class_threads import ClassThreads
 from vwlite.learners.configs.per_class import KINDS, SET_LOSSES, PerClassConfig
 from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
@@ -26,6 +27,8 @@ T = TypeVar("T")
 
 
 class PerClassKernelConfig(KernelConfig):
+    part: tuple[int, int] | None = None  # the first one of the classes that a thread has, and their number; None: all
+
     def __init__(self, config: PerClassConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.kind, self.classes = KINDS.index(config.kind), config.count
@@ -53,7 +56,7 @@ class PerClass(Gd):
     config_type = PerClassConfig
     # ``first``: the number of the first class, -1 until it is known; ``turn``: where the next sample of classes begins
     SCALARS = (*SCALARS, "first", "turn")
-    native = kernel
+    native: Any = kernel
     kernel_config = PerClassKernelConfig
     simple_labels = False
     label_order = DecisionOrder(0, "given")  # of sets of labels
@@ -164,6 +167,10 @@ class PerClass(Gd):
     def class_label(self, number: int) -> int | str:
         """A class as Python has it: its name, or its number."""
         return self.config.classes.display_name(number) if self.config.named_labels else int(number)
+
+    def use_threads(self, count: int) -> None:
+        if self.native is kernel and self.config.kind == "oaa" and self.learning and count > 1:
+            self.native = ClassThreads(kernel, count)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         rows = len(results) if self.wants_scores else 1

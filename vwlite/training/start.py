@@ -71,10 +71,12 @@ def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, P
     Raises UsageError for one of more memory than allowed, and as ``Plan.read_theta``.
     """
     if model:
+        model.learner.use_threads(config.input.threads)
         return model.learner, model.plan
     kind = learner_class(config.learner.learner)
     kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
     learner = kind(config.learner, config.features.bits, learning=config.learning, vw_compat=config.vw_compat)
+    learner.use_threads(config.input.threads)
     plan = plan_of(config.features, drop_pairs=learner.drops_pairs)
     plan.read_theta()
     return learner, plan
