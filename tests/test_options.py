@@ -42,7 +42,8 @@ from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 CONFIGS = (
@@ -56,6 +57,7 @@ CONFIGS = (
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
     TransferConfig: [train],
+    CurriculumConfig: [train, l1],
     QueryConfig: [crr],
     CrrConfig: [crr],
     L1Config: [l1],

@@ -35,10 +35,10 @@ cdef struct Schedule:
     double start               # eta_0
     double decay               # alpha of the exponential rate
     double begin               # passes completed before this one
-    double examples            # N, in a pass
-    double share               # C / N
+    double examples            # in this pass
+    double share               # C / N, of a step
     double cumulative_penalty  # u
-    double before_mean         # updates before the mean of the iterates begins, of all passes; below 0: there is no mean
+    double mean_begins         # update of this pass that the mean of the iterates begins with; infinite: there is no mean
     double power, ratio        # exponential rate: decay^passes at the last step; its factor from a step to the next
 
 
@@ -47,7 +47,7 @@ cdef inline Schedule open_schedule(source):
     cdef Schedule s
     s.penalty, s.rate, s.start, s.decay = source.penalty, source.rate, source.start, source.decay
     s.begin, s.examples, s.share, s.cumulative_penalty = source.begin, source.examples, source.share, source.cumulative_penalty
-    s.before_mean = source.before_mean
+    s.mean_begins = source.mean_begins
     s.power, s.ratio = 1, pow(s.decay, 1 / s.examples)
     return s
 
@@ -69,8 +69,8 @@ cdef inline double rate_of(Schedule *s, int64_t step) noexcept nogil:
 
 cdef inline double iterates_before(const Schedule *s, int64_t step) noexcept nogil:
     """How many iterates the mean is of before update ``step`` of this pass; 0 where there is no mean."""
-    cdef double count = s.begin * s.examples + <double>step - s.before_mean
-    return count if s.before_mean >= 0 and count > 0 else 0
+    cdef double count = <double>step - s.mean_begins
+    return count if count > 0 else 0
 
 
 cdef extern from "solvers/l1_penalties_simd.h" nogil:

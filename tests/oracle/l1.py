@@ -14,17 +14,18 @@ def rate(config, passes):
     return config["eta"] / (1 + passes)
 
 
-def sgd(weights, gradient, orders, config, l1, iterates=None, rows=None):
+def sgd(weights, gradient, orders, config, l1, iterates=None, rows=None, shares=None):
     """The weights after steps over ``orders``, a list of rows for each pass; ``gradient(weights, row)`` is of log p.
 
     ``iterates``: a list that the weights after each step are added to. ``rows``: lists of the places of weights that
-    are penalised together.
+    are penalised together. ``shares``: of the penalty, what each step of a pass has; None: all steps of a pass have it
+    together.
     """
     w, q, due = np.array(weights), np.zeros(len(weights)), 0.0
     for number, order in enumerate(orders):
         for step, row in enumerate(order):
             eta = rate(config, number + step / len(order))
-            share = eta * l1 / len(order)
+            share = eta * l1 * (shares[number] if shares else 1 / len(order))
             g = gradient(w, row)
             if config["penalty"] == "naive":
                 w = w + eta * g - share * np.sign(w)

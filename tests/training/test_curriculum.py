@@ -9,8 +9,8 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.training.config import CurriculumConfig
-from vwlite.training.curriculum import Curriculum, difficulties
+from vwlite.training.curriculum import Difficulties, difficulties, of_batches
+from vwlite.training.curriculum_config import CurriculumConfig
 
 LINES = [b"1 |a x y z", b"-1 |a x |v d:3", b"1 |", b"1 |a x y |v d:-1 e:0.5", b"-1 |a w x y |vv z"]
 FEATURES = FeatureConfig()
@@ -36,6 +36,10 @@ def batches(size=2):
 def test_what_is_difficult(by, wanted, size):
     found = np.concatenate(difficulties(by, batches(size), FEATURES))
     np.testing.assert_array_equal(found, wanted)
+    one_by_one = Difficulties(by, FEATURES)
+    for batch in batches(size):
+        one_by_one.add(batch)
+    np.testing.assert_array_equal(one_by_one.values(), wanted)
 
 
 @pytest.mark.parametrize("features", [FeatureConfig(hash="all"), FeatureConfig(hash_seed=7)])
@@ -46,19 +50,19 @@ def test_names_are_hashed_as_features_are(features):
 
 def test_lines_without_the_namespace():
     notes = []
-    easy = Curriculum(CurriculumConfig("easy", "value:v"), batches(), 0, FEATURES, notes.append)
+    easy = of_batches(CurriculumConfig("easy", "value:v"), batches(), 0, FEATURES, notes.append)
     assert easy.order.tolist() == [3, 0, 2, 4, 1] and "3 of 5 lines have no such namespace; 0 is taken" in notes.pop()
-    Curriculum(CurriculumConfig("easy"), batches(), 0, FEATURES, notes.append)
+    of_batches(CurriculumConfig("easy"), batches(), 0, FEATURES, notes.append)
     assert not notes
     with pytest.raises(UsageError, match="value:value: no line has a namespace of this name"):
-        Curriculum(CurriculumConfig("easy", "value:value"), batches(), 0, FEATURES)
+        of_batches(CurriculumConfig("easy", "value:value"), batches(), 0, FEATURES)
 
 
 def test_easy_first_anti_last():
-    easy = Curriculum(CurriculumConfig("easy"), batches(), 0, FEATURES).order.tolist()
+    easy = of_batches(CurriculumConfig("easy"), batches(), 0, FEATURES).order.tolist()
     assert easy == [2, 1, 0, 3, 4]
-    assert Curriculum(CurriculumConfig("anti"), batches(), 0, FEATURES).order.tolist() == [3, 4, 0, 1, 2]
-    some = [Curriculum(CurriculumConfig("random"), batches(), seed, FEATURES).order.tolist() for seed in range(9)]
+    assert of_batches(CurriculumConfig("anti"), batches(), 0, FEATURES).order.tolist() == [3, 4, 0, 1, 2]
+    some = [of_batches(CurriculumConfig("random"), batches(), seed, FEATURES).order.tolist() for seed in range(9)]
     assert sorted(some[0]) == [0, 1, 2, 3, 4] and len(set(map(tuple, some))) > 3
 
 
@@ -71,7 +75,7 @@ def test_easy_first_anti_last():
 )
 def test_what_is_admitted_stays_so_and_in_the_end_all_are(order, start, full, passes, always):
     config = CurriculumConfig(order, start=start, passes=min(full, passes) or None)
-    curriculum = Curriculum(config, batches(), 1, FEATURES)
+    curriculum = of_batches(config, batches(), 1, FEATURES)
     always = None if always is None else np.array(always, np.uint8)
     before: set[int] = set()
     for number in range(1, passes + 1):
@@ -89,7 +93,7 @@ def test_the_first_pass_has_the_share_asked_for():
     config = CurriculumConfig("easy", start=0.4, passes=4)
     shares = [config.share(number, 9) for number in (1, 2, 3, 4, 5)]
     assert shares == pytest.approx([0.4, 0.6, 0.8, 1, 1])
-    assert Curriculum(config, batches(), 0, FEATURES).admitted(1, 9, None).rows.tolist() == [1, 2]
+    assert of_batches(config, batches(), 0, FEATURES).admitted(1, 9, None).rows.tolist() == [1, 2]
 
 
 def weights_of(curriculum, passes, always=None):
@@ -114,7 +118,7 @@ def entropies(notes):
 def test_weights_and_the_entropy_of_drawing_by_them_never_fall(kind, start, width, passes, order):
     config = CurriculumConfig(order, start=start, weights=kind, width=None if kind == "step" else width)
     notes = []
-    curriculum = Curriculum(config, batches(), 1, FEATURES, notes.append)
+    curriculum = of_batches(config, batches(), 1, FEATURES, notes.append)
     weights = weights_of(curriculum, passes)
     assert (np.diff(weights, axis=0) >= 0).all() and (weights >= 0).all() and (weights[-1] == 1).all()
     assert (np.diff(weights[:, curriculum.order]) <= 1e-7).all()
@@ -127,13 +131,13 @@ def test_weights_between_0_and_1_by_the_formula():
     linear, logistic = np.clip((0.4 - ranks) / 0.5 + 0.5, 0, 1), 1 / (1 + np.exp((ranks - 0.4) / 0.5))
     for kind, wanted in (("linear", linear), ("logistic", logistic)):
         config = CurriculumConfig("easy", start=0.4, passes=4, weights=kind, width=0.5)
-        curriculum = Curriculum(config, batches(), 0, FEATURES)
+        curriculum = of_batches(config, batches(), 0, FEATURES)
         np.testing.assert_allclose(weights_of(curriculum, 1)[0][curriculum.order], wanted, rtol=1e-6)
 
 
 def test_what_is_held_out_is_not_weighted():
     config = CurriculumConfig("easy", start=0.2, passes=4, weights="linear")
-    curriculum = Curriculum(config, batches(), 0, FEATURES)
+    curriculum = of_batches(config, batches(), 0, FEATURES)
     held = np.array([0, 0, 0, 0, 1], np.uint8)
     assert weights_of(curriculum, 4, held)[:, 4].tolist() == [1, 1, 1, 1] and curriculum.order[-1] == 4
 
@@ -142,11 +146,11 @@ def test_sampling_takes_as_many_as_the_weights_add_up_to():
     text = b"\n".join(b"1 |a " + b"x " * (n % 40) for n in range(2000))
     many = [parse_text(text, text_format(FEATURES, skip_malformed=True))]
     config = CurriculumConfig("easy", start=0.3, passes=5, weights="logistic", width=0.1, sample=True)
-    curriculum = Curriculum(config, many, 7, FEATURES)
+    curriculum = of_batches(config, many, 7, FEATURES)
     wanted = curriculum.weights(0.3)
     first, again = (curriculum.admitted(1, 9, None) for _ in range(2))
     assert first.weights is None and first.rows.tolist() == again.rows.tolist()
-    assert first.rows.tolist() != Curriculum(config, many, 8, FEATURES).admitted(1, 9, None).rows.tolist()
+    assert first.rows.tolist() != of_batches(config, many, 8, FEATURES).admitted(1, 9, None).rows.tolist()
     assert len(first.rows) == pytest.approx(wanted.sum(), abs=4 * np.sqrt(wanted.sum()))
     easiest = curriculum.order[:400]
     assert np.isin(easiest, first.rows).mean() == pytest.approx(wanted[easiest].mean(), abs=0.05)

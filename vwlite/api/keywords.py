@@ -18,7 +18,8 @@ from vwlite.learners.losses import LossConfig
 from vwlite.learners.transfers import TransferConfig, spelled_out
 from vwlite.options import Option, called_here, options_of
 from vwlite.storage.named_files import file_named_by
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
 
 OF_RUNS = (InputConfig, HoldoutConfig, CurriculumConfig, RunConfig, BadLinesConfig)

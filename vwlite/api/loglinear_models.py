@@ -23,6 +23,7 @@ from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
 from vwlite.storage.memory_file import readable, written
+from vwlite.training.curriculum_config import CurriculumConfig
 
 Self = TypeVar("Self", bound="LogLinearModel")
 
@@ -41,9 +42,11 @@ class LogLinearModel(SolverModel):
         features: FeatureConfig | None = None,
         *,
         held_out: HeldOutConfig | None = None,
+        curriculum: CurriculumConfig | None = None,
         names: bool = False,
     ) -> None:
         """``features``: by default the command's. ``names``: keep those of features, which the batches must have.
+        ``curriculum``: of every ``fit`` and ``go_on``; no model keeps it.
 
         Raises UsageError for a configuration of another model.
         """
@@ -54,6 +57,7 @@ class LogLinearModel(SolverModel):
         self.features = features or FeatureConfig(bits=BITS[self.config.model])
         check_no_theta(self.features)
         self.held_out, self.names = held_out or HeldOutConfig(), names
+        self.curriculum = curriculum or CurriculumConfig()
         self.history: list[dict[str, Any]] = []
         self._model: model_file.LoadedModel | None = None
 
@@ -90,6 +94,7 @@ class LogLinearModel(SolverModel):
             initial=initial,
             say=log.warning,
             theta=initial.theta if initial else None,
+            curriculum=self.curriculum,
         )
         done = fit(job, log.info, batches)
         self._take(written(lambda open_output: done.save("the model", open_output)))
@@ -106,7 +111,7 @@ class LogLinearModel(SolverModel):
         self._data, self._model = data, model
         if "config" not in self.__dict__:
             self.config, self.features, self.names = model.config, model.features, model.names is not None
-            self.held_out, self.history = HeldOutConfig(), []
+            self.held_out, self.curriculum, self.history = HeldOutConfig(), CurriculumConfig(), []
 
     @property
     def _fitted(self) -> model_file.LoadedModel:

@@ -31,7 +31,8 @@ from vwlite.evaluation.recommend import Recommendation
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import shown_kind
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.model_loader import Restored
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.start import begin_learner, go_on

@@ -11,8 +11,9 @@ from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig, kind_
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.storage.named_files import cache_of
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.config import RunConfig
 from vwlite.training.counters import parse_progress
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.output_config import OutputConfig
 
 if TYPE_CHECKING:

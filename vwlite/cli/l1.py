@@ -12,6 +12,7 @@ from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.storage.output_checks import LOCK
+from vwlite.training.curriculum_config import CurriculumConfig
 
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")
@@ -20,6 +21,7 @@ from vwlite.storage.output_checks import LOCK
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
 @options.options_in(L1Config)
 @options.options_in(HeldOutConfig)
+@options.options_in(CurriculumConfig, "Curriculum")
 @options.file(Reads("Theta"), "--theta", help="Add the features that this Theta makes of examples.")
 @options.options_in(ApplyConfig)
 @options.usual_memory_option

@@ -7,7 +7,8 @@ from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.transfers import TransferConfig
 from vwlite.options import Option, options_of
-from vwlite.training.config import CurriculumConfig, RunConfig
+from vwlite.training.config import RunConfig
+from vwlite.training.curriculum_config import CurriculumConfig
 
 
 def options_of_learners(vw: bool = False) -> Decorator:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vwlite.data.batch import Batch
+from vwlite.data.shuffle import order_of
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
 from vwlite.interrupts import obey
-from vwlite.training.config import CurriculumConfig
+from vwlite.training.curriculum_config import CurriculumConfig
 
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner
@@ -83,28 +84,8 @@ class Ranking:
 class Curriculum(Ranking):
     """The places of all rows, the easiest first; ties keep the order of the data."""
 
-    def __init__(
-        self,
-        config: CurriculumConfig,
-        batches: Sequence[Batch],
-        seed: int,
-        features: FeatureConfig,
-        note: Callable[[str], None] = lambda text: None,
-    ) -> None:
-        """``features`` say how names are hashed; ``note`` hears remarks and what passes are made of.
-
-        Raises InputMissing and ModelError for the model of ``margin:MODEL`` and ``loss:MODEL``, UsageError where no row
-        has the namespace of ``value:NAMESPACE``.
-        """
-        from vwlite.data.shuffle import order_of
-
-        if config.order == "random":
-            order = order_of(sum(map(len, batches)), seed, -1)
-        else:
-            difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches, features)])
-            if config.by.startswith("value:"):
-                complete(difficulty, config.by, note)
-            order = hardest_last(config, difficulty)
+    def __init__(self, config: CurriculumConfig, order: np.ndarray, seed: int, note: Callable[[str], None]) -> None:
+        """``order`` as in ``Ranking``; ``note`` hears what passes are made of."""
         super().__init__(config, order, seed, lambda text: note(f"curriculum, pass {self.number}: {text}"))
         self.number = 0
 
@@ -114,8 +95,32 @@ class Curriculum(Ranking):
         return self.admit(self.config.share(number, passes), number, always)
 
 
-def hardest_last(config: CurriculumConfig, difficulty: np.ndarray) -> np.ndarray:
-    """int64[rows]; the hardest first where the curriculum is ``anti``. Equal ones keep their order."""
+def of_batches(
+    config: CurriculumConfig,
+    batches: Sequence[Batch],
+    seed: int,
+    features: FeatureConfig,
+    note: Callable[[str], None] = lambda text: None,
+) -> Curriculum:
+    """The rows of batches that are kept; ``features`` say how names are hashed, ``note`` hears remarks too.
+
+    Raises InputMissing and ModelError for the model of ``margin:MODEL`` and ``loss:MODEL``, UsageError where no row has
+    the namespace of ``value:NAMESPACE``.
+    """
+    if config.order == "random":
+        difficulty = np.zeros(sum(map(len, batches)))
+    else:
+        difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches, features)])
+        complete(difficulty, config.by, note)
+    return Curriculum(config, easiest_first(config, difficulty, seed), seed, note)
+
+
+def easiest_first(config: CurriculumConfig, difficulty: np.ndarray, seed: int) -> np.ndarray:
+    """int64[rows]; the hardest first where the curriculum is ``anti``, any where it is ``random``. Equal ones keep
+    their order.
+    """
+    if config.order == "random":
+        return order_of(len(difficulty), seed, -1)
     return np.argsort(-difficulty if config.order == "anti" else difficulty, kind="stable")
 
 
@@ -128,34 +133,62 @@ def amount(weights: np.ndarray) -> str:
 
 def draws(rows: int, seed: int, number: int) -> np.ndarray:
     """float64[rows] in [0, 1), evenly spread and in random order: a pure function of the three arguments."""
-    from vwlite.data.shuffle import order_of
-
     return (order_of(rows, seed, -1 - number) + 0.5) / max(rows, 1)
 
 
-def complete(values: np.ndarray, by: str, note: Callable[[str], None]) -> None:
-    """Make 0 of what rows without the namespace have, NaN, and note how many. Raises UsageError when all are."""
+def complete(values: np.ndarray, by: str, note: Callable[[str], None], rows: str = "lines") -> None:
+    """Make 0 of what ``rows`` without the namespace have, NaN, and note how many. Raises UsageError when all are."""
     missing = np.isnan(values)
     if missing.all() and len(values):
         raise UsageError(f"--curriculum-by {by}: no line has a namespace of this name, which is compared whole")
     values[missing] = 0
     if count := int(missing.sum()):
-        note(f"--curriculum-by {by}: {count} of {len(values)} lines have no such namespace; 0 is taken")
+        note(f"--curriculum-by {by}: {count} of {len(values)} {rows} have no such namespace; 0 is taken")
 
 
 def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> list[np.ndarray]:
     """Per batch float64[rows], larger is harder; NaN for rows without the namespace."""
+    if by == "rarest":
+        counts = sum(map(counted, batches))
+        return [rarity(counts, hashes(batch), ends(batch)) for batch in batches]
+    return [*map(measure_of(by, features), batches)]
+
+
+class Difficulties:
+    """Of rows whose batches are not kept: ``add`` each, then ``values``."""
+
+    def __init__(self, by: str, features: FeatureConfig) -> None:
+        """Raises as ``measure_of``."""
+        self.measure = None if by == "rarest" else measure_of(by, features)
+        self.found: list[np.ndarray] = []
+        self.terms: list[tuple[np.ndarray, np.ndarray]] = []
+        self.counts = np.zeros(1 << HASH_BITS, np.int64)
+
+    def add(self, batch: Batch) -> None:
+        if self.measure:
+            self.found.append(self.measure(batch))
+        else:
+            self.counts += counted(batch)
+            self.terms.append((hashes(batch), ends(batch)))
+
+    def values(self) -> np.ndarray:
+        """float64[rows], as ``difficulties`` has them."""
+        return np.concatenate([np.zeros(0), *self.found, *(rarity(self.counts, *terms) for terms in self.terms)])
+
+
+def measure_of(by: str, features: FeatureConfig) -> Callable[[Batch], np.ndarray]:
+    """Gives float64[rows] of a batch, which needs no other rows.
+
+    Raises InputMissing and ModelError for the model of ``margin:MODEL`` and ``loss:MODEL``.
+    """
     kind, _, of = by.partition(":")
     if kind == "length":
-        return [np.diff(ends(batch)).astype(float) for batch in batches]
-    if kind == "rarest":
-        counts = sum(np.bincount(hashes(batch), minlength=1 << HASH_BITS) for batch in batches)
-        return [-reduced(np.minimum, counts[hashes(batch)].astype(float), batch, np.inf) for batch in batches]
+        return lambda batch: np.diff(ends(batch)).astype(float)
     if kind == "value":
         raw = of.encode("utf-8", "surrogateescape")
         wanted = hash_name(raw, features.hash_seed, features.hash == "all")
-        return [values_of(raw[0], wanted, batch) for batch in batches]
-    return predicted(of, batches, losses_of if kind == "loss" else margins)
+        return lambda batch: values_of(raw[0], wanted, batch)
+    return predicted(of, losses_of if kind == "loss" else margins)
 
 
 def ends(batch: Batch) -> np.ndarray:
@@ -167,10 +200,19 @@ def hashes(batch: Batch) -> np.ndarray:
     return batch.feature_hash & np.uint32((1 << HASH_BITS) - 1)
 
 
-def reduced(function: np.ufunc, values: np.ndarray, batch: Batch, empty: float) -> np.ndarray:
-    """``function`` over the features of each row; ``empty`` for rows without any."""
-    edges = ends(batch)
-    found = np.full(len(batch), empty)
+def counted(batch: Batch) -> np.ndarray:
+    """int64[2**HASH_BITS]: how often each feature is there."""
+    return np.bincount(hashes(batch), minlength=1 << HASH_BITS)
+
+
+def rarity(counts: np.ndarray, hashed: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """float64[rows], minus the count of each row's rarest feature; ``hashed`` and ``edges`` of a batch."""
+    return -reduced(np.minimum, counts[hashed].astype(float), edges, np.inf)
+
+
+def reduced(function: np.ufunc, values: np.ndarray, edges: np.ndarray, empty: float) -> np.ndarray:
+    """``function`` over the values of each row, between ``edges``, int64[rows + 1]; ``empty`` for rows without any."""
+    found = np.full(len(edges) - 1, empty)
     full = np.flatnonzero(np.diff(edges))
     if len(full):
         found[full] = function.reduceat(values[: edges[-1]], edges[full])
@@ -182,28 +224,31 @@ def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
     sizes = np.diff(batch.namespace_start[: batch.row_namespace[-1] + 1].astype(np.int64))
     ours = (batch.namespace_char[: len(sizes)] == letter) & (batch.namespace_hash[: len(sizes)] == name)
     wanted = np.repeat(ours, sizes)
-    values = reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), batch, 0.0)
-    present = reduced(np.logical_or, wanted, batch, 0.0)
+    edges = ends(batch)
+    values = reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), edges, 0.0)
+    present = reduced(np.logical_or, wanted, edges, 0.0)
     return np.where(present != 0, values, np.nan)
 
 
 def predicted(
-    path: str, batches: Sequence[Batch], difficulty: Callable[[Learner, Batch, Results], np.ndarray]
-) -> list[np.ndarray]:
-    """What ``difficulty`` makes of a model's predictions, float64 of the rows of each batch."""
+    path: str, difficulty: Callable[[Learner, Batch, Results], np.ndarray]
+) -> Callable[[Batch], np.ndarray]:
+    """Gives what ``difficulty`` makes of a model's predictions, float64 of the rows of a batch."""
     from vwlite.learners.row_results import Results
     from vwlite.training.model_loader import restore
 
     model = restore(path, learning=False, vw_compat=False, learner_changes={}, feature_changes={})
     if not model.learner.simple_labels:
         raise UsageError("--curriculum-by margin and loss need a model of simple labels")
-    results, found = Results(), []
-    for batch in batches:
+    results = Results()
+
+    def measure(batch: Batch) -> np.ndarray:
         results.reserve(len(batch))
         model.learner.run(model.plan.extend(batch), model.plan, results, 0, len(batch))
         obey()
-        found.append(difficulty(model.learner, batch, results))
-    return found
+        return difficulty(model.learner, batch, results)
+
+    return measure
 
 
 def margins(learner: Learner, batch: Batch, results: Results) -> np.ndarray:

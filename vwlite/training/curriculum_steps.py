@@ -11,16 +11,47 @@ from dataclasses import replace
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.shuffle import Rows, order_of
+from vwlite.data.shuffle import Rows
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.training.config import CurriculumConfig
-from vwlite.training.curriculum import Ranking, difficulties, hardest_last
+from vwlite.training.curriculum import Admitted, Ranking, difficulties, easiest_first
+from vwlite.training.curriculum_config import CurriculumConfig
 
 NOTES = 20  # of the steps of a run, about
 
 
-class StepwiseCurriculum:
+class StepRanking:
+    """What the steps of a pass admit, one after the other."""
+
+    def __init__(self, config: CurriculumConfig, seed: int, note: Callable[[str], None]) -> None:
+        self.config, self.seed, self.note = config, seed, note
+        self.steps = 0  # made
+
+    @property
+    def share(self) -> float:
+        """Of the step that is next."""
+        return self.config.share_of_step(self.steps + 1)
+
+    def admit(self, difficulty: np.ndarray, always: np.ndarray | None = None) -> Admitted:
+        """Of a step's rows, float64[rows]; ``always`` as in ``Ranking.admit``."""
+        share = self.share
+        self.steps += 1
+        ranking = Ranking(self.config, easiest_first(self.config, difficulty, self.seed), self.seed, self.tell)
+        return ranking.admit(share, self.steps, always)
+
+    def tell(self, text: str) -> None:
+        if self.steps % max(self.config.last_step // NOTES, 1) == 0:
+            self.note(f"curriculum, step {self.steps}: {text}")
+
+    def tell_of_all(self) -> None:
+        """Behind the last step that leaves rows out, or the end of the data."""
+        if self.share == 1:
+            self.note(f"curriculum, step {self.steps + 1}: all examples take part from here on")
+        else:
+            self.note(f"curriculum: the data end in step {self.steps}; all would take part in {self.config.last_step}")
+
+
+class StepwiseCurriculum(StepRanking):
     """Takes the batches of a pass, one after the other."""
 
     def __init__(
@@ -32,8 +63,8 @@ class StepwiseCurriculum:
         held: Callable[[np.ndarray], np.ndarray | None],
     ) -> None:
         """``held`` marks the rows of these numbers that are held out, which take part in any case, unweighted."""
-        self.config, self.seed, self.features, self.note, self.held = config, seed, features, note, held
-        self.steps = 0  # made
+        super().__init__(config, seed, note)
+        self.features, self.held = features, held
         self.rows = 0  # before the step
         self.missing = 0  # rows without the namespace of ``value:NAMESPACE``
 
@@ -54,21 +85,13 @@ class StepwiseCurriculum:
         if waiting:
             yield from self.step(waiting)
         if self.share < 1:
-            self.note(f"curriculum: the data end in step {self.steps}; all would take part in {self.config.last_step}")
+            self.tell_of_all()
             self.check_missing()
-
-    @property
-    def share(self) -> float:
-        """Of the step that is next."""
-        return self.config.share_of_step(self.steps + 1)
 
     def step(self, batches: list[Batch]) -> Iterator[Batch]:
         """What takes part of all rows of a step."""
-        rows, share = Rows(batches), self.share
-        self.steps += 1
-        numbers = np.concatenate([batch.numbers for batch in batches])
-        ranking = Ranking(self.config, self.order(batches, len(rows)), self.seed, self.tell)
-        admitted = ranking.admit(share, self.steps, self.held(numbers))
+        rows, numbers = Rows(batches), np.concatenate([batch.numbers for batch in batches])
+        admitted = self.admit(self.difficulty(batches, len(rows)), self.held(numbers))
         for batch in admitted.weighed(rows.chosen(admitted.rows)):
             batch.numbers, batch.path = numbers[batch.numbers], ""
             yield batch
@@ -77,19 +100,16 @@ class StepwiseCurriculum:
                 batch.release()
         self.rows += len(rows)
         if self.share == 1:
-            self.note(f"curriculum, step {self.steps + 1}: all examples take part from here on")
+            self.tell_of_all()
             self.check_missing()
 
-    def order(self, batches: list[Batch], rows: int) -> np.ndarray:
+    def difficulty(self, batches: list[Batch], rows: int) -> np.ndarray:
+        """float64[rows]"""
         if self.config.order == "random":
-            return order_of(rows, self.seed, -1)
+            return np.zeros(rows)
         difficulty = np.concatenate(difficulties(self.config.by, batches, self.features))
         self.missing += int(np.isnan(difficulty).sum())
-        return hardest_last(self.config, np.nan_to_num(difficulty))
-
-    def tell(self, text: str) -> None:
-        if self.steps % max(self.config.last_step // NOTES, 1) == 0:
-            self.note(f"curriculum, step {self.steps}: {text}")
+        return np.nan_to_num(difficulty)
 
     def check_missing(self) -> None:
         """After the last row that is ranked. Raises UsageError where none has the namespace."""

@@ -18,7 +18,7 @@ from vwlite.features import feature_plan
 from vwlite.features.masks import Masks
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
-from vwlite.training.curriculum import Curriculum
+from vwlite.training.curriculum import Curriculum, of_batches
 from vwlite.training.display import Display, FileRead
 
 
@@ -171,7 +171,7 @@ class FileBatches:
         rows, input = self.inputs.at_random(), self.config.input
         if self.curriculum is None:
             config, note = self.config, self.display.note
-            self.curriculum = Curriculum(config.curriculum, rows.batches, input.seed, config.features, note)
+            self.curriculum = of_batches(config.curriculum, rows.batches, input.seed, config.features, note)
         held = self.holdout.mark(len(rows), np.arange(len(rows)))
         admitted = self.curriculum.admitted(number, self.config.passes, held)
         return admitted.weighed(rows.chosen(admitted.rows, input.threads))

@@ -22,6 +22,7 @@ from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, 
 from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.train import TrainJob, TrainResult, fit
 from vwlite.storage.file_lock import lock
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.option_agreement import check_features, check_learner
 
 
@@ -62,13 +63,14 @@ def job(arguments: dict[str, Any], typed: dict[str, Any], reading: Reading) -> T
         watch=reading.part,
         steps=reading.bar.steps("passes"),
         memory=arguments["memory"] * GIB,
+        curriculum=CurriculumConfig(**configs.chosen(CurriculumConfig, arguments)),
     )
 
 
 def options_of(made: TrainJob, arguments: dict[str, Any]) -> dict[str, Any]:
     """Those in effect."""
     held = HeldOutConfig(**configs.chosen(HeldOutConfig, arguments))
-    options = effective(made.config, made.features, made.input, held)
+    options = effective(made.config, made.features, made.input, held, made.curriculum)
     return {**options, "learning_rate": made.config.initial_learning_rate}
 
 

@@ -210,11 +210,11 @@ class L1Config(Config):
         """Whether the model has the mean of the weights after every step."""
         return self.average or self.loss in MEAN_ONLY
 
-    def steps_before_mean(self, examples: int) -> int:
-        """Steps that the mean leaves out, of passes over so many examples."""
+    def steps_before_mean(self, steps: int) -> int:
+        """Of so many steps those that the mean leaves out."""
         if self.loss in MEAN_ONLY:
             return 0
-        return self.most_passes * examples // 2 if self.average_after is None else self.average_after
+        return steps // 2 if self.average_after is None else self.average_after
 
     @property
     def initial_learning_rate(self) -> float:

@@ -1,5 +1,6 @@
 """Stochastic gradient steps with an L1 penalty."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from vwlite.learners.base import NO_MEMORY, UNSTABLE
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
 from vwlite.solvers.loglinear.norms import norm_of
 from vwlite.solvers.loglinear.problems import Problem
+from vwlite.solvers.loglinear.stages import EVERYTHING, Stages
 
 CHUNK = 1 << 14  # steps between looks at signals
 
@@ -24,18 +26,27 @@ class Schedule:
     start: float
     decay: float
     begin: float  # passes before
-    examples: float  # N
-    share: float  # C / N
+    examples: float  # of the pass
+    share: float  # C / N, of a step
     cumulative_penalty: float  # u
-    before_mean: float  # updates before the mean begins; below 0: there is no mean
+    mean_begins: float  # update of the pass that the mean begins with; infinite: there is no mean
 
 
 class Sgd:
     """``table`` float64[2, weights]: weights, and what they remember of penalties; ``cumulative_penalty`` is u_k."""
 
-    def __init__(self, config: L1Config, table: np.ndarray, cumulative_penalty: float = 0.0, passes: int = 0) -> None:
+    def __init__(
+        self,
+        config: L1Config,
+        table: np.ndarray,
+        cumulative_penalty: float = 0.0,
+        passes: int = 0,
+        stages: Stages = EVERYTHING,
+    ) -> None:
         self.config, self.table, self.cumulative_penalty, self.passes = config, table, cumulative_penalty, passes
-        self.before_mean, self.averaged = -1, 0  # updates before the mean, in it
+        self.stages = stages
+        self.number, self.steps = 0, 0  # passes and steps since ``begin``
+        self.before_mean, self.averaged = 0, 0  # steps before the mean, in it
 
     def begin(self, examples: int) -> None:
         """The passes begin, over so many examples."""
@@ -43,7 +54,13 @@ class Sgd:
         if config.penalty_applied == "none":
             self.table[1] = 0
         if config.averaged:
-            self.before_mean = self.passes * examples + config.steps_before_mean(examples)
+            self.before_mean = config.steps_before_mean(self.stages.steps(config.most_passes, self.places(examples)))
+
+    def places(self, examples: int) -> np.ndarray:
+        """int64[examples], in the order of the next pass."""
+        if self.config.shuffle:
+            return order_of(examples, self.config.seed, self.passes)
+        return np.arange(examples, dtype=np.int64)
 
     @property
     def weights(self) -> np.ndarray:
@@ -56,7 +73,8 @@ class Sgd:
             return np.stack([self.weights, self.table[0]])
         return self.table.copy() if copy else self.table
 
-    def schedule(self, examples: int) -> Schedule:
+    def schedule(self, steps: int, share: float) -> Schedule:
+        """Of a pass of so many steps, each of which brings ``share`` of the penalty."""
         config = self.config
         return Schedule(
             len(PENALTIES) if config.group else PENALTIES.index(config.penalty_applied),
@@ -64,33 +82,36 @@ class Sgd:
             config.initial_learning_rate,
             config.decay,
             float(self.passes),
-            float(examples),
-            config.strength / examples,
+            float(steps),
+            share,
             self.cumulative_penalty,
-            float(self.before_mean),
+            float(self.before_mean - self.steps) if config.averaged else math.inf,
         )
 
     def run_pass(self, problem: Problem, rows: np.ndarray) -> None:
-        """A step for each of ``rows``, int64[examples]; in the end every weight receives what is outstanding.
+        """A step for each of ``rows``, int64[examples], that takes part; in the end every weight receives what is
+        outstanding.
 
         Raises Diverged, MemoryError.
         """
-        order = rows
-        if self.config.shuffle:
-            order = rows[order_of(len(rows), self.config.seed, self.passes)]
+        self.number += 1
+        stage = self.stages.stage(self.number, self.places(len(rows)))
+        problem, order = stage.of(problem, rows)
+        share = self.config.strength / len(rows) * stage.mean_weight
         for first in range(0, len(order), CHUNK):
-            schedule = self.schedule(len(order))
+            schedule = self.schedule(len(order), share)
             last = min(first + CHUNK, len(order))
             status, self.cumulative_penalty = problem.steps(self.table, order, schedule, first, last)
             if status == NO_MEMORY:
                 raise MemoryError("a sequence is too long for the memory there is")
             if status == UNSTABLE:
                 raise Diverged(self.sentence())
-        self.settle(problem, self.schedule(len(order)))
+        self.settle(problem, self.schedule(max(len(order), 1), share))
         if not np.isfinite(self.table).all():
             raise Diverged(self.sentence())
         self.passes += 1
-        self.averaged = max(0, self.passes * len(order) - self.before_mean) if self.config.averaged else 0
+        self.steps += len(order)
+        self.averaged = max(0, self.steps - self.before_mean) if self.config.averaged else 0
 
     def settle(self, problem: Problem, schedule: Schedule) -> None:
         """What is outstanding in the end."""

@@ -1,7 +1,7 @@
 """``vwlite l1`` as a function: text or batches in, a trained model out."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,9 +27,12 @@ from vwlite.solvers.loglinear.problems import Chains, Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
+from vwlite.solvers.loglinear.stages import EVERYTHING, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.solvers.loglinear.structured import bytes_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
+from vwlite.training.curriculum import Difficulties
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.display import Steps, no_steps
 
 COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once
@@ -52,6 +55,7 @@ class TrainJob:
     steps: Steps = no_steps  # of the solver: passes
     memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
     theta: FeatureMap | None = None  # adds features to every example
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
 
 
 @dataclass(slots=True)
@@ -94,8 +98,8 @@ class Texts:
         self.input = job.input  # as it was read
         self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
-    def read(self, input: InputConfig) -> Lines:
-        """Raises the errors of reading, DataError among them."""
+    def read(self, input: InputConfig, ranked: Difficulties | None = None) -> Lines:
+        """Lines, of which ``ranked`` is told. Raises the errors of reading, DataError among them."""
         job = self.job
         inputs = Inputs(input, text_format_of(job.config, job.features, self.names is not None))
         self.input = inputs.config
@@ -105,15 +109,17 @@ class Texts:
                 batches = map(self.policy.relabel, inputs.cached())
             else:
                 batches = (self.policy.examine(part) for part in inputs.texts())
-            return self.lines_of(batches, inputs.described)
+            return self.lines_of(batches, inputs.described, ranked)
         finally:
             inputs.close()
 
-    def lines_of(self, batches: Iterable[Batch], described: str) -> Lines:
+    def lines_of(self, batches: Iterable[Batch], described: str, ranked: Difficulties | None = None) -> Lines:
         """Of batches whose labels were checked. Raises DataError where there is none."""
         parts = []
         theta = self.job.theta
         for one in batches:
+            if ranked:
+                ranked.add(one)
             batch = theta.extend(one, learning=True) if theta else one
             parts.append(self.collector.lines(batch))
             if self.names is not None:
@@ -127,9 +133,9 @@ class Texts:
             theta.check()
         return join(parts)
 
-    def take(self, batches: Iterable[Batch]) -> Lines:
+    def take(self, batches: Iterable[Batch], ranked: Difficulties | None = None) -> Lines:
         """The lines of batches from memory, which stay as they are. Raises DataError."""
-        return self.lines_of((self.policy.relabel(replace(batch)) for batch in batches), "the data")
+        return self.lines_of((self.policy.relabel(replace(batch)) for batch in batches), "the data", ranked)
 
     def learn_names(self, batch: Batch) -> None:
         for plan in filter(None, (self.collector.plan, self.collector.edge_plan)):
@@ -139,16 +145,18 @@ class Texts:
 def fit(
     job: TrainJob, progress: Callable[[str], None], batches: Iterable[Batch] | None = None
 ) -> TrainResult:
-    """Learn from ``batches``, or from ``job.input`` where there are none; ``progress`` prints the lines of the table.
+    """Learn from ``batches``, or from ``job.input`` where there are none; ``progress`` prints the lines of the table,
+    and what a curriculum takes.
 
     Raises the errors of ``vwlite.errors``.
     """
     if job.initial and job.initial.config.l2:
         why = "--l2 learns with vectors of all examples, which models do not keep"
         raise UsageError(f"{job.initial.path} cannot be gone on from: {why}")
-    texts = Texts(job)
+    check_curriculum(job.config, job.curriculum)
+    texts, ranked = Texts(job), ranked_by(job)
     with texts.policy.keeping(job.bad_lines.keep):
-        lines = texts.read(job.input) if batches is None else texts.take(batches)
+        lines = texts.read(job.input, ranked) if batches is None else texts.take(batches, ranked)
     book = texts.collector.book
     names = list(book.texts) if book else []
     held = texts.read(InputConfig(paths=(job.holdout.path,), **texts.input.kept)) if job.holdout.path else None
@@ -157,9 +165,9 @@ def fit(
         raise DataError("there is no labelled example to learn from")
     config, initial = job.config, job.initial
     check_memory_needed(job, train, out)
-    sgd = Sgd(config, start_table(train, initial))
-    if initial:
-        sgd.cumulative_penalty, sgd.passes = initial.past.cumulative_penalty, initial.past.passes
+    past = (initial.past.cumulative_penalty, initial.past.passes) if initial else (0.0, 0)
+    stages = stages_of_job(job, ranked and ranked.values(), lines, train, lambda text: progress(f"note: {text}"))
+    sgd = Sgd(config, start_table(train, initial), *past, stages=stages)
     judge = HeldOut(out, job.holdout.measure) if out else None
     trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress, job.steps))
     problem = train.problem
@@ -172,6 +180,25 @@ def fit(
         job, about, trained, len(train.rows), texts.policy.lines, texts.policy.bad,
         None if chains else problem.features, problem.pairs if chains else None,
     )
+
+
+def ranked_by(job: TrainJob) -> Difficulties | None:
+    """Measures how difficult lines are, where a curriculum asks for it."""
+    if job.curriculum.order in (None, "random"):
+        return None
+    return Difficulties(job.curriculum.by, job.features)
+
+
+def stages_of_job(
+    job: TrainJob, values: np.ndarray | None, lines: Lines, train: Part, note: Callable[[str], None]
+) -> Stages:
+    """``values`` float64[lines]: how difficult lines are; None: nobody asked. ``note`` hears what passes take."""
+    if not job.curriculum.order:
+        return EVERYTHING
+    difficulty = np.zeros(len(train.rows))
+    if values is not None:
+        difficulty = difficulty_of(job.config, job.curriculum.by, values, lines)[train.rows]
+    return stages_of(job.config, job.curriculum, difficulty, note)
 
 
 def parts_of(job: TrainJob, lines: Lines, held: Lines | None, names: list[str]) -> tuple[Part, Part | None]:
