@@ -35,6 +35,16 @@ SETTINGS = {
         CRFTagger(C=0.1, early_stopping=True, validation_fraction=0.25, n_iter_no_change=2),
         "--holdout 4 --early_terminate 2",
     ),
+    "rows": (CRFTagger(C=0.3, group=True), "--group"),
+    "proximal": (CRFTagger(C=0.3, solver="fista", group=True), "--solver fista --group"),
+    "two labels": (CRFTagger(C=0.1, order=2), "--order 2"),
+    "perceptron": (CRFTagger(loss="perceptron"), "--loss perceptron"),
+    "mira": (
+        CRFTagger(loss="mira", cost="hamming", aggressiveness=0.1, passes=4),
+        "--loss mira --cost hamming --aggressiveness 0.1 --passes 4",
+    ),
+    "margin": (CRFTagger(C=0.1, loss="margin", cost="zero-one"), "--loss margin --cost zero-one"),
+    "dual": (CRFTagger(loss="margin", l2=0.1, gap=0.01), "--loss margin --l2 0.1 --gap 0.01"),
 }
 
 
@@ -48,7 +58,8 @@ def test_the_model_is_that_of_the_command(name, sequences, run_cli, tmp_path):
     options = options.split() if options else []
     run_cli(
         *("l1", tmp_path / "data.vw", "-f", tmp_path / "model", "--model", "crf", "--quiet"),
-        *("--l1", str(estimator.C), *seed, *options),
+        *(() if estimator.C == 1 else ("--l1", str(estimator.C))),
+        *(*seed, *options),
     )
     assert fitted.model_.dumps() == (tmp_path / "model").read_bytes()
 
@@ -100,8 +111,22 @@ def test_labels_may_be_numbers(kinds):
     assert fitted.classes_.tolist() == sorted({*kinds}) and fitted.score(DICTS, numbers) == 1
 
 
-def test_a_warm_start_goes_on():
-    fitted = CRFTagger(passes=3, warm_start=True).fit(LINES, LABELS)
+@pytest.mark.parametrize("loss", ["perceptron", "mira", "margin"])
+def test_the_best_sequence_alone_has_no_probabilities(loss):
+    fitted = CRFTagger(loss=loss).fit(LINES, LABELS)
+    assert fitted.predict(LINES) == LABELS and fitted.score(LINES, LABELS) == 1
+    with pytest.raises(UsageError, match=f"--loss {loss}"):
+        fitted.predict_marginals(LINES)
+
+
+def test_order_two_has_the_same_transitions_and_triples_beside_them():
+    fitted = CRFTagger(C=0.1, order=2).fit(LINES, LABELS)
+    assert fitted.predict(DICTS) == LABELS and fitted.transitions_.shape == (3, 3)
+
+
+@pytest.mark.parametrize("loss", ["log", "mira"])
+def test_a_warm_start_goes_on(loss):
+    fitted = CRFTagger(loss=loss, passes=3, warm_start=True).fit(LINES, LABELS)
     before, first = fitted.model_.dumps(), fitted.n_iter_
     assert fitted.fit(LINES, LABELS).n_iter_ == 2 * first and fitted.model_.dumps() != before
 
@@ -138,7 +163,13 @@ def test_refusals(X, y, error, message):
     ("parameters", "message"),
     [
         ({"C": -1}, "--l1"),
-        ({"solver": "adam"}, "--solver: 'adam' is not one of sgd, owlqn"),
+        ({"solver": "adam"}, "--solver: 'adam' is not one of sgd, owlqn, fista"),
+        ({"loss": "hinge"}, "--loss: 'hinge' is not one of log, perceptron, mira, margin"),
+        ({"loss": "perceptron", "C": 2}, "--l1 does nothing with --loss perceptron"),
+        ({"loss": "mira", "group": True}, "--group does nothing with --loss mira"),
+        ({"cost": "hamming"}, "--cost does nothing without --loss mira or --loss margin"),
+        ({"l2": 0.1}, "--l2 does nothing without --loss margin"),
+        ({"order": 3}, "--order takes 1 or 2, not 3"),
         ({"early_stopping": True, "validation_fraction": 0.7}, "validation_fraction is a number above 0 and up to 0.5"),
     ],
 )

@@ -18,13 +18,14 @@ CHECKED = [
     L1Classifier(),
     L1Classifier(C=0.1, passes=200),
     L1Classifier(solver="sgd"),
+    L1Classifier(C=0.1, solver="fista"),
     L1Classifier(solver="sgd", penalty="clipping", rate="harmonic", shuffle=False, C=0.1),
 ]
 CONSTANT = 11650396
 
 
 def expected_to_fail(estimator):
-    if estimator.solver == "owlqn":
+    if estimator.solver != "sgd":
         return {}
     return {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTED for kind in ("dense", "sparse")}
 
@@ -41,24 +42,35 @@ Y2, Y3 = np.where(TRUTH > 0, "yes", "no"), np.digitize(TRUTH, [-1, 1])
 WEIGHT = RANDOM.randint(1, 4, 90)
 
 
-SOLVERS = (["sgd"], ["sgd", "--penalty", "clipping", "--no-shuffle"], ["owlqn", "--passes", "40"])
+SOLVERS = {
+    "--solver sgd": {"solver": "sgd"},
+    "--solver sgd --penalty clipping --no-shuffle": {"solver": "sgd", "penalty": "clipping", "shuffle": False},
+    "--solver owlqn --passes 40": {"solver": "owlqn", "passes": 40},
+    "--solver fista": {"solver": "fista"},
+    "--solver sgd --group": {"solver": "sgd", "group": True},
+    "--solver fista --group": {"solver": "fista", "group": True},
+    "--solver fista --trace 2 --dense-pairs": {"solver": "fista", "trace": 2.0},
+}
+OF_ROWS_AND_DIRECTIONS = ("group", "trace")
 
 
 @pytest.mark.parametrize("make", [np.array, csr_matrix])
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("y", [Y2, Y3], ids=["two", "three"])
 def test_weights_are_those_of_the_command(y, solver, make, run_cli, tmp_path):
-    binary = y is Y2
+    binary, parameters = y is Y2, SOLVERS[solver]
+    if binary and {*parameters} & {*OF_ROWS_AND_DIRECTIONS}:
+        pytest.skip("of several weights a feature")
     numbers = np.where(y == "yes", 1, -1) if binary else y
     rows = zip(numbers.tolist(), WEIGHT.tolist(), X.tolist(), strict=True)
     text = (f"{label} {w} | {' '.join(f'{j}:{v}' for j, v in enumerate(row) if v)}\n" for label, w, row in rows)
     (tmp_path / "data.vw").write_text("".join(text))
-    seed = ["--seed", str(np.random.RandomState(0).randint(2**31))] if solver == ["sgd"] else []
-    model = ["--model", "binary" if binary else "multinomial", "--l1", "0.7"]
-    run_cli("l1", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *model, "--solver", *solver, *seed)
+    shuffled = parameters["solver"] == "sgd" and "shuffle" not in parameters
+    seed = ["--seed", str(np.random.RandomState(0).randint(2**31))] if shuffled else []
+    model = ["--model", "binary" if binary else "multinomial", *([] if "trace" in parameters else ["--l1", "0.7"])]
+    run_cli("l1", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *model, *solver.split(), *seed)
     loaded = model_file.load(str(tmp_path / "m"))
-    options = {"penalty": "clipping", "shuffle": False} if "--no-shuffle" in solver else {}
-    found = L1Classifier(C=0.7, solver=solver[0], passes=40 if "owlqn" in solver else None, **options)
+    found = L1Classifier(**({} if "trace" in parameters else {"C": 0.7}), **parameters)
     found.fit(make(X.astype(np.float64)), y, sample_weight=WEIGHT)
     order = lambda hashes: np.where(hashes == CONSTANT % (2**18 if binary else 2**32), 12, hashes)  # noqa: E731
     wanted = np.zeros((1 if binary else 3, 13))
@@ -68,7 +80,9 @@ def test_weights_are_those_of_the_command(y, solver, make, run_cli, tmp_path):
         names, state = np.array(loaded.pairs.names).astype(int), loaded.pairs.state
         wanted[names[state.label], order(state.features[state.feature])] = loaded.weights
     assert np.allclose(np.column_stack([found.coef_, found.intercept_]), wanted, rtol=1e-9, atol=1e-12)
-    assert found.n_iter_ == loaded.past.passes and found.objective_ == pytest.approx(loaded.past.objective, rel=1e-12)
+    rounding = 1e-7 if "trace" in parameters else 1e-12  # of singular values, by the order of features
+    assert found.n_iter_ == loaded.past.passes
+    assert found.objective_ == pytest.approx(loaded.past.objective, rel=rounding)
 
 
 def test_the_optimum_is_that_of_another_solver():
@@ -86,6 +100,31 @@ def test_a_penalty_leaves_few_weights_which_may_be_kept_sparse():
     dense = found.predict_proba(X)
     assert issparse(found.sparsify().coef_) and np.allclose(found.predict_proba(csr_matrix(X)), dense)
     assert np.allclose(dense.sum(axis=1), 1) and np.mean(found.predict(X) == Y3) > 0.7
+
+
+def test_rows_vanish_and_directions_are_few():
+    rows = L1Classifier(C=6, solver="fista", group=True).fit(X, Y3).coef_ != 0
+    assert (rows.any(axis=0) == rows.all(axis=0)).all() and 0 < rows.any(axis=0).sum() < 12
+    few = L1Classifier(solver="fista", trace=20, tolerance=1e-6).fit(X, Y3)
+    singular = np.linalg.svd(np.column_stack([few.coef_, few.intercept_]), compute_uv=False)
+    assert np.count_nonzero(singular > 1e-6 * singular[0]) == 1 and np.mean(few.predict(X) == Y3) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("parameters", "y", "message"),
+    [
+        ({"group": True, "solver": "fista"}, Y2, "it needs --model multinomial or crf"),
+        ({"group": True}, Y3, "--group needs --solver fista or sgd"),
+        ({"trace": 1.0, "solver": "fista"}, Y2, "it needs --model multinomial"),
+        ({"trace": 1.0}, Y3, "--trace needs --solver fista"),
+        ({"trace": 1.0, "C": 2.0, "solver": "fista"}, Y3, "--trace is a penalty of its own: drop --l1"),
+        ({"trace": -1.0, "solver": "fista"}, Y3, "--trace takes a number of 0 or more, not -1"),
+    ],
+)
+def test_penalties_of_rows_and_directions_are_checked(parameters, y, message):
+    with pytest.raises(UsageError) as raised:
+        L1Classifier(**parameters).fit(X, y)
+    assert message in str(raised.value)
 
 
 def test_parameters_are_checked_in_fit():

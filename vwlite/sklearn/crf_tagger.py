@@ -20,6 +20,7 @@ from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
+from vwlite.options import check_needs
 from vwlite.sklearn.row_batches import with_label
 from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
 from vwlite.solvers.loglinear import conlleval
@@ -28,10 +29,17 @@ from vwlite.solvers.loglinear.held_out import of_phrases
 
 Rows = Sequence[Sequence[Any]]  # sequences of dicts, or of lines
 Labels = Sequence[Sequence[Any]]
+OF_LOSS = ("cost", "aggressiveness", "l2", "gap")  # parameters that do nothing beside other values of ``loss``
+OPTIONS = (  # of the command that are parameters of the same name and type
+    *("loss", *OF_LOSS, "order", "group", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance"),
+    *("dense_pairs", "shuffle"),
+)
 
 
 class CRFTagger(BaseEstimator):
     """A linear-chain conditional random field with most weights exactly 0, as ``vwlite l1 --model crf`` learns it.
+
+    Or, by ``loss``, a model of the best label sequence, which has no probabilities.
 
     ``X`` is a list of sequences. A sequence is a list of dicts of name and value (a number; a text, which stands for
     ``name:text``; a list of words or a dict, which are namespaces), or of lines of Vowpal Wabbit text; what such a line
@@ -41,8 +49,24 @@ class CRFTagger(BaseEstimator):
     ----------
     C : float, default=1.0
         The penalty (``--l1``): a larger one means fewer weights.
-    solver : {"sgd", "owlqn"}, default="sgd"
-        Stochastic gradient steps, or quasi-Newton steps over all sequences.
+    loss : {"log", "perceptron", "mira", "margin"}, default="log"
+        Of all label sequences, or of the best one: the perceptron and MIRA have no penalty and no step sizes and leave
+        ``C`` at its default, as the structured hinge loss ``"margin"`` does with ``l2``.
+    cost : {"hamming", "zero-one"} or None, default=None
+        By how much a wrong sequence is to score less (``"mira"``, ``"margin"``): 1 for each wrong label, or 1. None:
+        1, for ``"margin"`` for each.
+    aggressiveness : float, default=1.0
+        The largest step of ``"mira"``.
+    l2 : float, default=0.0
+        Of ``"margin"``: the penalty l2/2 ||w||^2 in place of ``C``.
+    gap : float or None, default=None
+        With ``l2``: stop where the objective is this near to the best there is, for each sequence.
+    order : {1, 2}, default=1
+        Labels that transitions look back at.
+    group : bool, default=False
+        ``C`` is the price of the lengths of rows: all weights of a feature vanish together.
+    solver : {"sgd", "owlqn", "fista"}, default="sgd"
+        Stochastic gradient steps, or over all sequences quasi-Newton or proximal steps.
     penalty : {"cumulative", "clipping", "naive"}, default="cumulative"
         How stochastic steps apply the penalty.
     rate : {"exponential", "harmonic"}, default="exponential"
@@ -52,9 +76,11 @@ class CRFTagger(BaseEstimator):
     decay : float, default=0.85
         Of the exponential rate.
     passes : int or None, default=None
-        Passes or iterations at most; None: 30, or 1000 of ``"owlqn"``, which stops by itself.
+        Passes or iterations at most; None: 30, of the perceptron and MIRA 10, or 1000 of ``"owlqn"`` and ``"fista"``,
+        which stop by themselves.
     tolerance : float or None, default=None
-        ``"owlqn"`` stops when an iteration gains less, relatively; None: 1e-7.
+        ``"owlqn"`` stops when an iteration gains less, relatively, ``"fista"`` when no more is to gain; None: 1e-7,
+        ``"fista"`` 1e-3.
     dense_pairs : bool, default=False
         Weights for every feature with every label, not only for those seen together.
     edge : sequence of str, default=()
@@ -84,6 +110,13 @@ class CRFTagger(BaseEstimator):
         self,
         *,
         C: float = 1.0,
+        loss: str = "log",
+        cost: str | None = None,
+        aggressiveness: float = 1.0,
+        l2: float = 0.0,
+        gap: float | None = None,
+        order: int = 1,
+        group: bool = False,
         solver: str = "sgd",
         penalty: str = "cumulative",
         rate: str = "exponential",
@@ -102,6 +135,13 @@ class CRFTagger(BaseEstimator):
         warm_start: bool = False,
     ) -> None:
         self.C = C
+        self.loss = loss
+        self.cost = cost
+        self.aggressiveness = aggressiveness
+        self.l2 = l2
+        self.gap = gap
+        self.order = order
+        self.group = group
         self.solver = solver
         self.penalty = penalty
         self.rate = rate
@@ -137,15 +177,15 @@ class CRFTagger(BaseEstimator):
         return self
 
     def _new_model(self) -> CRFModel:
-        names = ("solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance", "dense_pairs", "shuffle")
         seed = int(check_random_state(self.random_state).randint(2**31)) if self.solver == "sgd" else 0
         config = L1Config(
             model="crf",
             l1=self.C,
             seed=seed,
             edge=tuple(self.edge),
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in OPTIONS},
         )
+        check_needs(config, [name for name in OF_LOSS if getattr(config, name) != config.OPTIONS[name].default])
         held_out = HeldOutConfig()
         if self.early_stopping:
             period = holdout_period(self.validation_fraction)
@@ -160,7 +200,10 @@ class CRFTagger(BaseEstimator):
         return [[labels[name] for name in next(answers)] if size else [] for size in sizes]
 
     def predict_marginals(self, X: Rows) -> list[np.ndarray]:
-        """float64[rows, k] of every sequence: the probabilities of ``classes_`` for each of its rows."""
+        """float64[rows, k] of every sequence: the probabilities of ``classes_`` for each of its rows.
+
+        Raises UsageError where ``loss`` is not ``"log"``: scores are no logarithms of probabilities.
+        """
         check_is_fitted(self)
         order, none = self._order, np.zeros((0, len(self.classes_)))
         sizes, answers = sizes_of(X), iter(self.model_.marginals(batches_of(X, self.model_.text_format)))

@@ -35,9 +35,16 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     ----------
     C : float, default=1.0
         The penalty (``--l1``).
-    solver : {"owlqn", "sgd"}, default="owlqn"
+    solver : {"owlqn", "sgd", "fista"}, default="owlqn"
         Quasi-Newton steps over all rows (OWL-QN, Andrew and Gao, ICML 2007), or stochastic gradient steps, which are
-        faster on many rows and end less close to the optimum.
+        faster on many rows and end less close to the optimum, or accelerated proximal steps over all rows (FISTA, Beck
+        and Teboulle, 2009).
+    group : bool, default=False
+        ``C`` is the price of the lengths of columns of ``coef_``: all weights of a feature vanish together. Of three
+        classes or more, by ``"sgd"`` or ``"fista"``.
+    trace : float, default=0.0
+        Above 0 the price of the singular values of ``coef_`` and ``intercept_`` together, in place of ``C``, which
+        stays at its default: few directions. Of three classes or more, by ``"fista"``.
     penalty : {"cumulative", "clipping", "naive"}, default="cumulative"
         How stochastic steps apply the penalty (Tsuruoka et al., ACL 2009).
     rate : {"exponential", "harmonic"}, default="exponential"
@@ -49,7 +56,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     passes : int or None, default=None
         Iterations or passes at most; None: 1000, or 30 with stochastic steps.
     tolerance : float or None, default=None
-        OWL-QN stops when an iteration gains less, relatively; None: 1e-7.
+        OWL-QN stops when an iteration gains less, relatively, FISTA when no more is to gain; None: 1e-7, FISTA 1e-3.
     shuffle : bool, default=True
         Take the rows in random order in every pass.
     random_state : int, RandomState or None, default=0
@@ -73,6 +80,8 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         *,
         C: float = 1.0,
         solver: str = "owlqn",
+        group: bool = False,
+        trace: float = 0.0,
         penalty: str = "cumulative",
         rate: str = "exponential",
         learning_rate: float | None = None,
@@ -86,6 +95,8 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     ) -> None:
         self.C = C
         self.solver = solver
+        self.group = group
+        self.trace = trace
         self.penalty = penalty
         self.rate = rate
         self.learning_rate = learning_rate
@@ -122,10 +133,12 @@ class L1Classifier(LabelledClasses, BaseEstimator):
 
     def _config(self, scale: float) -> L1Config:
         """``scale``: by this weights of rows were divided."""
-        names = ("solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance", "shuffle")
+        names = ("solver", "group", "trace", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance")
         return L1Config(
             model="binary" if self._binary else "multinomial",
             l1=self.C / scale,
+            dense_pairs=bool(self.trace) and not self._binary,  # the singular values are those of a whole matrix
+            shuffle=self.shuffle,
             seed=int(check_random_state(self.random_state).randint(2**31)),
             **{name: getattr(self, name) for name in names},
         )
