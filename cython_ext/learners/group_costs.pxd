@@ -9,6 +9,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from base.byte_scan cimport unlikely
 from learners.gd_update cimport Learner, clip, inner_product, learn_row, prefetch_slots, sync_if_due, widen_range
 from features.namespace_groups cimport Rows
+from features.group_lines cimport LONG_LINE, NO_ROW, GroupLines, find_line, release_long_line, set_row
 from features.multiline_expand cimport Line, expand_line, grow, subtract_line
 from features.plan cimport Plan
 from text.batch_builder cimport SHARED
@@ -40,7 +41,7 @@ cdef struct Multiline:
     uint32_t *answer         # (rows,) at a group's last row: the predicted class
     uint8_t *found           # (rows,) at a group's last row: whether a line has that class
     double *log_loss         # (2, 2) sums of log loss over groups not held out and held out; their weights
-    Line line, other
+    GroupLines *lines        # the group's lines, expanded
     Scratch difference
     float *share             # (max_lines,) scratch
     uint32_t *order          # (max_lines,) scratch
@@ -73,12 +74,23 @@ cdef inline bint has_class(const Multiline *q, size_t row, uint32_t number) noex
 
 
 cdef inline float score(Multiline *q, const Scratch *s, size_t row, size_t other, bint learns) noexcept nogil:
-    cdef float raw
-    prefetch_slots(&q.m, s)
-    raw = inner_product(&q.m, s, 0)
+    cdef float raw = inner_product(&q.m, s, 0)
     if unlikely(q.observer != NULL):
         q.on_score(q.observer, row, other, learns, clip(raw, &q.m))
     return raw
+
+
+cdef inline int ready_line(Multiline *q, const Rows *rows, const Plan *plan, const Lines *lines, size_t row, bint other,
+                           Line **line) noexcept nogil:
+    """Point ``line`` to the terms of a row, which are expanded and their slots prefetched unless they are kept."""
+    cdef int done = OK
+    if not find_line(q.lines, row, lines.first, other, line):
+        set_row(q.lines, line[0], NO_ROW)
+        done = expand_line(rows, row, lines.has_shared, plan, line[0])
+        if done == OK:
+            set_row(q.lines, line[0], <ssize_t>row)
+            prefetch_slots(&q.m, &line[0].s)
+    return done
 
 
 cdef inline int score_lines(Multiline *q, const Rows *rows, const Plan *plan, const Lines *lines, Results *out, uint32_t *features,
@@ -89,14 +101,19 @@ cdef inline int score_lines(Multiline *q, const Rows *rows, const Plan *plan, co
     cdef size_t row
     cdef int status = OK, done
     cdef float least = FLT_MAX
+    cdef Line *line
+    cdef Line *next
     features[0] = 0
     best[0] = lines.last + 1
     for row in range(lines.first, lines.last + 1):
-        done = STOPPED if plan.stop[0] else expand_line(rows, row, lines.has_shared, plan, &q.line)
+        done = STOPPED if plan.stop[0] else ready_line(q, rows, plan, lines, row, row & 1, &line)
         if done != OK:
             return done
-        out.raw[row] = score(q, &q.line.s, row, row, False)
-        features[0] += <uint32_t>q.line.s.count
+        if row < lines.last and line.s.terms <= LONG_LINE:  # its slots arrive meanwhile; where it fails, it does so in its turn
+            ready_line(q, rows, plan, lines, row + 1, (row + 1) & 1, &next)
+        out.raw[row] = score(q, &line.s, row, row, False)
+        features[0] += <uint32_t>line.s.count
+        release_long_line(q.lines, line)
         if unlikely(not isfinite(out.raw[row])):
             status = UNSTABLE
         if out.raw[row] < least or (q.ranks and out.raw[row] == least and class_of(q, row) < class_of(q, best[0])):
@@ -134,6 +151,7 @@ cdef inline int update_costs(Multiline *q, const Rows *rows, const Plan *plan, c
     cdef float lowest = FLT_MAX, highest = -FLT_MAX, y, weight = 1
     cdef size_t left = MAX_TERMS_AFTER_STOP
     cdef int status = OK, done
+    cdef Line *line
     for row in range(lines.first, lines.last + 1):
         lowest = cost_of(q, row) if cost_of(q, row) < lowest else lowest
         highest = cost_of(q, row) if cost_of(q, row) > highest else highest
@@ -142,12 +160,13 @@ cdef inline int update_costs(Multiline *q, const Rows *rows, const Plan *plan, c
         if q.classifier:
             weight = highest - lowest if y <= lowest else y - lowest
             y = -1 if y <= lowest else 1
-        done = OK if may_continue(plan, &left, &q.line.s) else STOPPED_IN_GROUP
-        if done == OK:
-            done = expand_line(rows, row, lines.has_shared, plan, &q.line)
+        done = ready_line(q, rows, plan, lines, row, row & 1, &line)
+        if done == OK and not may_continue(plan, &left, &line.s):
+            done = STOPPED
         if done != OK:
             return STOPPED_IN_GROUP if done == STOPPED else done
-        status |= update_line(q, &q.line.s, row, row, y, weight)
+        status |= update_line(q, &line.s, row, row, y, weight)
+        release_long_line(q.lines, line)
         if not q.m.vw_compat and status != OK:
             return status
     return status
@@ -185,12 +204,14 @@ cdef inline int update_pairs(Multiline *q, const Rows *rows, const Plan *plan, c
     cdef float weight, y
     cdef size_t left = MAX_TERMS_AFTER_STOP
     cdef int status = OK, done = compute_shares(q, lines, plan)
+    cdef Line *line
+    cdef Line *other
     if done != OK:
         return STOPPED_IN_GROUP if done == STOPPED else done
     for a in range(lines.first, lines.last):
         if class_of(q, a) == NO_CLASS:
             continue
-        done = expand_line(rows, a, lines.has_shared, plan, &q.line)
+        done = ready_line(q, rows, plan, lines, a, False, &line)
         if done != OK:
             return STOPPED_IN_GROUP if done == STOPPED else done
         for b in range(a + 1, lines.last + 1):
@@ -200,14 +221,16 @@ cdef inline int update_pairs(Multiline *q, const Rows *rows, const Plan *plan, c
             y = -1 if cost_of(q, a) < cost_of(q, b) else 1
             done = OK if may_continue(plan, &left, &q.difference) else STOPPED_IN_GROUP
             if done == OK:
-                done = expand_line(rows, b, lines.has_shared, plan, &q.other)
+                done = ready_line(q, rows, plan, lines, b, True, &other)
             if done != OK:
                 return STOPPED_IN_GROUP if done == STOPPED else done
-            if subtract_line(&q.line, &q.other, &q.difference) != OK:
+            if subtract_line(line, other, &q.difference) != OK:
                 return NO_MEMORY
+            release_long_line(q.lines, other)
             status |= update_line(q, &q.difference, a, b, y, weight)
             if not q.m.vw_compat and status != OK:
                 return status
+        release_long_line(q.lines, line)
     return status
 
 

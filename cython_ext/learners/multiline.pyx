@@ -10,7 +10,7 @@ from learners.gd_update cimport UNLABELED_WEIGHT, open_learner
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit
 from learners.group_costs cimport Multiline, process_group
-from features.multiline_expand cimport close_line, open_line
+from features.group_lines cimport close_group_lines, open_group_lines
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, INNER, SAVE
 from features.row_buffer cimport close_scratch, open_scratch
@@ -99,13 +99,13 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Results out = open_results(results)
     cdef int status
     check_fit(state, &native_plan, &rows, end, learning)
-    open_line(&q.line)
-    open_line(&q.other)
+    q.lines = open_group_lines()
+    if q.lines == NULL:
+        raise MemoryError("no memory for the lines of a group")
     open_scratch(&q.difference)
     with nogil:
         status = process_groups(&q, &rows, &native_plan, &out, &begin, end, learning)
-    close_line(&q.line)
-    close_line(&q.other)
+    close_group_lines(q.lines)
     close_scratch(&q.difference)
     free(q.share)
     free(q.order)
