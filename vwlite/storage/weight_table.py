@@ -18,7 +18,7 @@ from vwlite.errors import UsageError
 MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
 # One weight makes the system allocate a whole huge page, and few slots of a very large table are ever written: huge
 # pages are used only for tables of at most MAX_HUGE_BYTES and a share of 1 / HUGE_RAM_DIVISOR of the memory.
-HUGE_RAM_DIVISOR, MAX_HUGE_BYTES = 4, 1 << 30
+HUGE_RAM_DIVISOR, MAX_HUGE_BYTES = 4, 1 << 28
 MIN_PREFETCH_BYTES = 1 << 24  # smaller tables stay in the processor's caches without prefetching
 HUGE_PAGE_BYTES = 1 << 21  # usual; where huge pages have another size, they are only allocated too early or too late
 # Python has this constant only since 3.13; the number is that of Linux on these processors.
