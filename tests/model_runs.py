@@ -37,6 +37,8 @@ RUNS = [
     ("--lrq ui3", NUMBERS),
     ("--nn 4,3 --inpass --dropout", NUMBERS),
     ("--bfgs --passes 5 --l2 1", NUMBERS),
+    ("--bfgs --outputs 2 --passes 5 --holdout_period 4", TARGETS),
+    ("--bfgs --multiclass 3 --passes 5 --l2 1", CLASSES),
     (f"{LOGISTIC} --binary", NUMBERS),
     (f"{LOGISTIC} --active --simulation", NUMBERS),
     (f"{LOGISTIC} --confidence", NUMBERS),

@@ -2,9 +2,12 @@
 curvature along a direction.
 """
 
-from libc.math cimport INFINITY, fabs, fmax, isfinite, isnan
+from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t
 
+from learners.batch_sums cimport (
+    CURVATURE, DIAGONAL, DIRECTION, GRADIENT, LOSS_SUM, SUMS, VECTORS, WEIGHT_SUM, effective_curvature, unbounded
+)
 from learners.gd_update cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
@@ -15,16 +18,6 @@ from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
-
-cdef enum:
-    GRADIENT = 1             # columns of the table under ``vwlite vw``; otherwise columns of ``vectors``, less 1
-    DIRECTION = 2
-    DIAGONAL = 3
-    VECTORS = 3
-    LOSS_SUM = 0             # indices into the sums, named in vwlite/learners/bfgs.py
-    WEIGHT_SUM = 1
-    CURVATURE = 2
-    SUMS = 3
 
 
 cdef struct Pass:
@@ -96,24 +89,19 @@ cdef inline double directional_derivative_float64(const double *vectors, const S
     return sum
 
 
-cdef inline double effective_curvature(const Pass *q, float p, float y, double value, double slope) noexcept nogil:
-    """The curvature of the loss, but at least that of the parabola with the same value and slope whose minimum is 0."""
-    return fmax(fabs(q.m.loss.curvature(&q.unbounded_params, p, y)), slope * slope / (2 * value) if value > 0 else 0)
-
-
 cdef inline void learn_float64(Pass *q, const Scratch *s, float p, float y, double weight) noexcept nogil:
     """``learn`` except under ``vwlite vw``: the loss is that of the prediction before clipping, and sums are float64."""
     cdef double value = q.m.loss.value(&q.unbounded_params, p, y) * q.share, slope = q.m.loss.slope(&q.unbounded_params, p, y), d
     if q.first:
         q.sums[WEIGHT_SUM] += weight
         mark_features(q.vectors, s)
-        add_float64(q.vectors, s, DIAGONAL, effective_curvature(q, p, y, value, slope) * weight, True)
+        add_float64(q.vectors, s, DIAGONAL, effective_curvature(q.m.loss.curvature(&q.unbounded_params, p, y), value, slope) * weight, True)
     if q.gradient:
         q.sums[LOSS_SUM] += value * weight
         add_float64(q.vectors, s, GRADIENT, slope * weight, False)
     else:
         d = directional_derivative_float64(q.vectors, s)
-        q.sums[CURVATURE] += d * d * effective_curvature(q, p, y, value, slope) * weight
+        q.sums[CURVATURE] += d * d * effective_curvature(q.m.loss.curvature(&q.unbounded_params, p, y), value, slope) * weight
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -168,8 +156,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         vectors = state.vectors
         if <size_t>vectors.shape[0] != q.m.slots or vectors.shape[1] != VECTORS:
             raise ValueError("table and vectors do not belong together")
-        q.vectors, q.unbounded_params = &vectors[0, 0], q.m.params
-        q.unbounded_params.min_label, q.unbounded_params.max_label = -INFINITY, INFINITY
+        q.vectors, q.unbounded_params = &vectors[0, 0], unbounded(q.m.params)
         q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # the deviance is twice the negative log-likelihood
     with nogil:
         status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &rows, &native_plan, &out, &begin, end, True)

@@ -4,17 +4,21 @@ The weights of a feature for all classes are contiguous and share its scale. Ste
 descent; they follow the gradient flow of the loss in short steps, so that a large importance does not overshoot.
 """
 
-from libc.math cimport expf, fabsf, isfinite, isnan, logf, sqrtf
+from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
-from learners.class_means cimport ClassMeans, mean_scores, note_changes, open_class_means
-from learners.label_shares cimport LabelShares, divergence, find_target, first_number, open_lists, smooth_target
+from learners.class_means cimport mean_scores, note_changes
+from learners.label_shares cimport open_lists, smooth_target
 from learners.iterate_mean cimport count_iterate
 from learners.example_loop cimport check_fit, process_in_order
+from learners.softmax_rows cimport (
+    CRAMMER_SINGER, MULTINOMIAL, NORM_SUM, NORM_WEIGHT, RATE, Softmax, loss_of, number_of_first, open_softmax, probabilities, report,
+    true_class
+)
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
@@ -28,56 +32,14 @@ cdef extern from "learners/class_blocks.h" nogil:
                                      const float *step, const float *r)
 
 cdef enum:
-    MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
-    LOGISTIC = 1
-    CRAMMER_SINGER = 2
     MAX_STEPS = 64        # into which the flow of one example is divided at most
     MAX_RIVALS = 16       # classes that one example lowers at most
 
 cdef extern from *:
     """
-    #define VWL_ENOUGH 1e-5f
     #define VWL_NEARLY 0.9999f
     """
     const float NEARLY "VWL_NEARLY"  # 1 less a tolerance for rounding
-    const float ENOUGH "VWL_ENOUGH"  # a smaller violation of the margin counts as none
-
-
-cdef enum:                 # positions in the scalars, named in vwlite/learners/softmax.py
-    NORM_SUM = 0
-    NORM_WEIGHT = 1
-    RATE = 2
-    FIRST = 3
-    SCALARS = 7            # the kernel does not use the others
-
-
-cdef struct Softmax:
-    float *w               # (rows, width)
-    float *g               # (rows, width) sums of squared gradients
-    float *scale           # (rows,) largest |x|
-    double *scalars
-    double *log_loss       # (2, 2) as in learners/class_update.pxd
-    int loss
-    uint32_t classes
-    size_t width
-    int shift
-    uint32_t mask          # of rows
-    bint vw_compat
-    float *raw             # (rows of the batch, classes), or a single row
-    float *score
-    size_t score_stride
-    ClassMeans means
-    LabelShares labels
-    # scratch, by class: scores, probabilities, squared gradients, reaches, steps
-    float *s
-    float *p
-    float *gradient
-    float *reach
-    float *step
-    # and by term
-    float *inverse
-    float *r
-    size_t terms
 
 
 cdef inline int reserve(Softmax *q, size_t terms) noexcept nogil:
@@ -92,20 +54,6 @@ cdef inline int reserve(Softmax *q, size_t terms) noexcept nogil:
     return OK
 
 
-cdef inline float probabilities(const Softmax *q, const float *s, float *p) noexcept nogil:
-    """Softmax probabilities of the scores; returns the log of the normaliser."""
-    cdef uint32_t c
-    cdef float top = s[0], total = 0
-    for c in range(1, q.classes):
-        top = s[c] if s[c] > top else top
-    for c in range(q.classes):
-        p[c] = expf(s[c] - top)
-        total += p[c]
-    for c in range(q.classes):
-        p[c] = p[c] / total
-    return top + logf(total)
-
-
 cdef inline void score_gradient(const Softmax *q, const float *s, float *p) noexcept nogil:
     """The gradient of the loss by every score."""
     cdef uint32_t c
@@ -116,34 +64,6 @@ cdef inline void score_gradient(const Softmax *q, const float *s, float *p) noex
             p[c] = 1 / (1 + expf(-s[c]))
     for c in range(q.classes):
         p[c] -= q.labels.target[c]
-
-
-cdef inline uint32_t rival(const Softmax *q, const float *s, uint32_t true) noexcept nogil:
-    """The class with the highest score except the label's."""
-    cdef uint32_t c, best = 1 if true == 0 else 0
-    for c in range(q.classes):
-        if c != true and s[c] > s[best]:
-            best = c
-    return best
-
-
-cdef inline float loss_of(const Softmax *q, const float *s, uint32_t true, float *p) noexcept nogil:
-    cdef float total, margin
-    cdef uint32_t c
-    if true >= q.classes:
-        return 0
-    if q.loss == MULTINOMIAL:
-        return divergence(&q.labels, s, probabilities(q, s, p))
-    if q.loss == LOGISTIC:
-        total = 0
-        for c in range(q.classes):
-            margin = s[c] if c == true else -s[c]
-            total += logf(1 + expf(-margin)) if margin > -50 else -margin
-        return total
-    if q.classes == 1:
-        return 0
-    margin = 1 + s[rival(q, s, true)] - s[true]
-    return margin if margin > ENOUGH else 0
 
 
 cdef inline void rescale(Softmax *q, const Scratch *s) noexcept nogil:
@@ -298,16 +218,9 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Softmax *q = <Softmax *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
-    cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
-    cdef float *raw = q.raw + row * q.score_stride
-    cdef float *score = q.score + row * q.score_stride
-    cdef uint32_t c, best = 0, first, true
-    cdef bint learns = learning and labeled and not held
-    cdef int status = OK
-    if learns and q.scalars[FIRST] < 0:
-        q.scalars[FIRST] = first_number(&q.labels, row, y)
-    first = 0 if q.scalars[FIRST] == 0 else 1
-    true = <uint32_t>(y - first) if labeled and y >= first else q.classes
+    cdef bint held = out.holdout_mask != NULL and out.holdout_mask[row], learns = learning and not isnan(y) and not held
+    cdef uint32_t c, first = number_of_first(q, row, y, learns), true = true_class(q, y, first)
+    cdef int status
     for c in range(<uint32_t>q.width):
         q.s[c] = rows.initial_prediction[row]
     if reserve(q, s.terms) != OK:
@@ -317,22 +230,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         mean_scores(&q.means, s, q.width, q.s)
     else:
         score_rows(q.w, s.index, s.value, s.terms, q.width, q.s)
-    for c in range(q.classes):
-        raw[c] = q.s[c]
-        best = c if q.s[c] > q.s[best] else best
-        status |= OK if isfinite(q.s[c]) else UNSTABLE
-    out.prediction[row] = best + first
-    out.raw[row] = first
-    out.loss[row] = weight if labeled and weight > 0 and best != true else 0
-    find_target(&q.labels, row, true, first)
-    if labeled:
-        q.log_loss[held] += weight * loss_of(q, q.s, true, q.p)
-        q.log_loss[2 + held] += weight
-    if q.loss == MULTINOMIAL:
-        probabilities(q, q.s, score)
-    else:
-        for c in range(q.classes):
-            score[c] = q.s[c]
+    status = report(q, rows, row, first, true, held, out)
     if learns and status == OK:
         if q.loss != CRAMMER_SINGER or loss_of(q, q.s, true, q.p) > 0:
             smooth_target(&q.labels, true)
@@ -344,36 +242,6 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
             count_iterate(&q.means.counts, 1)
     out.features[row] = <uint32_t>s.count
     return status
-
-
-cdef Softmax open_softmax(state, config, Py_ssize_t rows):
-    cdef const float[:, ::1] w = state.weights, g = state.squares, scale = state.scale
-    cdef double[::1] scalars = state.scalars
-    cdef double[:, ::1] log_loss = state.log_loss
-    cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
-    cdef Softmax q
-    q.w, q.g, q.scale = <float *>&w[0, 0], <float *>&g[0, 0], <float *>&scale[0, 0]
-    q.scalars, q.log_loss, q.loss, q.vw_compat = &scalars[0], &log_loss[0, 0], config.loss, config.vw_compat
-    q.classes, q.width, q.shift = config.classes, <size_t>1 << <int>config.shift, config.shift
-    q.mask = <uint32_t>(w.shape[0] >> q.shift) - 1
-    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.width < 8 or q.width < q.classes:
-        raise ValueError("scalars or classes do not fit")
-    if w.shape[0] >> q.shift < 1 or (g.shape[0] != w.shape[0] and g.shape[0] != 1) or w.shape[1] != 1:
-        raise ValueError("the tables do not fit the classes")
-    if scratch.shape[0] != 6 or scratch.shape[1] != <Py_ssize_t>q.width or scale.shape[0] not in (1, w.shape[0] >> q.shift):
-        raise ValueError("the tables do not fit the classes")
-    q.score_stride = q.classes if state.wants_scores else 0
-    if raw.shape[1] != q.classes or score.shape[1] != q.classes or min(raw.shape[0],
-                                                                       score.shape[0]) < (rows if q.score_stride else 1):
-        raise ValueError("no room for the scores")
-    q.raw, q.score = &raw[0, 0], &score[0, 0]
-    q.s, q.p, q.gradient = &scratch[0, 0], &scratch[1, 0], &scratch[2, 0]
-    q.reach, q.step = &scratch[3, 0], &scratch[4, 0]
-    q.labels = LabelShares(&scratch[5, 0], q.classes, config.smoothing, NULL, NULL, NULL)
-    q.inverse = q.r = NULL
-    q.terms = 0
-    q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
-    return q
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):

@@ -28,6 +28,8 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "filter_tree": (["--filter_tree 3"], [1, 2, 3]),
     "class_learners": (["--oaa 3 --lrq ua2", "--oaa 3 --dual --l2 1", "--multiclass 3 --dual --l2 1"], [1, 2, 3]),
     "bfgs": (["--bfgs --passes 3 --l2 1 --holdout_off"], [-1, 1]),
+    "bfgs_outputs": (["--bfgs --outputs 2 --passes 3 --l2 1 --holdout_off"], [[1.5, -1.0], [0.25, 2.0]]),
+    "bfgs_multiclass": (["--bfgs --multiclass 3 --passes 3 --l2 1 --holdout_off"], [1, 2, 3]),
     "dual": (["--dual --l2 1", "--dual --l2 1 --loss_function logistic --passes 50"], [-1, 1]),
     "ksvm": (["--ksvm", "--ksvm --kernel rbf --bandwidth 0.5 --reprocess 2", "--ksvm --budget 2"], [-1, 1]),
     "active_dyadic": ([f"--active --simulation --mellowness 1e-4 {LOGISTIC_PAIRS} --decay_learning_rate 1"], [-1, 1]),

@@ -82,8 +82,12 @@ class Find(Exception):
 
 def text_for(learner: str) -> bytes:
     named = dict.fromkeys(("l1", "aso", "aso-theta"), NAMED)
-    of_classes = ("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes")
-    return {"ldf": GROUPS, "outputs": TARGETS, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
+    of_classes = (
+        *("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes"),
+        "bfgs_multiclass",
+    )
+    of_outputs = dict.fromkeys(("outputs", "bfgs_outputs"), TARGETS)
+    return {"ldf": GROUPS, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
 
 
 def commands_for(learner: str) -> tuple[str, ...]:

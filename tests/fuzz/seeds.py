@@ -12,6 +12,8 @@ from vwlite.learners.configs.active import ActiveConfig
 from vwlite.learners.configs.active_dyadic import ActiveDyadicConfig
 from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.bfgs import BfgsConfig
+from vwlite.learners.configs.bfgs_multiclass import BfgsMulticlassConfig
+from vwlite.learners.configs.bfgs_outputs import BfgsOutputsConfig
 from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
@@ -101,6 +103,8 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4), AverageConfig(average=True, l2=0.1), text),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, average=True), classes),
             (FeatureConfig(bits=4), BfgsConfig(), text),
+            (FeatureConfig(bits=6), BfgsOutputsConfig(outputs=2), targets),
+            (FeatureConfig(bits=6), BfgsMulticlassConfig(multiclass=3, indexing=1), classes),
             (FeatureConfig(bits=4), KsvmConfig(LossConfig("hinge"), ksvm=True, kernel="rbf"), text),
             (FeatureConfig(bits=4), DualConfig(LossConfig("squared"), l2=1.0), text),
             (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
@@ -111,7 +115,7 @@ def made() -> dict[str, list[bytes]]:
         ):
             Path(data).write_bytes(lines)
             output = OutputConfig(model=model, names=True, quiet=True)
-            passes = 2 if learner.learner == "bfgs" else 1
+            passes = 2 if isinstance(learner, BfgsConfig) else 1
             train(RunConfig(InputConfig((data,)), features, learner, output, passes=passes))
             models.append(Path(model).read_bytes())
         models += [*named.models(folder), *solvers.models(folder)]

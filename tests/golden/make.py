@@ -25,6 +25,8 @@ LEARNERS = {  # name: the text it learns, and the command
     "coin": ("numbers", "train", *BITS, "--coin"),
     "pistol": ("numbers", "train", *BITS, "--pistol"),
     "bfgs": ("signs", "train", *BITS, "--bfgs", "--loss_function", "logistic", "--passes", "4", "--l2", "1"),
+    "bfgs-outputs": ("targets", "train", *BITS, "--bfgs", "--outputs", "3", "--passes", "4", "--l2", "1"),
+    "bfgs-multiclass": ("classes", "train", *BITS, "--bfgs", "--multiclass", "3", "--passes", "4", "--l2", "1"),
     "dual": ("signs", "train", *BITS, "--dual", "--l2", "1"),
     "ksvm": ("signs", "train", *BITS, "--ksvm", "--kernel", "poly", "--l2", "2"),
     "active": ("signs", "train", *BITS, "--active", "--simulation", "--loss_function", "logistic"),

@@ -120,13 +120,14 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
             (kind, f"--{name}") for kind in asked for name in (*kind.asked_by, *kind.asked_together) if name in options
         ]
         reasons = dict.fromkeys(f"; with {option} {kind.alone}" for kind, option in typed if kind.alone)
-        raise UsageError(f"{' and '.join(option for _, option in typed)} do not go together{''.join(reasons)}")
+        together = " and ".join(dict.fromkeys(option for _, option in typed))
+        raise UsageError(f"{together} do not go together{''.join(reasons)}")
     return cast("type[GdConfig | DyadicConfig]", asked[0]) if asked else GdConfig
 
 
 def asked_for(options: dict[str, Any]) -> list[type[LearnerConfig]]:
     """The options of the learners that are asked for."""
-    together = [kind for kind in config_classes() if kind.asked_together and {*kind.asked_together} <= {*options}]
+    together = [kind for kind in config_classes() if kind.asked_with(options)]
     taken = {name for kind in together for name in kind.asked_together}
     return [*together, *(kind for kind in config_classes() if any(one in options for one in {*kind.asked_by} - taken))]
 

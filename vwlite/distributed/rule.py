@@ -54,6 +54,7 @@ AVERAGED = ("gd", "many")
 LATENT = "latent vectors from different starts do not average"
 NETWORK = "networks that grew apart do not average"
 TREE = "trees that grew apart do not average"
+WHOLE = "its passes need all data at once"
 REASONS = {
     "average": "a mean of the rounds' models is one already",
     "lrq": LATENT,
@@ -62,7 +63,9 @@ REASONS = {
     "nn": NETWORK,
     "vw_nn": NETWORK,
     "nn_classes": NETWORK,
-    "bfgs": "its passes need all data at once; --then-bfgs sums gradients over shards",
+    "bfgs": f"{WHOLE}; --then-bfgs sums gradients over shards",
+    "bfgs_outputs": WHOLE,
+    "bfgs_multiclass": WHOLE,
     "dual": "its examples stay in memory together",
     "ksvm": "its support vectors stay in memory together",
     "log_multi": TREE,

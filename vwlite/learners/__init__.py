@@ -39,6 +39,8 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "scoring_tree": "scoring_tree.ScoringTree",
     "outputs": "outputs.Outputs",
     "vw_nn": "vw_nn.VwNn",
+    "bfgs_outputs": "bfgs_outputs.BfgsOutputs",
+    "bfgs_multiclass": "bfgs_multiclass.BfgsMulticlass",
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",

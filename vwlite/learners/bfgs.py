@@ -7,7 +7,7 @@ with ``--l1``, ``orthant_wise.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 from weakref import proxy
 
 import numpy as np
@@ -41,14 +41,23 @@ class Bfgs(Gd):
     name = bottom = "bfgs"
     config_type = BfgsConfig
     resumable = False
+    of_passes: ClassVar[Any] = kernel
+    predictor: ClassVar[Any] = predictor  # the kernel of a table that has the weights only
 
+    standstill = 1e-12  # a gain, relative to the loss, that is none: losses of examples are of single precision
     tests_on_copy = True
 
     def __init__(
         self, config: BfgsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
-        self.native = kernel if learning else predictor
+        self.begin_passes()
+        if start:
+            self.set_weights()
+
+    def begin_passes(self) -> None:
+        """What there is beside the weights before the first pass."""
+        self.native = self.of_passes if self.learning else self.predictor
         self.sums = np.zeros(3)  # loss, importance, curvature along the direction
         self.gradient = self.first = True  # what this pass is for
         self.current, self.final = 0, 1
@@ -56,11 +65,13 @@ class Bfgs(Gd):
         self.say: Callable[[str], None] = lambda line: None
         self.held_out: Callable[[], float | None] = lambda: None
         self.vectors: np.ndarray | None = None  # float64[2^bits, 3]: gradient, direction, diagonal
-        if learning and not vw_compat:
-            self.stride, self.weights, self.vectors = 1, zeros(1 << bits, 1), np.zeros((1 << bits, 3))
-        self.steps = self.kind_of_steps(vw_compat)(proxy(self))  # no circle: tables are freed at once
-        if start:
-            self.set_weights()
+        if self.learning and not self.vw_compat:
+            self.stride, self.weights, self.vectors = 1, zeros(1 << self.bits, 1), self.no_sums()
+        self.steps = self.kind_of_steps(self.vw_compat)(proxy(self))  # no circle: tables are freed at once
+
+    def no_sums(self) -> np.ndarray:
+        """``vectors`` of zeros."""
+        return np.zeros((1 << self.bits, 3))
 
     def kind_of_steps(self, vw_compat: bool) -> type[Halving | Wolfe]:
         """Raises UsageError for a penalty and a loss for which no kind is; vw knows no penalty."""
@@ -77,7 +88,7 @@ class Bfgs(Gd):
 
     def tester(self, **changes: Any) -> Bfgs:
         other = super().tester(**changes)
-        other.native = predictor
+        other.native = self.predictor
         return other
 
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:

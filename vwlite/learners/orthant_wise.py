@@ -6,7 +6,7 @@ import numpy as np
 
 from vwlite.learners.line_search import LineSearch
 from vwlite.learners.quasi_newton import Pair, two_loops
-from vwlite.learners.wolfe import BLANK, STANDSTILL, Wolfe
+from vwlite.learners.wolfe import BLANK, Wolfe
 
 
 def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, penalty: float) -> np.ndarray:
@@ -46,7 +46,7 @@ class OrthantWise(Wolfe):
         if self.measured:
             return self.stay(search.loss, loss, here)
         learner.weights[self.slots, 0] = self.start[0]
-        if -promised <= STANDSTILL * abs(loss):
+        if -promised <= learner.standstill * abs(loss):
             return self.give_up()
         self.step, self.moving = self.step / 2, True
         learner.tell(f"{BLANK}\t(revised)\t{self.step:.5f}")

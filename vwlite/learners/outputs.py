@@ -60,8 +60,7 @@ class Outputs(Gd):
         shift, outputs = shift_of(config), config.outputs
         if shift > bits:
             raise UsageError(f"{outputs} outputs need more than the {1 << bits} slots of -b {bits}")
-        shares_rates = config.shared_rates and Gd.columns_held(config, learning) > 1
-        self.rates = zeros(1 << (bits - shift), 4) if shares_rates else None
+        self.rates = zeros(1 << (bits - shift), 4) if self.shares_sums(config, learning) else None
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.layout = shift, outputs
         self.raw, self.score = np.zeros((2, 1, outputs), np.float32)
@@ -69,13 +68,18 @@ class Outputs(Gd):
         self.losses = np.zeros((2, outputs, 2))  # of rows not held out, and held out: sums of losses, of importance
 
     @staticmethod
+    def shares_sums(config: OutputsConfig, learning: bool) -> bool:
+        """Whether there is a table ``rates``."""
+        return bool(config.shared_rates) and Gd.columns_held(config, learning) > 1
+
+    @staticmethod
     def columns_held(config: OutputsConfig, learning: bool) -> int:
         return 1 if config.shared_rates else Gd.columns_held(config, learning)
 
     @classmethod
     def slot_bytes(cls, config: OutputsConfig, learning: bool) -> float:
-        rates = config.shared_rates and Gd.columns_held(config, learning) > 1
-        return 4.0 * cls.columns_held(config, learning) + rates * 16.0 / (1 << shift_of(config))
+        sums = cls.shares_sums(config, learning)
+        return 4.0 * cls.columns_held(config, learning) + sums * 16.0 / (1 << shift_of(config))
 
     def set_scalars(self) -> None:
         self.take_scalars(np.zeros((self.config.outputs, len(SCALARS))))

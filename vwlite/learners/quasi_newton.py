@@ -18,6 +18,7 @@ class Problem(Protocol):
     gradient: bool
     first: bool
     line: str
+    standstill: float
 
     def begin_row(self, loss: float, size: float, conditioned: float) -> None: ...
     def tell(self, text: str) -> None: ...

@@ -43,6 +43,7 @@ class Multiclass(PerClass):
 
     name = "multiclass"
     owes_shrinkage = False
+    adapts = True  # steps after every example have rates, which ``squares`` and ``scale`` are for
     config_type = MulticlassConfig
     SCALARS = SCALARS
     native = kernel
@@ -59,7 +60,7 @@ class Multiclass(PerClass):
         self.stride, self.start_time = 1, 0.0
         self.weights = zeros(1 << bits, 1)
         self.squares, self.scale = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32)
-        if learning:
+        if learning and self.adapts:
             self.squares, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - shift), 1)
         averages = learning and config.average
         self.means = ClassMeans(1 << bits, 1 << shift, config.average_after) if averages else None
@@ -161,7 +162,7 @@ class Multiclass(PerClass):
         self.weights = self.checked(arrays, "weights", 1)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
-        if whole and self.learning:
+        if whole and self.learning and self.adapts:
             self.squares = self.checked(arrays, "squares", 1)
             self.scale = values_of(arrays, "scale")
             if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):

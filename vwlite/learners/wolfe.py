@@ -11,7 +11,6 @@ from vwlite.learners.line_search import LineSearch
 from vwlite.learners.quasi_newton import Pair, Problem, two_loops
 
 MAX_RATIO = 1e8  # of the preconditioner's largest to its smallest entry: with vw's 1e4 rare features hardly move
-STANDSTILL = 1e-12  # a gain, relative to the loss, that is none
 GRADIENT, DIRECTION, DIAGONAL = range(3)  # columns of the vectors
 BLANK = " " * 10
 
@@ -91,9 +90,9 @@ class Wolfe:
             self.best = loss, here
         else:
             learner.weights[self.slots, 0] = self.best[1][0]
-        if enough or (search.low > 0 and search.left <= STANDSTILL * abs(search.loss)):
+        if enough or (search.low > 0 and search.left <= self.learner.standstill * abs(search.loss)):
             return self.stay(search.loss, *self.best)
-        if search.left <= max(STANDSTILL, self.config.termination) * abs(search.loss):
+        if search.left <= max(learner.standstill, self.config.termination) * abs(search.loss):
             return self.give_up()
         self.step, self.moving = search.next(), True
         learner.tell(f"{BLANK}\t(revised)\t{self.step:.5f}")
@@ -102,7 +101,7 @@ class Wolfe:
     def stay(self, before: float, loss: float, here: Pair) -> bool:
         """At the end of a search; False where the loss has hardly fallen."""
         gain = abs(before - loss)
-        if gain <= STANDSTILL * abs(before):
+        if gain <= self.learner.standstill * abs(before):
             return self.converged()
         if gain < self.config.termination * abs(before):
             self.learner.tell("")
@@ -159,7 +158,7 @@ class Wolfe:
         if not slope < 0:
             direction, self.pairs = -self.diagonal * gradient, []
             slope = float(gradient @ direction)
-        if -slope <= STANDSTILL * abs(loss):
+        if -slope <= self.learner.standstill * abs(loss):
             return self.converged()
         curved = self.config.curved or self.search is None
         self.direction, self.search = direction, LineSearch(loss, slope, self.least)

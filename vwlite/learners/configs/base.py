@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
@@ -35,6 +35,11 @@ class LearnerConfig(Config):
     can_freeze: ClassVar[bool] = False  # parts of it may stand while the rest learns
     only_answers: ClassVar[bool] = False  # there are no scores beside a prediction
     shrinks: ClassVar[tuple[str, ...]] = ("l1", "l2")  # options of regularisation that a run tells of
+
+    @classmethod
+    def asked_with(cls, typed: Collection[str]) -> bool:
+        """Whether the names of options that were typed have all that ask for it together."""
+        return bool(cls.asked_together) and {*cls.asked_together} <= {*typed}
 
     @property
     def option(self) -> str:

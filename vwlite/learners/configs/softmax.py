@@ -50,13 +50,14 @@ class MulticlassConfig(PerClassConfig):
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
     written_as_text: ClassVar[bool] = False
     default_loss: ClassVar[str] = "logistic"
+    refused: ClassVar[tuple[str, ...]] = REFUSED
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.class_loss not in LOSSES:
             raise UsageError(f"--multiclass goes with --loss_function {', '.join(LOSSES)}, not {self.class_loss}")
-        for name in REFUSED:
+        for name in self.refused:
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --multiclass")
         if self.average_after is not None and not self.average:

@@ -1,0 +1,169 @@
+"""What learners of classes share whose losses are of all classes together: labels, scores, losses, what is reported of a row."""
+
+from libc.math cimport expf, isfinite, isnan, logf
+from libc.stdint cimport uint32_t
+
+from features.kernel_views cimport Results
+from features.namespace_groups cimport Rows
+from learners.class_means cimport ClassMeans, open_class_means
+from learners.label_shares cimport LabelShares, divergence, find_target, first_number
+from base.status cimport OK, UNSTABLE
+
+cdef extern from *:
+    """
+    #define VWL_ENOUGH 1e-5f
+    """
+    const float ENOUGH "VWL_ENOUGH"  # a smaller violation of the margin counts as none
+
+cdef enum:
+    MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
+    LOGISTIC = 1
+    CRAMMER_SINGER = 2
+
+
+cdef enum:                 # positions in the scalars, named in vwlite/learners/softmax.py
+    NORM_SUM = 0
+    NORM_WEIGHT = 1
+    RATE = 2
+    FIRST = 3
+    SCALARS = 7            # the kernel does not use the others
+
+
+cdef struct Softmax:
+    float *w               # (rows, width)
+    float *g               # (rows, width) sums of squared gradients
+    float *scale           # (rows,) largest |x|
+    double *scalars
+    double *log_loss       # (2, 2) as in learners/class_update.pxd
+    int loss
+    uint32_t classes
+    size_t width
+    int shift
+    uint32_t mask          # of rows
+    bint vw_compat
+    float *raw             # (rows of the batch, classes), or a single row
+    float *score
+    size_t score_stride
+    ClassMeans means
+    LabelShares labels
+    # scratch, by class: scores, probabilities, squared gradients, reaches, steps
+    float *s
+    float *p
+    float *gradient
+    float *reach
+    float *step
+    # and by term
+    float *inverse
+    float *r
+    size_t terms
+
+
+cdef inline float probabilities(const Softmax *q, const float *s, float *p) noexcept nogil:
+    """Softmax probabilities of the scores; returns the log of the normaliser."""
+    cdef uint32_t c
+    cdef float top = s[0], total = 0
+    for c in range(1, q.classes):
+        top = s[c] if s[c] > top else top
+    for c in range(q.classes):
+        p[c] = expf(s[c] - top)
+        total += p[c]
+    for c in range(q.classes):
+        p[c] = p[c] / total
+    return top + logf(total)
+
+
+cdef inline uint32_t rival(const Softmax *q, const float *s, uint32_t true) noexcept nogil:
+    """The class with the highest score except the label's."""
+    cdef uint32_t c, best = 1 if true == 0 else 0
+    for c in range(q.classes):
+        if c != true and s[c] > s[best]:
+            best = c
+    return best
+
+
+cdef inline float loss_of(const Softmax *q, const float *s, uint32_t true, float *p) noexcept nogil:
+    cdef float total, margin
+    cdef uint32_t c
+    if true >= q.classes:
+        return 0
+    if q.loss == MULTINOMIAL:
+        return divergence(&q.labels, s, probabilities(q, s, p))
+    if q.loss == LOGISTIC:
+        total = 0
+        for c in range(q.classes):
+            margin = s[c] if c == true else -s[c]
+            total += logf(1 + expf(-margin)) if margin > -50 else -margin
+        return total
+    if q.classes == 1:
+        return 0
+    margin = 1 + s[rival(q, s, true)] - s[true]
+    return margin if margin > ENOUGH else 0
+
+
+cdef inline uint32_t number_of_first(Softmax *q, size_t row, float y, bint learns) noexcept nogil:
+    """Of the first class, 0 or 1, which labels tell; 1 until they do."""
+    if learns and q.scalars[FIRST] < 0:
+        q.scalars[FIRST] = first_number(&q.labels, row, y)
+    return 0 if q.scalars[FIRST] == 0 else 1
+
+
+cdef inline uint32_t true_class(const Softmax *q, float y, uint32_t first) noexcept nogil:
+    """From 0; ``classes`` where there is none."""
+    return <uint32_t>(y - first) if not isnan(y) and y >= first else q.classes
+
+
+cdef inline int report(Softmax *q, const Rows *rows, size_t row, uint32_t first, uint32_t true, bint held, Results *out) noexcept nogil:
+    """Of the scores ``s``. Also fills the label's ``target``. UNSTABLE where a score is not finite."""
+    cdef float weight = rows.importance[row]
+    cdef float *raw = q.raw + row * q.score_stride
+    cdef float *score = q.score + row * q.score_stride
+    cdef bint labeled = not isnan(rows.label[row])
+    cdef uint32_t c, best = 0
+    cdef int status = OK
+    for c in range(q.classes):
+        raw[c] = q.s[c]
+        best = c if q.s[c] > q.s[best] else best
+        status |= OK if isfinite(q.s[c]) else UNSTABLE
+    out.prediction[row] = best + first
+    out.raw[row] = first
+    out.loss[row] = weight if labeled and weight > 0 and best != true else 0
+    find_target(&q.labels, row, true, first)
+    if labeled:
+        q.log_loss[held] += weight * loss_of(q, q.s, true, q.p)
+        q.log_loss[2 + held] += weight
+    if q.loss == MULTINOMIAL:
+        probabilities(q, q.s, score)
+    else:
+        for c in range(q.classes):
+            score[c] = q.s[c]
+    return status
+
+
+cdef inline Softmax open_softmax(state, config, Py_ssize_t rows):
+    cdef const float[:, ::1] w = state.weights, g = state.squares, scale = state.scale
+    cdef double[::1] scalars = state.scalars
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
+    cdef Softmax q
+    q.w, q.g, q.scale = <float *>&w[0, 0], <float *>&g[0, 0], <float *>&scale[0, 0]
+    q.scalars, q.log_loss, q.loss, q.vw_compat = &scalars[0], &log_loss[0, 0], config.loss, config.vw_compat
+    q.classes, q.width, q.shift = config.classes, <size_t>1 << <int>config.shift, config.shift
+    q.mask = <uint32_t>(w.shape[0] >> q.shift) - 1
+    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.width < 8 or q.width < q.classes:
+        raise ValueError("scalars or classes do not fit")
+    if w.shape[0] >> q.shift < 1 or (g.shape[0] != w.shape[0] and g.shape[0] != 1) or w.shape[1] != 1:
+        raise ValueError("the tables do not fit the classes")
+    if scratch.shape[0] != 6 or scratch.shape[1] != <Py_ssize_t>q.width or scale.shape[0] not in (1, w.shape[0] >> q.shift):
+        raise ValueError("the tables do not fit the classes")
+    q.score_stride = q.classes if state.wants_scores else 0
+    if raw.shape[1] != q.classes or score.shape[1] != q.classes or min(raw.shape[0],
+                                                                       score.shape[0]) < (rows if q.score_stride else 1):
+        raise ValueError("no room for the scores")
+    q.raw, q.score = &raw[0, 0], &score[0, 0]
+    q.s, q.p, q.gradient = &scratch[0, 0], &scratch[1, 0], &scratch[2, 0]
+    q.reach, q.step = &scratch[3, 0], &scratch[4, 0]
+    q.labels = LabelShares(&scratch[5, 0], q.classes, config.smoothing, NULL, NULL, NULL)
+    q.inverse = q.r = NULL
+    q.terms = 0
+    q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
+    return q
