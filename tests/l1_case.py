@@ -34,10 +34,10 @@ def text_of(corpus, edge=False):
     return "\n".join(lines) + "\n"
 
 
-def lines_of(text, edge=(), words=True, features=FEATURES):
+def lines_of(text, edge=(), words=True, features=FEATURES, tree=False):
     """``(lines, names)``."""
     book = LabelVocabulary() if words else None
-    collector = Collector(*plans(features, edge), book)
+    collector = Collector(*plans(features, edge), book, tree)
     batch = parse_text(text.encode(), TextFormat(words=words))
     return collector.lines(batch), book.texts if book else None
 
@@ -45,7 +45,7 @@ def lines_of(text, edge=(), words=True, features=FEATURES):
 def chain_part(text, model="crf", edge=(), dense=False, features=FEATURES, order=1):
     """The training part of the text."""
     config = L1Config(model=model, edge=edge, dense_pairs=dense, order=order)
-    lines, names = lines_of(text, edge, features=features)
+    lines, names = lines_of(text, edge, features=features, tree=model == "tree")
     return chain_parts(config, lines, None, 0, names, None)[0]
 
 
@@ -96,6 +96,7 @@ def twins(problem):
             oracle.Chain(
                 [terms_at(problem.state, pairs.state.features, t) for t in tokens],
                 edge, pairs.labels, problem.label[start:end].tolist(), place, pairs.transitions,
+                problem.tree.parent[start:end].tolist() if problem.tree else None,
             )
         )
     return made

@@ -8,7 +8,7 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 
 from solvers.l1_penalties cimport settle_all
-from solvers.label_chain cimport Chain, Lattice, Weights, add_scores, settle_terms, triples_score, width_of
+from solvers.label_chain cimport Chain, Lattice, Weights, add_scores, before_of, settle_terms, triples_score, width_of
 
 
 cdef extern from "solvers/best_ways.h" nogil:
@@ -142,9 +142,11 @@ cdef inline double path_score(const Chain *c, int64_t first, size_t tokens, cons
                               Lattice *f) noexcept nogil:
     """The score of these labels."""
     cdef size_t labels = c.labels, t
+    cdef int64_t before
     cdef double total = triples_score(c, tokens, label, w)
     for t in range(tokens):
         total += f.score[t * labels + label[t]]
-        if c.transitions and t:
-            total += ways_into(c, first + t, w, f)[label[t - 1] * labels + label[t]]
+        before = before_of(c, first, t)
+        if c.transitions and before >= 0:
+            total += ways_into(c, first + t, w, f)[label[before] * labels + label[t]]
     return total

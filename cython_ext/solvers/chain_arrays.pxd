@@ -26,7 +26,7 @@ cdef inline Chain open_chain(data, pairs) except *:
     cdef const int32_t[::1] label = data.label
     cdef const double[::1] weight = data.weight
     cdef const uint8_t[::1] stop = data.stop
-    cdef const int32_t[::1] last, state_after
+    cdef const int32_t[::1] last, state_after, parent, order
     cdef Chain c
     c.labels, c.transitions, c.edges = pairs.labels, pairs.transitions, data.edge is not None
     if len(data.state) != label.shape[0] or weight.shape[0] != sequence.shape[0] - 1 or c.labels < 1:
@@ -37,8 +37,13 @@ cdef inline Chain open_chain(data, pairs) except *:
     c.state = open_terms(data.state, pairs.start, pairs.label, 0)
     if c.edges:
         c.edge = open_terms(data.edge, pairs.edge_start, pairs.edge_label, pairs.first_edge)
-    c.first_transition, c.states = pairs.first_transition, 0
+    c.first_transition, c.states, c.parent, c.order = pairs.first_transition, 0, NULL, NULL
     if len(pairs.histories):
         last, state_after = pairs.last, pairs.state_after
         c.states, c.last, c.state_after = last.shape[0], &last[0], &state_after[0]
+    if data.tree is not None and c.label != NULL:
+        parent, order = data.tree.parent, data.tree.order
+        if parent.shape[0] != label.shape[0] or order.shape[0] != label.shape[0] or c.states or not c.transitions:
+            raise ValueError("the tree does not fit")
+        c.parent, c.order = &parent[0], &order[0]
     return c

@@ -1,4 +1,4 @@
-"""Linear-chain CRFs and multinomial examples: stochastic steps, batch gradients, Viterbi decoding, marginals.
+"""Linear-chain CRFs, CRFs on trees and multinomial examples: stochastic steps, batch gradients, Viterbi decoding, marginals.
 
 The parts are in solvers/label_chain.pxd and solvers/best_labels.pxd, the penalties in solvers/l1_penalties.pxd.
 """
@@ -6,16 +6,16 @@ The parts are in solvers/label_chain.pxd and solvers/best_labels.pxd, the penalt
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from solvers.best_labels cimport viterbi
-from solvers.best_states cimport best_states
+from solvers.best_paths cimport best_path
 from solvers.chain_arrays cimport open_chain
 from solvers.label_chain cimport (
-    Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, close_lattice, compute_scores, compute_state_scores, first_triple,
-    forward, label_score, open_lattice, reserve_tokens, step_of, triple_of, width_of,
+    Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, before_of, close_lattice, compute_scores, compute_state_scores,
+    first_triple, forward, is_tree, label_score, open_lattice, reserve_tokens, step_of, triple_of, width_of,
 )
 from solvers.label_states cimport add_expected_triples, add_flow, add_shares, backward_states, forward_states, sum_expected
+from solvers.label_tree cimport gather, spread, spread_to
 from solvers.l1_penalties cimport NAIVE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 
@@ -43,12 +43,14 @@ cdef inline void add_transitions(const Chain *c, int64_t first, size_t tokens, c
                                  double step) noexcept nogil:
     """Add ``step`` times the gradient of the transition weights, of one sequence."""
     cdef size_t labels = c.labels, t, i
-    cdef double factor
+    cdef bint whole = c.edges or c.states or is_tree(c, first)
+    cdef int64_t before
     for i in range(labels * labels):
-        factor = 1 if c.edges or c.states else f.step[i]
-        out[i] -= step * f.expected[i] * factor
-    for t in range(1, tokens):
-        out[c.label[first + t - 1] * labels + c.label[first + t]] += step
+        out[i] -= step * f.expected[i] * (1 if whole else f.step[i])
+    for t in range(tokens):
+        before = before_of(c, first, t)
+        if before >= 0:
+            out[c.label[first + before] * labels + c.label[first + t]] += step
 
 
 cdef inline void add_triples(const Chain *c, int64_t first, size_t tokens, const Lattice *f, double *out, double step) noexcept nogil:
@@ -109,6 +111,34 @@ cdef inline void add_gradient_of_states(const Chain *c, int64_t first, size_t to
         add_triples(c, first, tokens, f, s.sums, s.step * s.iterates)
 
 
+cdef inline void add_gradient_of_tree(const Chain *c, int64_t first, size_t tokens, Lattice *f,
+                                      const GradientTarget *s) noexcept nogil:
+    """As ``add_gradient``, of a tree."""
+    cdef size_t labels = c.labels, square = labels * labels, i, j, t
+    cdef double *slope
+    memset(f.expected, 0, square * sizeof(double))
+    for j in range(tokens):
+        if c.stop[0]:
+            return
+        t = c.order[first + j]
+        if j:
+            spread_to(c, first, t, f)
+            for i in range(square):
+                f.expected[i] += f.edge[i]
+                f.edge[i] *= -1
+            if c.edges:
+                f.edge[c.label[first + before_of(c, first, t)] * labels + c.label[first + t]] += 1
+                add_to_target(&c.edge, first + t, f.edge, s)
+        slope = f.score + t * labels
+        for i in range(labels):
+            slope[i] = -f.alpha[t * labels + i]
+        slope[c.label[first + t]] += 1
+        add_to_target(&c.state, first + t, slope, s)
+    add_transitions(c, first, tokens, f, s.out + c.first_transition, s.step)
+    if s.iterates > 0:
+        add_transitions(c, first, tokens, f, s.sums + c.first_transition, s.step * s.iterates)
+
+
 cdef inline void add_expected_transitions(const Chain *c, size_t t, const double *inflow, const double *before, Lattice *f,
                                           int64_t token, const GradientTarget *s) noexcept nogil:
     """Add the expected transitions into token ``t``, without the factors that all tokens share; with edge features also their
@@ -139,6 +169,9 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
     if c.states:
         add_gradient_of_states(c, first, tokens, f, s)
         return
+    if is_tree(c, first):
+        add_gradient_of_tree(c, first, tokens, f, s)
+        return
     if c.transitions:
         memset(f.expected, 0, square * sizeof(double))
     for y in range(labels):
@@ -162,8 +195,10 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
         add_transitions(c, first, tokens, f, s.sums + c.first_transition, s.step * s.iterates)
 
 
-cdef inline double forward_any(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
-    """As ``forward``, of a chain of either order."""
+cdef inline double forward_any(const Chain *c, int64_t first, size_t tokens, Lattice *f) noexcept nogil:
+    """As ``forward``, of a chain of either order or a tree."""
+    if is_tree(c, first):
+        return gather(c, first, tokens, f)
     return forward_states(c, tokens, f) if c.states else forward(c, tokens, f)
 
 
@@ -183,7 +218,7 @@ cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s,
         w.step = <int32_t>(j - steps.first + 1)
         eta = rate_of(s, j)
         compute_scores(c, c.sequence[row], tokens, w, f)
-        finite = isfinite(forward_any(c, tokens, f))
+        finite = isfinite(forward_any(c, c.sequence[row], tokens, f))
         if c.stop[0]:
             return STOPPED
         if not finite:
@@ -239,7 +274,7 @@ cdef int add_likelihoods(const Chain *c, const int64_t *rows, size_t count, Weig
             return NO_MEMORY
         if c.stop[0]:
             return OK
-        log_normalizer = compute_scores(c, c.sequence[row], tokens, w, f) + forward_any(c, tokens, f)
+        log_normalizer = compute_scores(c, c.sequence[row], tokens, w, f) + forward_any(c, c.sequence[row], tokens, f)
         total[0] += c.weight[row] * (label_score(c, c.sequence[row], tokens, w, f) - log_normalizer)
         if s.out != NULL:
             s.step = c.weight[row]
@@ -274,10 +309,14 @@ def likelihood(data, pairs, const double[::1] weights, const int64_t[::1] rows, 
     return total
 
 
-cdef void fill_marginals(const Chain *c, size_t tokens, Lattice *f, double *out) noexcept nogil:
+cdef void fill_marginals(const Chain *c, int64_t first, size_t tokens, Lattice *f, double *out) noexcept nogil:
     """Fill ``out`` with p(y_t = y | x) of every token and label; ``forward`` must have been called."""
     cdef size_t labels = c.labels, t, y, i
     cdef double *beta = f.beta
+    if is_tree(c, first):
+        spread(c, first, tokens, f)
+        memcpy(out, f.alpha, tokens * labels * sizeof(double))
+        return
     for y in range(width_of(c)):
         beta[y] = 1
     for i in range(tokens):
@@ -310,13 +349,10 @@ cdef int decode_all(const Chain *c, size_t sequences, Weights *w, Lattice *f, in
             compute_state_scores(c, first, tokens, w, f)
         else:
             compute_scores(c, first, tokens, w, f)
-            if not isfinite(forward_any(c, tokens, f)):
+            if not isfinite(forward_any(c, first, tokens, f)):
                 status = UNSTABLE
-            fill_marginals(c, tokens, f, marginal + first * c.labels)
-        if c.states:
-            best_states(c, first, tokens, w, f, label + first, NULL)
-        else:
-            viterbi(c, first, tokens, w, f, label + first)
+            fill_marginals(c, first, tokens, f, marginal + first * c.labels)
+        best_path(c, first, tokens, w, f, label + first)
         if c.stop[0]:
             return STOPPED
     return status

@@ -5,6 +5,9 @@ A pair of a feature and a label has a weight; each feature has a list of its pai
 combined from two labels: the previous token's times ``labels`` plus this token's. The weights are those of state pairs, then of
 edge pairs, then of labels * labels transitions, then, in a chain of order 2, those of a label after each ``history``.
 
+Each token but the first is after the one before it. In a tree a token is after its parent, and the root is after none. A sequence
+of a tree whose tokens are each after the one before is a chain, and is computed as one.
+
 A chain of order 2 has weights for labels after some pairs of labels, the histories. A path is in a state at every token: in a
 history, if its last two labels are one, else in its last label alone. States are numbered as labels are, then histories.
 """
@@ -43,6 +46,8 @@ cdef struct Chain:
     size_t states                 # labels and histories; 0: there are no histories
     const int32_t *last           # (states,) the label of each state
     const int32_t *state_after    # (L, L) the state of a path that ends with these two labels
+    const int32_t *parent         # (tokens,) the token that a token is after, -1: none; numbers within the sequence; NULL: chains
+    const int32_t *order          # (tokens,) a sequence's tokens, parents first; where it is a chain, its first entry is -1
     const volatile uint8_t *stop  # set to 1 when a signal asks to stop; results are then undefined
 
 
@@ -69,6 +74,7 @@ cdef struct Lattice:            # forward-backward variables of one sequence; L 
     double *triple           # (states, L) exp(weight of the label after the state - max_triple); of a label alone the weight is 0
     double *expected_triple  # (states, L) expected counts, without the factor ``triple``
     double *flow             # (L, L) what goes over each transition into a token
+    size_t root              # the token of a tree that is after none, 0 of a chain
     size_t capacity
     double max_transition    # maximum of the transition weights
     double max_triple        # maximum of the histories' weights, and of 0
@@ -99,6 +105,16 @@ cdef inline void close_lattice(Lattice *f) noexcept nogil:
     free(f.triple)
     free(f.expected_triple)
     free(f.flow)
+
+
+cdef inline bint is_tree(const Chain *c, int64_t first) noexcept nogil:
+    """Whether the sequence that begins with token ``first`` is a tree, and no chain."""
+    return c.order != NULL and c.order[first] >= 0
+
+
+cdef inline int64_t before_of(const Chain *c, int64_t first, size_t t) noexcept nogil:
+    """The token of the sequence that token ``t`` is after; -1: none."""
+    return c.parent[first + t] if c.parent != NULL else <int64_t>t - 1
 
 
 cdef inline size_t width_of(const Chain *c) noexcept nogil:
@@ -222,24 +238,26 @@ cdef inline void compute_transitions(const Chain *c, const Weights *w, Lattice *
 
 
 cdef inline double *step_of(const Chain *c, size_t t, Lattice *f) noexcept nogil:
-    """The transition factors (L, L) between the tokens ``t - 1`` and ``t``."""
-    return f.step + t * c.labels * c.labels if c.edges else f.step
+    """The transition factors (L, L) into token ``t``. Those of token 0 of a tree are in the place of the root, which has none."""
+    return f.step + (t if t else f.root) * c.labels * c.labels if c.edges else f.step
 
 
 cdef inline void compute_edges(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
-    """Fill ``step`` for the tokens from 1 on: the transition factors, which are stored for token 0, times exp of the edge
+    """Fill ``step`` for the tokens that are after others: the transition factors, which are stored first, times exp of the edge
     scores.
     """
     cdef size_t t, i, square = <size_t>c.labels * c.labels
     cdef double *step
-    for t in range(1, tokens):
+    for t in range(tokens):
         if c.stop[0]:
             return
+        if t == f.root:
+            continue
         memset(f.edge, 0, square * sizeof(double))
         if w.memory != NULL:
             settle_terms(&c.edge, first + t, w, w.edge_step)
         add_scores(&c.edge, first + t, w, f.edge)
-        step = f.step + t * square
+        step = step_of(c, t, f)
         for i in range(square):
             step[i] = f.step[i] * exp(f.edge[i]) if f.edge[i] != 0 else f.step[i]
 
@@ -257,12 +275,11 @@ cdef inline void compute_state_scores(const Chain *c, int64_t first, size_t toke
         add_scores(&c.state, first + t, w, f.score + t * labels)
 
 
-cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
-    """Compute scores and their exponentials; returns the sum of the maxima that were subtracted before exp."""
+cdef inline double exponentiate(const Chain *c, size_t tokens, Lattice *f) noexcept nogil:
+    """Fill ``psi``; returns the sum of the maxima that were subtracted."""
     cdef size_t labels = c.labels, t, y
     cdef double *score
     cdef double top, subtracted = 0
-    compute_state_scores(c, first, tokens, w, f)
     for t in range(tokens):
         score = f.score + t * labels
         top = score[0]
@@ -271,6 +288,16 @@ cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, 
         for y in range(labels):
             f.psi[t * labels + y] = exp(score[y] - top)
         subtracted += top
+    return subtracted
+
+
+cdef inline double compute_scores(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
+    """Compute scores and their exponentials; returns the sum of the maxima that were subtracted before exp."""
+    cdef double subtracted = 0
+    f.root = c.order[first] if is_tree(c, first) else 0
+    compute_state_scores(c, first, tokens, w, f)
+    if not is_tree(c, first):
+        subtracted = exponentiate(c, tokens, f)
     if c.transitions and tokens > 1:
         compute_transitions(c, w, f)
         subtracted += (tokens - 1) * (f.max_transition + (f.max_triple if c.states else 0))
@@ -333,16 +360,18 @@ cdef inline double triples_score(const Chain *c, size_t tokens, const int32_t *l
     return total
 
 
-cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, const Weights *w, const Lattice *f) noexcept nogil:
+cdef inline double label_score(const Chain *c, int64_t first, size_t tokens, const Weights *w, Lattice *f) noexcept nogil:
     """The score of the true labels; outstanding penalties must have been applied."""
     cdef size_t labels = c.labels, t, edge_index
+    cdef int64_t before
     cdef double total = triples_score(c, tokens, c.label + first, w)
     for t in range(tokens):
         total += f.score[t * labels + c.label[first + t]]
-        if c.transitions and t:
-            edge_index = c.label[first + t - 1] * labels + c.label[first + t]
+        before = before_of(c, first, t)
+        if c.transitions and before >= 0:
+            edge_index = c.label[first + before] * labels + c.label[first + t]
             if c.edges:
-                total += log(f.step[t * labels * labels + edge_index]) + f.max_transition
+                total += log(step_of(c, t, f)[edge_index]) + f.max_transition
             else:
                 total += w.weight[c.first_transition + edge_index]
     return total

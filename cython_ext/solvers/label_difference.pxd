@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from solvers.label_chain cimport Chain, Terms, triple_of
+from solvers.label_chain cimport Chain, Terms, before_of, triple_of
 
 
 cdef struct Difference:
@@ -69,6 +69,7 @@ cdef inline void add_triples(const Chain *c, size_t tokens, const int32_t *label
 cdef inline void subtract_path(const Chain *c, int64_t first, size_t tokens, const int32_t *found, Difference *d) noexcept nogil:
     """Add the features of the true labels of a sequence, less those of ``found``."""
     cdef size_t labels = c.labels, t, right, wrong
+    cdef int64_t before
     if c.states:
         add_triples(c, tokens, c.label + first, 1, d)
         add_triples(c, tokens, found, -1, d)
@@ -76,9 +77,10 @@ cdef inline void subtract_path(const Chain *c, int64_t first, size_t tokens, con
         if c.label[first + t] != found[t]:
             add_label(&c.state, first + t, c.label[first + t], 1, d)
             add_label(&c.state, first + t, found[t], -1, d)
-        if not c.transitions or not t:
+        before = before_of(c, first, t)
+        if not c.transitions or before < 0:
             continue
-        right, wrong = c.label[first + t - 1] * labels + c.label[first + t], found[t - 1] * labels + found[t]
+        right, wrong = c.label[first + before] * labels + c.label[first + t], found[before] * labels + found[t]
         if right == wrong:
             continue
         add_value(d, c.first_transition + right, 1)

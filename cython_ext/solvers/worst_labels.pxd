@@ -3,8 +3,8 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
 
-from solvers.best_labels cimport add_costs, other_viterbi, path_score, room_for_labels, settle_transitions, viterbi
-from solvers.best_states cimport best_states
+from solvers.best_labels cimport add_costs, path_score, room_for_labels, settle_transitions
+from solvers.best_paths cimport best_other_path, best_path
 from solvers.label_chain cimport Chain, Lattice, Weights, close_lattice, compute_state_scores, open_lattice
 from solvers.label_difference cimport Difference, close_difference, open_difference
 
@@ -44,12 +44,9 @@ cdef inline double find_worst(const Chain *c, int64_t row, const Weights *w, int
     if cost != ZERO_ONE:
         if cost == HAMMING:
             add_costs(c, first, tokens, f)
-        best = best_states(c, first, tokens, w, f, s.found, NULL) if c.states else viterbi(c, first, tokens, w, f, s.found)
+        best = best_path(c, first, tokens, w, f, s.found)
         return max(best - path_score(c, first, tokens, c.label + first, w, f), <double>0)
-    if c.states:
-        best = 1 + best_states(c, first, tokens, w, f, s.found, &true_score)
-    else:
-        best = 1 + other_viterbi(c, first, tokens, w, f, s.found, &true_score)
+    best = 1 + best_other_path(c, first, tokens, w, f, s.found, &true_score)
     if best > true_score:
         return best - true_score
     for t in range(tokens):

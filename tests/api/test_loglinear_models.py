@@ -15,6 +15,7 @@ NUMBERS = "".join(f"{n // 3 % 2 * 2 - 1} {n % 2 + 1} |u u{n % 5} x:{n % 4} |i i{
 BITS = NUMBERS.replace("-1 ", "0 ")
 NAMED = "".join(f"{('cat', 'dog', 'bird')[n % 3]} 't{n} |u u{n % 5} |i i{n % 7}\n" for n in range(60))
 SENTENCE = "B-NP 2 |w a b |e x\nI-NP |w a |e y\n\nO |w c d:-1 |e x\nB-NP |w a b c |e x\nO |w d |e y\n\n"
+TREES = "B 'b^a |w x\nA 'a |w y\nC 'c^b |w z\nB 'd^a |w x\n\nA 2 'a |w y\nB 'b^a |w z\n\n" * 4
 TAGS = SENTENCE * 4 + "O |w a\n"
 CASES = {
     "binary": (L1Model, {"model": "binary"}, NUMBERS),
@@ -22,6 +23,7 @@ CASES = {
     "multinomial": (L1Model, {"model": "multinomial", "l1": 0.3}, NAMED),
     "crf": (CRFModel, {"model": "crf", "l1": 0.1, "seed": 5}, TAGS),
     "crf with edges": (CRFModel, {"model": "crf", "edge": ("e",), "l1": 0.1}, TAGS),
+    "tree": (CRFModel, {"model": "tree", "l1": 0.1}, TREES),
     "crf by owlqn": (CRFModel, {"model": "crf", "solver": "owlqn", "l1": 0.1}, TAGS),
 }
 cases = pytest.mark.parametrize("case", CASES)
@@ -83,7 +85,8 @@ def test_answers_are_those_of_the_command(case, command, run_cli, tmp_path):
     run_cli("predict", "-i", "model", "data.vw", "-p", "answers", "--quiet")
     lines = (tmp_path / "answers").read_text().split("\n")
     if isinstance(model, CRFModel):
-        expected = [block.split("\n") for block in "\n".join(lines).strip().split("\n\n")]
+        labels = [line.partition(" ")[0] for line in lines]  # before tags
+        expected = [block.split("\n") for block in "\n".join(labels).strip().split("\n\n")]
         assert model.predict(parsed(model, text)) == expected
         marginals = model.marginals(parsed(model, text))
         assert [len(one) for one in marginals] == [len(one) for one in expected]
@@ -159,7 +162,7 @@ def test_refusals():
     assert model.dumps() == before
     with pytest.raises(UsageError, match="call fit"):
         L1Model().predict([])
-    with pytest.raises(UsageError, match="takes model=crf, not binary"):
+    with pytest.raises(UsageError, match="takes model=crf or tree, not binary"):
         CRFModel(L1Config())
     with pytest.raises(ModelError, match="the model is binary"):
         CRFModel.loads(before)

@@ -19,7 +19,10 @@ SHARED = {
     "aso learn": ["test_aso_online.py", "test_aso_resume.py"],
     "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py"],
     "tune": ["test_tune_command.py"],
-    "l1": ["test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py"],
+    "l1": [
+        *("test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py"),
+        "test_l1_tree.py",
+    ],
     "evaluate": ["test_levels.py", "test_mask_ids.py"],
     "predict": [
         *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),

@@ -305,7 +305,7 @@ def test_lock(vwlite):
     ("options", "message"),
     [
         ("--edge p", "crf"),
-        ("--dense-pairs", "multinomial or crf"),
+        ("--dense-pairs", "multinomial, crf or tree"),
         ("--tolerance 0.1", "owlqn or --solver fista"),
         ("--solver fista --l1 0", "it needs --l1 above 0"),
         ("--solver fista --rate harmonic", "sgd"),

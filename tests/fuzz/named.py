@@ -34,6 +34,7 @@ from vwlite.solvers.loglinear.split import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts
 from vwlite.solvers.loglinear.train import TrainJob, fit
 
+TREES = b"A 'a |w x\nB 'b^a |w y\nB 'c^a |w z\nA 'd^c |w y\n\n"
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
 TEMPLATE = b'U1:%x[-1,0]/%x[0,1]\nU2:%p[0,0,1-3]%t[1,0]\nk:%k[1,1]%l[0,0]\nm:%m[0,0,"[a-z]"]\nB\n'
 COLUMNS = TEMPLATE + b"\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"
@@ -96,6 +97,8 @@ CONFIGS = (  # the first byte of an input chooses
     L1Config(model="crf", passes=2, loss="margin"),
     L1Config(model="crf", passes=2, order=2, edge=("w",)),
     L1Config(model="crf", passes=2, order=2, loss="mira"),
+    L1Config(model="tree", passes=2, edge=("w",)),
+    L1Config(model="tree", passes=2, loss="mira"),
 )
 LABELS = 200  # of a text, at most: the time of a chain grows with their square
 
@@ -132,8 +135,9 @@ def models(folder: str) -> Iterator[bytes]:
     text, made = Path(folder, "named.vw"), Path(folder, "named")
     text.write_bytes(LINES)
     crf = L1Config(model="crf", passes=2, edge=("w",))
-    for config in (L1Config(model="binary", passes=2), L1Config(model="multinomial", passes=2), crf):
-        text.write_bytes(b"1 |a b\n-1 |w x\n" if config.model == "binary" else LINES)
+    of_models = {"binary": b"1 |a b\n-1 |w x\n", "multinomial": LINES, "tree": TREES}
+    for config in (*(L1Config(model=name, passes=2) for name in of_models), crf):
+        text.write_bytes(of_models.get(config.model, LINES))
         fit(job_of(config, str(text), True), len).save(str(made))
         yield made.read_bytes()
     text.write_bytes(LINES * 4)

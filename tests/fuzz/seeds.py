@@ -128,7 +128,11 @@ def made() -> dict[str, list[bytes]]:
             *(b"\x20" + named.LINES, b"\x40" + GROUPS, b"\x41" + GROUPS, b"\x58" + GROUPS),
         ],
         "groups": [bytes([choice]) + GROUPS for choice in range(0, 32, 5)],
-        "sequences": [bytes([choice]) + named.LINES for choice in range(6)] + [b"\x851 |a b\n-1 |w x\n"],
+        "sequences": [
+            *(bytes([choice]) + named.LINES for choice in range(6)),
+            *(bytes([choice]) + named.TREES for choice, one in enumerate(named.CONFIGS) if one.model == "tree"),
+            b"\x851 |a b\n-1 |w x\n",
+        ],
         "svmlight": [bytes([choice]) + text for choice, text in enumerate(SVMLIGHT * 4)],
         "csv": [bytes([choice]) + text for choice, text in enumerate(CSV * 20)],
         "jsonl": [bytes([choice]) + text for choice, text in enumerate(JSONL * 20)],

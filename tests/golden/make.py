@@ -66,6 +66,8 @@ LEARNERS = {  # name: the text it learns, and the command
     "l1-multinomial": ("names", "l1", "--model", "multinomial", "--passes", "3"),
     "l1-crf": ("sequences", "l1", "--model", "crf", "--passes", "3"),
     "l1-order-2": ("sequences", "l1", "--model", "crf", "--order", "2", "--passes", "3"),
+    "l1-tree": ("trees", "l1", "--model", "tree", "--passes", "3"),
+    "l1-tree-mira": ("trees", "l1", "--model", "tree", "--loss", "mira", "--passes", "3"),
     "l1-perceptron": ("sequences", "l1", "--model", "crf", "--loss", "perceptron", "--passes", "3"),
     "l1-margin": ("sequences", "l1", "--model", "crf", "--loss", "margin", "--l2", "0.5", "--passes", "3"),
     "l1-mira": ("sequences", "l1", "--model", "crf", "--loss", "mira", "--passes", "3"),
@@ -104,6 +106,8 @@ def texts():
     found = {name: [f"{label} 'r{row} {word}" for row, (label, word) in enumerate(zip(of, words, strict=True))]
              for name, of in labels.items()}
     found["sequences"] = [line + "\n" * (row % 5 == 4) for row, line in enumerate(found["names"])]
+    found["trees"] = [line.replace(f"'r{row}", f"'{row}^{row - row % 5 + (row % 5 - 1) // 2}" if row % 5 else f"'{row}")
+                      for row, line in enumerate(found["sequences"])]
     found["groups"] = [f"{1 + row % 3}:{c} {word}" + "\n" * (row % 3 == 2)
                        for (row, _, _, c), word in zip(rows, words, strict=True)]
     return {name: "\n".join(lines) + "\n" for name, lines in found.items()}

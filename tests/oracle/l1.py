@@ -64,12 +64,13 @@ class Chain:
 
     ``place(feature, label)`` for state features, ``place(feature, label, before)`` for edges,
     ``place(None, label, before)`` for transitions, ``place(None, label, before, earlier)`` for those of order 2; None
-    where there is no such weight.
+    where there is no such weight. ``before``: the token that each is after, -1 where there is none, as in a tree.
     """
 
-    def __init__(self, state, edge, labels, true, place, transitions=True):
+    def __init__(self, state, edge, labels, true, place, transitions=True, before=None):
         self.state, self.edge, self.labels, self.true = state, edge, labels, true
         self.place, self.transitions = place, transitions
+        self.before = list(range(-1, len(state) - 1)) if before is None else before
 
     def counts(self, path):
         """``{number of a weight: sum of its values along the path}``."""
@@ -82,12 +83,13 @@ class Chain:
         for t, label in enumerate(path):
             for feature, value in self.state[t].items():
                 add(self.place(feature, label), value)
-            if t and self.transitions:
-                add(self.place(None, label, path[t - 1]), 1.0)
-                if t > 1:
-                    add(self.place(None, label, path[t - 1], path[t - 2]), 1.0)
+            before = self.before[t]
+            if before >= 0 and self.transitions:
+                add(self.place(None, label, path[before]), 1.0)
+                if self.before[before] >= 0:
+                    add(self.place(None, label, path[before], path[self.before[before]]), 1.0)
                 for feature, value in self.edge[t].items():
-                    add(self.place(feature, label, path[t - 1]), value)
+                    add(self.place(feature, label, path[before]), value)
         return counts
 
     def paths(self, w):

@@ -195,9 +195,9 @@ class L1Model(LogLinearModel):
 
 
 class CRFModel(LogLinearModel):
-    """Labels of sequences: a linear-chain conditional random field."""
+    """Labels of sequences: a conditional random field, linear-chain or, of rows with tags, on trees."""
 
-    models = ("crf",)
+    models = ("crf", "tree")
 
     @property
     def classes(self) -> list[str]:

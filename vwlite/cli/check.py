@@ -24,7 +24,7 @@ label_options = family(
     ),
     click.option(
         "--l1", type=Choice(MODELS),
-        help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends one).",
+        help="As 'vwlite l1 --model': -1/1 or 0/1; names; names along a sequence (an empty line ends it) or a tree.",
     ),
 )
 

@@ -35,7 +35,7 @@ from vwlite.training.curriculum_config import CurriculumConfig
 @options.json_option("Write the figures of every pass as JSON; - is stdout.")
 @options.quiet()
 def command(**arguments: Any) -> int:
-    """Learn sparse log-linear models: two classes, several classes, label sequences (linear-chain CRFs).
+    """Learn sparse log-linear models: two classes, several classes, label sequences and trees (CRFs).
 
     \b
     vwlite l1 train.vw -f model --l1 1

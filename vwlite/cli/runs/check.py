@@ -25,7 +25,11 @@ from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 
 SHOWN = 20  # namespaces in the table
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
-OF_MODELS = {"binary": TwoClasses, "multinomial": Names, "crf": partial(Names, sequences=True)}  # of --l1
+OF_MODELS = {  # of --l1
+    "binary": TwoClasses,
+    "multinomial": Names,
+    **dict.fromkeys(("crf", "tree"), partial(Names, sequences=True)),
+}
 OF_FORMS: dict[str, Callable[[], Numbers]] = {
     NUMBERS: Numbers,
     NAMES: Names,

@@ -7,14 +7,14 @@ from collections.abc import Collection
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
-MODELS = ("binary", "multinomial", "crf")
+MODELS = ("binary", "multinomial", "crf", "tree")
 PENALTIES = ("naive", "clipping", "cumulative", "none")  # in the order of solvers/l1_penalties.pxd
 RATES = ("harmonic", "exponential")
 SOLVERS = ("sgd", "owlqn", "fista")
 PASSES = {"sgd": 30, "owlqn": 1000, "fista": 1000, "perceptron": 10, "mira": 10, "margin": 30}
 TOLERANCES = {"owlqn": 1e-7, "fista": 1e-3}
-STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.2}  # learning rates where none is given
-BITS = {"binary": 18, "multinomial": 32, "crf": 32}
+STEEPEST = {"binary": 0.05, "multinomial": 0.1, "crf": 0.2, "tree": 0.2}  # learning rates where none is given
+BITS = {"binary": 18, "multinomial": 32, "crf": 32, "tree": 32}
 LOSSES = ("log", "perceptron", "mira", "margin")
 MEAN_ONLY = ("perceptron", "mira")  # which have no penalty, and always the mean of the weights after every step
 MEASURES = ("f1", "accuracy", "log_loss")
@@ -62,8 +62,9 @@ class L1Config(Config):
     """What is learned, and how. ``learning_rate`` None depends on the model, ``passes`` None on the solver."""
 
     model: str = option(
-        "binary", "Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one).", key="kind_of_model",
-        choices=MODELS, settled=True,
+        "binary",
+        "Labels -1/1 or 0/1; names; names along a sequence (an empty line ends one); or on a tree, tagged 'id^parent.",
+        key="kind_of_model", choices=MODELS, settled=True,
     )
     loss: str = option(
         "log", "Of all label sequences (log) or of the best one, without probabilities; sequences only.",
@@ -142,17 +143,19 @@ class L1Config(Config):
     seed: int = option(0, "Seed of these orders.", spelled=("--random_seed", "--seed"), needs=("solver=sgd",))
 
     def __post_init__(self) -> None:
-        if self.loss != "log" and self.model != "crf":
-            raise UsageError(f"--loss {self.loss} is of label sequences: it needs --model crf")
+        if self.loss != "log" and not self.sequences:
+            raise UsageError(f"--loss {self.loss} is of label sequences: it needs --model crf or tree")
         check_idle(self, [name for name, one in self.OPTIONS.items() if getattr(self, name) != one.default])
-        if self.edge and self.model != "crf":
-            raise UsageError("--edge conditions transitions between labels: it needs --model crf")
+        if self.edge and not self.sequences:
+            raise UsageError("--edge conditions transitions between labels: it needs --model crf or tree")
         if self.order == 2 and self.model != "crf":
             raise UsageError("--order 2 is of labels along a sequence: it needs --model crf")
+        if self.model == "tree" and self.l2:
+            raise UsageError("--model tree does not go with --l2: take --l1 in its place")
         if self.order == 2 and self.l2:
             raise UsageError("--order 2 does not go with --l2: drop one, or take --l1 in place of --l2")
         if self.dense_pairs and self.model == "binary":
-            raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial or crf")
+            raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial, crf or tree")
         if self.group:
             self.check_group()
         if self.trace:
@@ -167,8 +170,8 @@ class L1Config(Config):
     def check_group(self) -> None:
         if self.model == "binary":
             raise UsageError(
-                "--group lets the weights of a feature with all labels vanish together: it needs --model multinomial "
-                "or crf; with two classes a feature has one weight, and --l1 is there"
+                "--group lets the weights of a feature with all labels vanish together: it needs --model multinomial, "
+                "crf or tree; with two classes a feature has one weight, and --l1 is there"
             )
         if self.solver == "owlqn":
             raise UsageError("--group needs --solver fista or sgd: OWL-QN takes weights one by one")
@@ -228,6 +231,11 @@ class L1Config(Config):
     def improvement(self) -> float:
         """At which a solver of all data stops, relative."""
         return TOLERANCES[self.solver] if self.tolerance is None else self.tolerance
+
+    @property
+    def sequences(self) -> bool:
+        """Whether labels depend on each other, along a sequence or on a tree."""
+        return self.model in ("crf", "tree")
 
     @property
     def words(self) -> bool:

@@ -14,6 +14,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.terms import meet, terms_of
 from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.trees import nodes_of
 
 LINE, EMPTY, BAD = 0, 1, 2  # what a line is
 
@@ -29,6 +30,7 @@ class Lines:
     weight: np.ndarray  # float64[lines], importance
     tag: np.ndarray | None = None  # object[lines], bytes
     about: np.ndarray | None = None  # object[lines], what else is wanted of them
+    node: np.ndarray | None = None  # object[lines] of trees.Node, where sequences are trees
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -38,7 +40,7 @@ class Lines:
             self.state.take(lines),
             self.edge.take(lines) if self.edge is not None else None,
             *(column[lines] for column in (self.kind, self.label, self.weight)),
-            *(None if column is None else column[lines] for column in (self.tag, self.about)),
+            *(None if column is None else column[lines] for column in (self.tag, self.about, self.node)),
         )
 
 
@@ -53,16 +55,20 @@ def join(parts: list[Lines]) -> Lines:
         *map(np.concatenate, columns),
         tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
         about=np.concatenate([part.about for part in parts]) if parts[0].about is not None else None,
+        node=np.concatenate([part.node for part in parts]) if parts[0].node is not None else None,
     )
 
 
 @dataclass(slots=True)
 class Collector:
-    """Turns batches into ``Lines``. ``book`` has the labels met so far; None: labels are numbers."""
+    """Turns batches into ``Lines``. ``book`` has the labels met so far; None: labels are numbers.
+    ``tree``: sequences are trees.
+    """
 
     plan: Plan
     edge_plan: Plan | None = None
     book: LabelVocabulary | None = None
+    tree: bool = False
 
     def lines(
         self, batch: Batch, with_gaps: bool = False, about: Callable[[Batch], np.ndarray | None] | None = None
@@ -77,6 +83,7 @@ class Collector:
             lines.tag = np.empty(len(batch), object)
             lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
         lines.about = about and about(batch)
+        lines.node = nodes_of(batch) if self.tree else None
         return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
 
 
@@ -95,6 +102,7 @@ def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
         np.insert(lines.weight, gaps, 1.0),
         tag=None if lines.tag is None else np.insert(lines.tag, gaps, b""),
         about=None if lines.about is None else np.insert(lines.about, gaps, None),
+        node=None if lines.node is None else np.insert(lines.node, gaps, None),
     )
 
 

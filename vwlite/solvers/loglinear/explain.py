@@ -69,18 +69,18 @@ class Explained(Tagger):
             yield from self.of_part(part, top, labels)
 
     def of_part(self, part: Tagged, top: int | None, labels: int | None) -> Iterator[Explanation]:
-        names, begins, lines = self.pairs.names, set(part.chains.sequence.tolist()), part.lines
+        names, befores, lines = self.pairs.names, part.chains.before.tolist(), part.lines
         state = Weighted(self.pairs.state, lines.state, self.weights, 0)
         edge = lines.edge and Weighted(self.pairs.edges, lines.edge, self.weights, self.pairs.first_edge)
         for token, row in enumerate(np.flatnonzero(lines.kind == LINE).tolist()):
-            told, best = lines.about[row], int(part.best[token])
+            told, best, before = lines.about[row], int(part.best[token]), befores[token]
             terms: list[list[Term]] = [[] for _ in names]
             for one, label in state.of_row(row, told.state):
                 terms[label].append(one)
-            if token not in begins:
-                self.add_step(terms, int(part.best[token - 1]), edge.of_row(row, told.edge) if edge else ())
-                if token - 1 not in begins:
-                    self.add_history(terms, *part.best[token - 2 : token].tolist())
+            if before >= 0:
+                self.add_step(terms, int(part.best[before]), edge.of_row(row, told.edge) if edge else ())
+                if befores[before] >= 0:
+                    self.add_history(terms, *part.best[[befores[before], before]].tolist())
             scores = [sum(one.product for one in own) for own in terms]
             order = sorted(range(len(names)), key=lambda label: (label != best, -scores[label]))
             sums = [Sum(names[label], scores[label], 0.0, *strongest(terms[label], top)) for label in order[:labels]]

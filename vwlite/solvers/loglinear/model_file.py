@@ -154,7 +154,7 @@ def load(path: str) -> LoadedModel:
             return LoadedModel(path, past, config, features, None, slots, table, names)
         families = (read_family(arrays, name) for name in ("state", "edge"))
         labels = names_of(header["labels"])
-        pairs = Pairs(labels, *families, config.model == "crf", read_histories(arrays, config, len(labels)))
+        pairs = Pairs(labels, *families, config.sequences, read_histories(arrays, config, len(labels)))
         table = np.stack([numbers(arrays, column, np.float64, (pairs.weights,)) for column in ("weight", "memory")])
         check(pairs)
         theta = FeatureMap.of(header, arrays) if "theta" in header else None

@@ -13,6 +13,7 @@ from vwlite.interrupts import STOP, obey
 from vwlite.learners.base import UNSTABLE
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs, numbered
+from vwlite.solvers.loglinear.trees import Tree, tree_of
 
 T = TypeVar("T")
 
@@ -106,11 +107,17 @@ class Chains:
     edge: Csr | None  # the same of the edge features
     label: np.ndarray  # int32[tokens]
     weight: np.ndarray  # float64[sequences]
+    tree: Tree | None = None
     stop: ClassVar[Any] = STOP
 
     @property
     def examples(self) -> int:
         return len(self.sequence) - 1
+
+    @property
+    def before(self) -> np.ndarray:
+        """int64[tokens]: the token that each is after, -1 where there is none."""
+        return tokens_before(self.sequence, self.tree)
 
     @property
     def weights(self) -> int:
@@ -140,7 +147,8 @@ class Chains:
         tokens = np.flatnonzero(np.repeat(chosen, sizes))
         edge = None if self.edge is None else self.edge.take(tokens)
         state, sequence = self.state.take(tokens), offsets(sizes[rows])
-        return Chains(self.pairs, sequence, state, edge, self.label[tokens], self.weight[rows])
+        tree = self.tree and self.tree.take(tokens)
+        return Chains(self.pairs, sequence, state, edge, self.label[tokens], self.weight[rows], tree)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return obeyed(chain.steps(self, self.pairs, table, order, schedule, first, last))
@@ -166,8 +174,21 @@ class Chains:
         return best, chances
 
 
-def chains_of(lines: Lines, pairs: Pairs) -> Chains:
-    """Of all lines that are LINE, without what the pairs do not know; a sequence weighs what its first token does."""
+def tokens_before(sequence: np.ndarray, tree: Tree | None) -> np.ndarray:
+    """int64[tokens]: the token that each is after, the one before it or its parent, -1 where there is none."""
+    if tree:
+        first = np.repeat(sequence[:-1], np.diff(sequence))
+        return np.where(tree.parent < 0, -1, tree.parent + first)
+    before = np.arange(-1, int(sequence[-1]) - 1)
+    before[sequence[:-1]] = -1
+    return before
+
+
+def chains_of(lines: Lines, pairs: Pairs, tree: Tree | None = None) -> Chains:
+    """Of all lines that are LINE, without what the pairs do not know; a sequence weighs what its first token does.
+
+    ``tree`` is that of the lines, if it is known already. Raises DataError for sequences that ought to be trees.
+    """
     tokens = np.flatnonzero(lines.kind == LINE)
     sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
     if len(tokens) < len(lines):
@@ -176,4 +197,6 @@ def chains_of(lines: Lines, pairs: Pairs) -> Chains:
     weight = lines.weight[sequence[:-1]] if len(tokens) else np.zeros(0)
     sequence = sequence if len(tokens) else np.zeros(1, np.int64)
     label = lines.label.astype(np.int32)
-    return Chains(pairs, sequence, numbered(pairs.state.features, lines.state), edge, label, weight)
+    if lines.node is not None and tree is None:
+        tree = tree_of(lines.node.tolist(), sequence)
+    return Chains(pairs, sequence, numbered(pairs.state.features, lines.state), edge, label, weight, tree)

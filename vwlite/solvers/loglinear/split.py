@@ -17,8 +17,9 @@ from vwlite.solvers.loglinear.feature_label_pairs import (
     in_order,
     widened,
 )
-from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of
+from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of, tokens_before
 from vwlite.solvers.loglinear.structured import of_loss
+from vwlite.solvers.loglinear.trees import tree_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,8 @@ def chain_parts(
 ) -> tuple[Part, Part | None]:
     """Pairs that the training part shows, and those of ``known``, have weights."""
     tokens = lines.select(np.flatnonzero(lines.kind == LINE))
-    crf = config.model == "crf"
-    sequence = sequences_of(lines.kind) if crf else np.arange(len(tokens) + 1, dtype=np.int64)
+    sequence = sequences_of(lines.kind) if config.sequences else np.arange(len(tokens) + 1, dtype=np.int64)
+    tree = tree_of(tokens.node.tolist(), sequence) if tokens.node is not None else None
     if len(tokens) and names:
         good = np.minimum.reduceat(tokens.label, sequence[:-1]) >= 0
         good &= tokens.weight[sequence[:-1]] > 0
@@ -97,19 +98,18 @@ def chain_parts(
     mine[train] = True
     label = np.where(np.repeat(mine[:-1], np.diff(sequence)), tokens.label, -1).astype(np.int64)
     state = family(tokens.state, label, len(names), config.dense_pairs)
-    way = ways_of(label, len(names), sequence)
-    histories = np.unique(way[way >= 0]) if config.order == 2 else np.zeros(0)
-    pairs = Pairs(names, state, edges_of(config, tokens, way, len(names)), crf, histories.astype(np.uint32))
+    way = ways_of(label, len(names), tokens_before(sequence, tree))
+    histories = np.unique(way[way >= 0]).astype(np.uint32) if config.order == 2 else np.zeros(0, np.uint32)
+    pairs = Pairs(names, state, edges_of(config, tokens, way, len(names)), config.sequences, histories)
     if known:
         pairs = widened(known, pairs)
-    problem = of_loss(chains_of(lines, pairs), config)
+    problem = of_loss(chains_of(lines, pairs, tree), config)
     return parts(problem, train, out, of_loss(chains_of(held, pairs), config) if held is not None else None)
 
 
-def ways_of(label: np.ndarray, labels: int, sequence: np.ndarray) -> np.ndarray:
+def ways_of(label: np.ndarray, labels: int, token_before: np.ndarray) -> np.ndarray:
     """int64[tokens]: the transition into each token, -1 where there is none."""
-    before = np.concatenate(([-1], label[:-1])) if len(label) else label.copy()
-    before[sequence[:-1]] = -1
+    before = np.where(token_before >= 0, label[token_before], -1)
     return np.where((before >= 0) & (label >= 0), before * labels + label, -1)
 
 

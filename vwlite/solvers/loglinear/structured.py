@@ -1,6 +1,6 @@
 """Label sequences whose loss is that of the best sequence, not of the sum over all."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ def rule_of(config: L1Config) -> Rule:
 class Structured(Chains):
     """Chains that learn by ``rule``; probabilities, and what needs them, are those of ``Chains``."""
 
-    rule: Rule
+    rule: Rule = field(kw_only=True)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return obeyed(structured_losses.steps(self, self.pairs, table, order, schedule, self.rule, first, last))
@@ -52,5 +52,6 @@ def of_loss(chains: Chains, config: L1Config) -> Chains:
     if config.loss == "log":
         return chains
     return Structured(
-        chains.pairs, chains.sequence, chains.state, chains.edge, chains.label, chains.weight, rule_of(config)
+        chains.pairs, chains.sequence, chains.state, chains.edge, chains.label, chains.weight, chains.tree,
+        rule=rule_of(config),
     )

@@ -53,7 +53,7 @@ class Tagger:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
         made = plans(model.features, model.config.edge, model.past.seen)
-        self.collector = Collector(*made, LabelVocabulary(model.pairs.names))
+        self.collector = Collector(*made, LabelVocabulary(model.pairs.names), model.config.model == "tree")
 
     @property
     def probabilistic(self) -> bool:

@@ -90,7 +90,7 @@ class Texts:
         config = job.config
         book = LabelVocabulary(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
         seen = initial.past.seen if initial else ()
-        self.collector = Collector(*plans(job.features, config.edge, seen), book)
+        self.collector = Collector(*plans(job.features, config.edge, seen), book, config.model == "tree")
         negative = initial.past.negative_label if initial else None
         self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
         tolerance = {"max_ratio": job.bad_lines.max_ratio, "fail_fast": job.bad_lines.strict}
