@@ -4,7 +4,6 @@
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
-from base.byte_scan cimport unlikely
 from learners.class_blocks cimport (
     EIGHT, MAX_WIDTH, BlockRates, Transposed, reserve_rates, score_classes, transpose_all_back, update_block
 )
@@ -38,7 +37,8 @@ cdef struct PerClass:
     uint32_t mask
     bint absolute          # the loss is the cost of the predicted class, not its difference to the lowest cost
     int set_loss           # what sets of labels cost, see set_losses.pxd
-    uint8_t *is_meant      # (classes,) which labels the row at work has; 0 between rows
+    uint8_t *is_meant      # (classes,) which labels or costs the row at work has; 0 between rows
+    float *target          # (classes,) what they learn at once; NULL: whether they are the label
     bint writes_scores     # scores or probabilities are written, not classes
     bint probabilities
     double *log_loss       # (2, 2) sums of log loss over rows not held out and held out; their weights
@@ -73,13 +73,18 @@ cdef inline void move_slots(const PerClass *q, Scratch *s) noexcept nogil:
         s.index[i] = (s.index[i] << shift) & mask
 
 
+cdef inline int clip_class(const PerClass *q, uint32_t c, const float *raw, float *score) noexcept nogil:
+    """The score of a class whose raw prediction is known."""
+    score[c] = clip(raw[c], &q.m)
+    return OK if isfinite(raw[c]) else UNSTABLE
+
+
 cdef inline int predict_class(
     PerClass *q, const Scratch *s, uint32_t c, float initial, float *raw, float *score
 ) noexcept nogil:
     select_class(q, c)
     raw[c] = inner_product(&q.m, s, initial)
-    score[c] = clip(raw[c], &q.m)
-    return OK if isfinite(raw[c]) else UNSTABLE
+    return clip_class(q, c, raw, score)
 
 
 cdef inline int update_class(PerClass *q, Scratch *s, uint32_t c, float score, float label, float weight) noexcept nogil:
@@ -121,17 +126,12 @@ cdef inline int predict_all(PerClass *q, const Scratch *s, float initial, float 
     if q.score_blocks:
         score_classes(&q.m, q.table, s, initial, q.count, &q.transposed, raw)
     for c in range(q.count):
-        if not q.score_blocks:
-            status |= predict_class(q, s, c, initial, raw, score)
-        else:
-            score[c] = clip(raw[c], &q.m)
-            if unlikely(not isfinite(raw[c])):
-                status = UNSTABLE
+        status |= clip_class(q, c, raw, score) if q.score_blocks else predict_class(q, s, c, initial, raw, score)
     return status
 
 
 cdef inline int update_blocks(PerClass *q, const Scratch *s, const float *score, float true, float weight) noexcept nogil:
-    """Update every class, in blocks: label 1 for class ``true``, -1 for the others."""
+    """Update every class, in blocks: towards ``target`` or, without one, 1 for class ``true``, -1 for the others."""
     cdef float sign[MAX_WIDTH]
     cdef uint32_t begin = 0, c, n, width = q.transposed.width
     cdef int status = OK
@@ -140,7 +140,7 @@ cdef inline int update_blocks(PerClass *q, const Scratch *s, const float *score,
     while begin < q.count:
         n = min(width, q.count - begin)
         for c in range(n):
-            sign[c] = 1 if true == begin + c else -1
+            sign[c] = q.target[begin + c] if q.target else 1 if true == begin + c else -1
             if not q.m.frozen:
                 widen_range(&q.m, sign[c])
         status |= update_block(&q.m, q.table + 4 * <size_t>begin, q.norms + NORMS * begin, s, score + begin, sign, weight, n,
@@ -150,6 +150,34 @@ cdef inline int update_blocks(PerClass *q, const Scratch *s, const float *score,
         begin += width
     select_class(q, 0)
     return status
+
+
+cdef inline bint score_before_updates(PerClass *q, const Scratch *s, float initial, bint learns, float *raw) noexcept nogil:
+    """Fill ``raw`` for all classes in blocks, where no update of one of them will change the prediction of another."""
+    if not q.score_blocks or (learns and q.m.l2 > 0):
+        return False
+    score_classes(&q.m, q.table, s, initial, q.classes, &q.transposed, raw)
+    return True
+
+
+cdef inline bint can_update_blocks(PerClass *q, const Scratch *s, const float *raw) noexcept nogil:
+    """Whether a row is learned in blocks: it has terms, and all scores are finite. If not, slots are transposed no more."""
+    cdef uint32_t c
+    if not q.transposed.on or s.terms == 0:
+        return False
+    for c in range(q.classes):
+        if not isfinite(raw[c]):
+            transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
+            return False
+    return True
+
+
+cdef inline void set_target(PerClass *q, uint32_t c, float label, const float *raw, float *score) noexcept nogil:
+    """What a class is to learn when blocks are updated, and its score in the range of labels up to that."""
+    if not q.m.frozen:
+        widen_range(&q.m, label)
+    q.target[c] = label
+    score[c] = clip(raw[c], &q.m)
 
 
 cdef inline int predict_and_update(PerClass *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
@@ -216,5 +244,7 @@ cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
         raise ValueError("no room for the scores")
     q.norms, q.raw, q.score, q.score_stride = &norms[0, 0], &raw[0, 0], &score[0, 0], 0
     q.begin, q.count = 0, q.classes
+    q.is_meant = NULL
+    q.target = NULL
     q.transposed = Transposed(NULL, 0, NULL, 0, EIGHT, False)
     return 0

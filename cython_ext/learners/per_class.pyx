@@ -3,21 +3,23 @@
 from libc.math cimport INFINITY, isfinite, isnan, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
 from learners.class_blocks cimport (
-    MAX_WIDTH, close_rates, learns_in_blocks, open_transposed, scores_in_blocks, transpose_all_back, transpose_terms
+    MAX_WIDTH, close_rates, learns_in_blocks, open_transposed, score_classes, scores_in_blocks, transpose_all_back,
+    transpose_terms
 )
 from learners.gd_update cimport NORMS, count_time, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, SETS, ZERO_PROBABILITY_LOSS, PerClass, first_class, infer_first_class,
-    keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class, select_class, update_all_classes, update_class,
-    weight_set_of
+    COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, SETS, ZERO_PROBABILITY_LOSS, PerClass, can_update_blocks, clip_class,
+    first_class, infer_first_class, keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class,
+    score_before_updates, select_class, set_target, update_all_classes, update_blocks, update_class, weight_set_of
 )
-from learners.set_losses cimport set_cost, set_decision_weight
+from learners.set_losses cimport HAMMING, set_cost, set_decision_weight
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
@@ -79,6 +81,31 @@ cdef inline int process_one_against_all(PerClass *q, const Rows *rows, size_t ro
     return status
 
 
+cdef inline bint lists_every_class(const PerClass *q, size_t begin, size_t end) noexcept nogil:
+    """Whether a row's costs are known, and those of every class."""
+    cdef size_t i
+    cdef uint32_t c, listed = 0
+    for i in range(begin, end if end - begin == q.classes else begin):
+        c = weight_set_of(q, q.named[i])
+        listed += isfinite(q.cost[i]) and not q.is_meant[c]
+        q.is_meant[c] = True
+    memset(q.is_meant, 0, q.classes)
+    return listed == q.classes
+
+
+cdef inline bint update_costs_in_blocks(PerClass *q, const Scratch *s, size_t begin, size_t end, const float *raw, float *score,
+                                        int *status) noexcept nogil:
+    """Learn the costs of all classes at once. If that is not possible, returns False and slots are transposed no more."""
+    cdef size_t i
+    if not lists_every_class(q, begin, end) or not can_update_blocks(q, s, raw):
+        transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
+        return False
+    for i in range(begin, end):
+        set_target(q, weight_set_of(q, q.named[i]), q.cost[i], raw, score)
+    status[0] = update_blocks(q, s, score, 0, 1)
+    return True
+
+
 cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch *s, Results *out, bint learn, float *raw,
                               float *score) noexcept nogil:
     """Every class with a cost learns it by regression; the prediction is the class with the lowest predicted cost."""
@@ -86,9 +113,13 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
     cdef uint32_t c, best = 0
     cdef float least = INFINITY, cost, lowest = INFINITY, chosen = INFINITY
     cdef int status = OK
-    cdef bint known
+    cdef bint known, learned, scored = q.transposed.on or (not learn and q.score_blocks and 2 * (end - begin) > q.classes)
     for i in range(begin, end):
         infer_first_class(q, q.named[i])
+    if scored:
+        score_classes(&q.m, q.table, s, rows.initial_prediction[row], q.classes, &q.transposed, raw)
+    learned = scored and learn and update_costs_in_blocks(q, s, begin, end, raw, score, &status)
+    scored = scored and (learned or not learn)
     if begin == end:
         status = predict_all(q, s, rows.initial_prediction[row], raw, score)
         for c in range(q.classes):
@@ -97,11 +128,12 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
     for i in range(begin, end):
         c = weight_set_of(q, q.named[i])
         cost = q.cost[i]
-        known = isfinite(cost)
-        if learn and known and not q.m.frozen:
+        known = isfinite(cost) and learn and not learned
+        if known and not q.m.frozen:
             widen_range(&q.m, cost)
-        status |= predict_class(q, s, c, rows.initial_prediction[row], raw, score)
-        if learn and known and (q.m.vw_compat or status == OK):
+        if not learned:
+            status |= clip_class(q, c, raw, score) if scored else predict_class(q, s, c, rows.initial_prediction[row], raw, score)
+        if known and (q.m.vw_compat or status == OK):
             status |= update_class(q, s, c, score[c], cost, 1)
             keep_learned_score(q, c, raw, score)
         if raw[c] < least or (raw[c] == least and c < best):
@@ -140,16 +172,21 @@ cdef inline int process_label_set(PerClass *q, const Rows *rows, size_t row, Scr
     cdef size_t begin = q.start[row] if q.start else 0, end = q.start[row + 1] if q.start else 0
     cdef uint32_t n, c, size = 0, shared = 0, meant = end - begin, later = mark_labels(q, begin, end, True)
     cdef int status = OK
-    cdef bint true, learns
+    cdef bint true, learns, learned = False, scored = score_before_updates(q, s, rows.initial_prediction[row], learn, raw)
+    if learn and weight > 0 and can_update_blocks(q, s, raw):
+        for n in range(q.classes):
+            set_target(q, q.order[n], 1 if q.is_meant[q.order[n]] else -1, raw, score)
+        status, learned = update_blocks(q, s, score, 0, weight), True
     for n in range(q.classes):
         c = q.order[n]
         true = q.is_meant[c]
         later -= true
         decision = set_decision_weight(q.set_loss, size + later, meant, shared + later, true)
-        learns = learn and decision > 0
+        learns = learn and decision > 0 and not learned
         if learns and not q.m.frozen:
             widen_range(&q.m, 1 if true else -1)
-        status |= predict_class(q, s, c, rows.initial_prediction[row], raw, score)
+        if not learned:
+            status |= clip_class(q, c, raw, score) if scored else predict_class(q, s, c, rows.initial_prediction[row], raw, score)
         if learns and weight > 0 and (q.m.vw_compat or status == OK):
             status |= update_class(q, s, c, score[c], 1 if true else -1, weight * decision)
             keep_learned_score(q, c, raw, score)
@@ -211,7 +248,7 @@ cdef PerClass open_per_class(state, config, lists, Py_ssize_t rows):
     q.log_loss = &log_loss[0, 0]
     if log_loss.shape[0] != 2 or log_loss.shape[1] != 2 or q.models != q.classes:
         raise ValueError("two sums of log losses and two of weights; a set of weights for each class")
-    q.sample, q.order, q.is_meant = config.sample, &order[0], NULL
+    q.sample, q.order = config.sample, &order[0]
     if order.shape[0] != q.classes or q.sample >= q.classes or not 0 <= q.m.scalars[NEXT_SAMPLE] < q.classes:
         raise ValueError("the order of classes does not fit them")
     q.start, q.named, q.cost = NULL, NULL, NULL
@@ -245,14 +282,29 @@ cdef int take_part(PerClass *q, uint32_t begin, uint32_t count) except -1:
     return 0
 
 
-cdef inline bint learns_transposed(const PerClass *q, config) except -1:
-    return q.reduction == ONE_AGAINST_ALL and not q.sample and config.simd_width and learns_in_blocks(&q.m, q.shift)
+cdef inline bint costs_list_classes(const PerClass *q, size_t begin, size_t end) noexcept nogil:
+    """Whether the costs of the rows ``[begin, end)`` are those of as many classes as there are, or of none."""
+    cdef size_t row, size
+    for row in range(begin, end if q.start != NULL else begin):
+        size = q.start[row + 1] - q.start[row]
+        if size and size != q.classes:
+            return False
+    return q.start != NULL
+
+
+cdef inline bint learns_transposed(const PerClass *q, config, size_t begin, size_t end) except -1:
+    """Whether classes learn in blocks: all those of a row, and what one of them learns does not depend on another."""
+    if not config.simd_width or not learns_in_blocks(&q.m, q.shift):
+        return False
+    if q.reduction == ONE_AGAINST_ALL:
+        return not q.sample
+    return q.set_loss == HAMMING if q.reduction == SETS else not q.m.signs and costs_list_classes(q, begin, end)
 
 
 def can_split(state, config):
     """Whether threads can each learn some of the classes: these share nothing but the numbers of all rows."""
     cdef PerClass q = open_per_class(state, config, None, 0)
-    return learns_transposed(&q, config) and not q.score_stride
+    return q.reduction == ONE_AGAINST_ALL and learns_transposed(&q, config, 0, 0) and not q.score_stride
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
@@ -270,11 +322,12 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     native_plan.flat = plan.flat and (q.m.stride > 1 or not learning)
     check_fit(state, &native_plan, &rows, end, learning)
-    if q.reduction == SETS:
+    if q.reduction != ONE_AGAINST_ALL:
         q.is_meant = <uint8_t *>calloc(q.classes, 1)
-        if q.is_meant == NULL:
+        q.target = <float *>calloc(q.classes, sizeof(float))
+        if q.is_meant == NULL or q.target == NULL:
             raise MemoryError("no memory for the labels of a row")
-    if learning and learns_transposed(&q, config):
+    if learning and learns_transposed(&q, config, begin, end):
         open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.count, config.simd_width)
     with nogil:
         status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
@@ -283,4 +336,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     close_rates(&q.rates)
     free(q.transposed.page_has_transposed)
     free(q.is_meant)
+    free(q.target)
     return status, begin

@@ -222,6 +222,47 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
         np.testing.assert_array_equal(narrow, alone)
 
 
+def head_of(kind, count, rng, mixed):
+    """Costs of all classes in any order, where ``mixed`` of some or of one twice; a set of labels; or nothing."""
+    numbers = rng.permutation(count)
+    if rng.random() < 0.1:
+        return b""
+    if kind == "multilabel_oaa":
+        return ",".join(map(str, numbers[: rng.integers(1, count + 1)])).encode()
+    if mixed and rng.random() < 0.5:
+        numbers[0] = rng.choice([numbers[0], numbers[-1], count + 3])
+        numbers = numbers[: rng.choice([count, 2])]
+    return " ".join(f"{number}:{rng.choice([0, 0.5, 1, 3, -2])}" for number in numbers).encode()
+
+
+@pytest.mark.parametrize("kind", ["csoaa", "multilabel_oaa"])
+@given(
+    problem=problems(losses=("squared", "logistic", "hinge", "quantile"), lines_of=lines_of(st.just(b""))),
+    count=st.integers(5, 36), seed=st.integers(0, 1 << 30), mixed=st.booleans(),
+    odd=st.sampled_from([b" a:1e-30 b:2e-20", b" a:1e30", b""]),
+)
+def test_costs_and_sets_in_blocks_give_the_same_bytes(kind, problem, count, seed, mixed, odd):
+    lines, options, held = problem
+    options.rules, options.power_t, options.l1, options.l2, options.sparse_l2 = frozenset(), 0.5, 0.0, 0.0, 0.0
+    options.bits, options.constant, rng = max(options.bits, 6), 0.0, np.random.default_rng(seed)
+    if kind == "csoaa" and options.loss == "hinge":
+        options.loss = "squared"
+    lines = [head_of(kind, count, rng, mixed) + line + odd * (k % 3 == 1) for k, line in enumerate(lines * 3)]
+    config, found = replace(config_of(kind, options), **{kind: count}), []
+    for simd_width in (16, 8, 0):
+        learner = PerClass(config, options.bits, vw_compat=True)
+        learner.kernel.simd_width = simd_width
+        rows, scores, _ = learn((kind, lines, options, held and held * 3), learner=learner)
+        found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars, learner.raw])
+        assert not learner.is_transposed.any()
+    raw = [one.pop() for one in found]  # of classes without a cost it is anything
+    for blocks in raw[:2]:
+        np.testing.assert_array_equal(np.where(raw[2], blocks, 0), raw[2])
+    for wide, narrow, alone in zip(*found, strict=True):
+        np.testing.assert_array_equal(wide, alone)
+        np.testing.assert_array_equal(narrow, alone)
+
+
 @pytest.mark.parametrize("count", [7, 12, 20])
 @pytest.mark.parametrize("bases", [(0,), (0, 20, -20), (0, 100, 900, -900)])
 @pytest.mark.parametrize(
