@@ -1,4 +1,4 @@
-"""Random candidate pairs for Python, and the table of the alias method, by which queries are drawn."""
+"""Random candidate pairs for Python, the table of the alias method, by which queries are drawn, and groups of near labels."""
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -18,6 +18,28 @@ def draw(pair_index, uint64_t seed, uint64_t first, int64_t[:, ::1] out):
         for i in range(out.shape[0]):
             draw_pair(&pairs, seed, first + <uint64_t>i, &a, &b)
             out[i, 0], out[i, 1] = <int64_t>a.position, <int64_t>b.position
+
+
+def near_groups(const double[::1] label, const int64_t[::1] query_start, const int64_t[::1] query_end, double least,
+                int64_t[::1] near_start, int64_t[::1] near_end):
+    """Fill ``near_start`` and ``near_end``, int64[groups], of the groups of the queries: the first group of the same query, and one
+    past the last, whose label differs by less than ``least``, which is above 0. Labels ascend within a query.
+    """
+    cdef Py_ssize_t query
+    cdef int64_t group, begin, end
+    if near_start.shape[0] != label.shape[0] or near_end.shape[0] != label.shape[0] or not least > 0:
+        raise ValueError("the arrays differ in length, or groups are to differ by nothing")
+    if query_end.shape[0] != query_start.shape[0]:
+        raise ValueError("the arrays differ in length")
+    with nogil:
+        for query in range(query_start.shape[0]):
+            begin = end = query_start[query]
+            for group in range(query_start[query], query_end[query]):
+                while label[group] - label[begin] >= least:
+                    begin += 1
+                while end < query_end[query] and label[end] - label[group] < least:
+                    end += 1
+                near_start[group], near_end[group] = begin, end
 
 
 def alias(const double[::1] weight, double[::1] alias_prob, int64_t[::1] alias_index, int64_t[::1] stack):

@@ -21,6 +21,8 @@ cdef struct PairIndex:          # rows sorted by query, then by label; a group i
     const int64_t *query_end             # (queries,) one past the last group of each
     const double *alias_prob             # (queries,) alias method (Walker 1977): probability of keeping the query drawn
     const int64_t *alias_index           # (queries,) the query taken otherwise
+    const int64_t *near_start            # (groups,) the first group of its query that a group has no pair with; NULL: itself
+    const int64_t *near_end              # (groups,) one past the last of these, which are one after the other
 
 
 cdef struct DrawnRow:
@@ -72,16 +74,20 @@ cdef inline void draw_pair(const PairIndex *pairs, uint64_t seed, uint64_t step,
     """
     cdef size_t query = draw_query(pairs, uniform(seed, step, 1))
     cdef size_t begin = <size_t>pairs.query_start[query], end = <size_t>pairs.query_end[query]
+    cdef size_t near_start, near_end
     cdef double weight, x
     a.group = first_above(pairs.cumulative_pairs, begin, end, uniform(seed, step, 2) * pairs.cumulative_pairs[end - 1])
-    weight = pairs.cumulative_weight[a.group + 1] - pairs.cumulative_weight[a.group]
+    near_start, near_end = a.group, a.group + 1
+    if pairs.near_start != NULL:
+        near_start, near_end = <size_t>pairs.near_start[a.group], <size_t>pairs.near_end[a.group]
+    weight = pairs.cumulative_weight[near_end] - pairs.cumulative_weight[near_start]
     x = uniform(seed, step, 3) * (pairs.cumulative_weight[end] - pairs.cumulative_weight[begin] - weight)
     x = pairs.cumulative_weight[begin] + x
-    if x >= pairs.cumulative_weight[a.group]:
+    if x >= pairs.cumulative_weight[near_start]:
         x += weight
     b.group = first_above(pairs.cumulative_weight + 1, begin, end, x)
-    if b.group == a.group:       # by rounding
-        b.group = a.group + 1 if a.group + 1 < end else a.group - 1
+    if near_start <= b.group and b.group < near_end:       # by rounding
+        b.group = near_end if near_end < end else near_start - 1
     a.position = draw_row(pairs, <size_t>pairs.group_start[a.group], <size_t>pairs.group_start[a.group + 1],
                           uniform(seed, step, 4))
     b.position = draw_row(pairs, <size_t>pairs.group_start[b.group], <size_t>pairs.group_start[b.group + 1],
@@ -94,7 +100,7 @@ cdef inline PairIndex open_pair_index(source):
     cdef const double[::1] cumulative_weight = source.cumulative_weight, cumulative_pairs = source.pairs
     cdef const double[::1] alias_prob = source.alias_prob, cumulative_importance
     cdef const int64_t[::1] group_start = source.group_start, alias_index = source.alias_index
-    cdef const int64_t[::1] query_start = source.query_start, query_end = source.query_end
+    cdef const int64_t[::1] query_start = source.query_start, query_end = source.query_end, near_start, near_end
     cdef PairIndex pairs
     pairs.rows, pairs.queries = batch.shape[0], query_start.shape[0]
     if not pairs.rows or row.shape[0] != batch.shape[0] or group_start.shape[0] != cumulative_weight.shape[0]:
@@ -106,6 +112,12 @@ cdef inline PairIndex open_pair_index(source):
     if source.cumulative_importance is not None:
         cumulative_importance = source.cumulative_importance
         pairs.cumulative_importance = &cumulative_importance[0]
+    pairs.near_start = pairs.near_end = NULL
+    if source.near_start is not None:
+        near_start, near_end = source.near_start, source.near_end
+        if near_start.shape[0] != cumulative_pairs.shape[0] or near_end.shape[0] != cumulative_pairs.shape[0]:
+            raise ValueError("the groups of near labels do not fit")
+        pairs.near_start, pairs.near_end = &near_start[0], &near_end[0]
     pairs.query_start = pairs.query_end = pairs.alias_index = NULL
     pairs.alias_prob = NULL
     if pairs.queries:

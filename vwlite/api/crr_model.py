@@ -27,6 +27,7 @@ from vwlite.solvers.crr.train import content, train
 from vwlite.solvers.crr.weights import check_start
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import readable, written
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.model_loader import Restored
 
 Self = TypeVar("Self", bound="CRRModel")
@@ -36,11 +37,19 @@ class CRRModel(SolverModel):
     """A linear model that learns from random examples and from random pairs of examples of one query."""
 
     def __init__(
-        self, config: CrrConfig | None = None, features: FeatureConfig | None = None, *, names: bool = False
+        self,
+        config: CrrConfig | None = None,
+        features: FeatureConfig | None = None,
+        *,
+        curriculum: CurriculumConfig | None = None,
+        names: bool = False,
     ) -> None:
-        """``names``: keep those of features, which the batches must have."""
+        """``names``: keep those of features, which the batches must have. ``curriculum``: of every ``fit`` and
+        ``go_on``; no model keeps it.
+        """
         super().__init__()
         self.config, self.features, self.names = config or CrrConfig(), features or FeatureConfig(), names
+        self.curriculum = curriculum or CurriculumConfig()
         check_no_theta(self.features)
 
     @property
@@ -79,7 +88,7 @@ class CRRModel(SolverModel):
         queries = Queries(config.queries, self.features)
         data = TrainingSet(labels, queries, self.features, plan, InputConfig(), names)
         data.take(batches, BadLines(labels, log.warning), config)
-        done = train(config, self.features, data, plan, log.info, begun=begun)
+        done = train(config, self.features, data, plan, log.info, begun=begun, curriculum=self.curriculum)
         for note in data.sightings.notes():
             log.warning(note)
         header, arrays = content(done, self.features, data)
@@ -133,5 +142,5 @@ class CRRModel(SolverModel):
             raise ModelError(f"the model was not made by 'vwlite crr' (its learner is {model.learner.name!a})")
         self._data, self._model = data, model
         if "config" not in self.__dict__:
-            self.config = config_of(model)
+            self.config, self.curriculum = config_of(model), CurriculumConfig()
             self.features, self.names = model.features, bool(model.header["names"])

@@ -11,6 +11,7 @@ from vwlite.cli.root import SETTINGS
 from vwlite.features.config import QueryConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
+from vwlite.training.curriculum_config import CurriculumConfig
 
 
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
@@ -26,6 +27,13 @@ from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
     only=("name", "logistic_min", "logistic_max"),
 )
 @options.options_in(QueryConfig)
+@options.options_in(
+    CurriculumConfig, "Curriculum",
+    by={"help": "What makes examples hard: length, value:NAMESPACE; or pairs: difference, a small one of labels."},
+    start={"help": "Share of the first N steps, to which each N steps add as much."},
+    steps={"help": "Grow the share after every N steps; needed with --curriculum.", "shown": ""},
+    only=("order", "by", "start", "steps", "weights", "width", "sample"),
+)
 @options.data_options
 @options.cache_options
 @options.table_options

@@ -8,15 +8,20 @@ from typing import Any
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
-OF_DIFFICULTY = {"length": False, "rarest": False, "margin": True, "loss": True, "value": True}  # has a :NAME
+OF_DIFFICULTY = {  # has a :NAME
+    "length": False, "rarest": False, "margin": True, "loss": True, "value": True, "difference": False
+}
+WORDS = "length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE"
 OF_PREDICTIONS = ("margin", "loss")
-AS_THEY_COME = ("length", "value")  # known of an example without the others
+AS_THEY_COME = ("length", "value", "difference")  # known of an example, or a pair, without the others
 OF_CURRICULUM: dict[str, Any] = {"section": "Curriculum", "needs": ("curriculum_order",)}
 
 
 @config
 class CurriculumConfig(Config):
-    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE."""
+    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL, loss:MODEL, value:NAMESPACE, or of pairs
+    difference.
+    """
 
     order: str | None = option(
         None, "Begin with the easiest examples, the hardest or any; every pass or step admits more, in the end all.",
@@ -56,15 +61,18 @@ class CurriculumConfig(Config):
     def __post_init__(self) -> None:
         kind, colon, of = self.by.partition(":")
         if OF_DIFFICULTY.get(kind) is not bool(colon):
-            raise UsageError(
-                f"--curriculum-by takes length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE, not {self.by!r}"
-            )
+            raise UsageError(f"--curriculum-by takes {WORDS}, not {self.by!r}")
         if colon and not of:
             raise UsageError(f"--curriculum-by {self.by} lacks what comes after the colon")
         if self.weights == "step":
             for option, typed in (("--curriculum-width", self.width), ("--curriculum-sample", self.sample)):
                 if typed:
                     raise UsageError(f"{option} needs weights between 0 and 1: --curriculum-weights linear or logistic")
+        if self.of_pairs and (self.order not in (None, "easy") or self.weights != "step"):
+            raise UsageError(
+                "--curriculum-by difference takes pairs of far labels first, all alike: it goes with --curriculum easy "
+                "and without --curriculum-weights"
+            )
         if self.steps:
             self.check_steps(kind)
 
@@ -81,12 +89,20 @@ class CurriculumConfig(Config):
             )
 
     def check_passes(self, passes: int) -> None:
-        """Raises UsageError where passes are to choose, and there is one."""
+        """Raises UsageError where passes are to choose, and there is one, and for what is of pairs."""
+        if self.order and self.of_pairs:
+            raise UsageError(
+                f"--curriculum-by difference is of the labels of pairs, which 'vwlite crr' learns from: take {WORDS}"
+            )
         if self.by_pass and passes == 1:
             raise UsageError(
                 "--curriculum says which examples take part in each pass: it needs --passes 2 or more, or "
                 "--curriculum-steps N, which grows the share within one"
             )
+
+    @property
+    def of_pairs(self) -> bool:
+        return self.by == "difference"
 
     @property
     def needs_numbers(self) -> bool:

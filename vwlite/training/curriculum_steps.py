@@ -23,8 +23,11 @@ NOTES = 20  # of the steps of a run, about
 class StepRanking:
     """What the steps of a pass admit, one after the other."""
 
-    def __init__(self, config: CurriculumConfig, seed: int, note: Callable[[str], None]) -> None:
-        self.config, self.seed, self.note = config, seed, note
+    def __init__(
+        self, config: CurriculumConfig, seed: int, note: Callable[[str], None], ends: str = "the data end"
+    ) -> None:
+        """``ends``: what is told where that is before all take part."""
+        self.config, self.seed, self.note, self.ends = config, seed, note, ends
         self.steps = 0  # made
 
     @property
@@ -32,10 +35,14 @@ class StepRanking:
         """Of the step that is next."""
         return self.config.share_of_step(self.steps + 1)
 
+    def begin(self) -> float:
+        """Another step, of which the share is returned."""
+        self.steps += 1
+        return self.config.share_of_step(self.steps)
+
     def admit(self, difficulty: np.ndarray, always: np.ndarray | None = None) -> Admitted:
         """Of a step's rows, float64[rows]; ``always`` as in ``Ranking.admit``."""
-        share = self.share
-        self.steps += 1
+        share = self.begin()
         ranking = Ranking(self.config, easiest_first(self.config, difficulty, self.seed), self.seed, self.tell)
         return ranking.admit(share, self.steps, always)
 
@@ -48,7 +55,7 @@ class StepRanking:
         if self.share == 1:
             self.note(f"curriculum, step {self.steps + 1}: all examples take part from here on")
         else:
-            self.note(f"curriculum: the data end in step {self.steps}; all would take part in {self.config.last_step}")
+            self.note(f"curriculum: {self.ends} in step {self.steps}; all would take part in {self.config.last_step}")
 
 
 class StepwiseCurriculum(StepRanking):

@@ -22,9 +22,11 @@ from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.going_on import Begun, go_on
 from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.stages import check_curriculum
 from vwlite.solvers.crr.train import content, train
 from vwlite.solvers.crr.weights import check_start
 from vwlite.storage import model_file
+from vwlite.training.curriculum_config import CurriculumConfig
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -40,6 +42,8 @@ def run(arguments: dict[str, Any]) -> int:
     if keeps_names and input.cache:
         raise UsageError("names of features are in the text, which a cache does not keep: drop -c, or --names")
     check_start(config, features)
+    curriculum = CurriculumConfig(**configs.chosen(CurriculumConfig, arguments))
+    check_curriculum(config, curriculum)
     plan, labels = (begun.model.plan, begun.labels()) if begun else (plan_of(features), GradedLabels(config.loss))
     names = begun.model.names if begun and begun.model.names else NameIndex() if keeps_names else None
     reading = Reading(arguments["quiet"], input.paths)
@@ -54,7 +58,7 @@ def run(arguments: dict[str, Any]) -> int:
         with reading:
             read(data, inputs, policy, arguments["bad_lines"], config)
         progress = (lambda line: None) if arguments["quiet"] else reading.bar.tell
-        done = train(config, features, data, plan, progress, reading.bar.steps("steps"), begun)
+        done = train(config, features, data, plan, progress, reading.bar.steps("steps"), begun, curriculum)
         for note in data.sightings.notes():
             progress(f"note: {note}")
     finally:

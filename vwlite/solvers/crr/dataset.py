@@ -20,9 +20,10 @@ from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.pair_sampling import PairIndex, drawn_whole, pair_index
+from vwlite.solvers.crr.pair_sampling import PairIndex, RowColumns, drawn_whole, pair_index
 from vwlite.solvers.crr.reservoir import PairBuffer
 from vwlite.training.counters import Counters
+from vwlite.training.curriculum import difficulties
 from vwlite.training.namespace_report import Sightings
 
 COLUMNS = ("label", "importance", "query", "batch", "row")
@@ -47,6 +48,7 @@ class TrainingSet:
         self.columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
         self.seen: set[int] = plan.seen
         self.queries = 0
+        self.rows_of_index: RowColumns | None = None
 
     def read(self, inputs: Inputs, policy: BadLines) -> None:
         """Write the cache, unless there is one, and read all rows from it."""
@@ -132,12 +134,20 @@ class TrainingSet:
                 if weights.degree is not None:
                     self.columns["importance"][number] *= weights.degree[self.columns["row"][number]]
 
+    def difficulty(self, by: str, features: FeatureConfig) -> np.ndarray:
+        """float64[rows], of a curriculum; before ``pair_index``."""
+        found = zip(difficulties(by, self.batches, features), self.columns["row"], strict=True)
+        return np.concatenate([np.zeros(0), *(values[rows] for values, rows in found)])
+
     def column(self, name: str) -> np.ndarray:
         parts = self.columns.pop(name)
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def pair_index(self, config: CrrConfig, wants_pairs: bool) -> PairIndex:
-        """Call it once. Raises DataError when there is no example, or no pair although pairs are wanted."""
+    def pair_index(self, config: CrrConfig, wants_pairs: bool, keep: bool = False) -> PairIndex:
+        """Call it once; ``keep``: ``rows_of_index`` has the columns, for other indices.
+
+        Raises DataError when there is no example, or no pair although pairs are wanted.
+        """
         self.weigh_terms()
         label, importance, query = self.column("label"), self.column("importance"), self.column("query")
         if not len(label):
@@ -147,7 +157,9 @@ class TrainingSet:
         self.queries = len(np.unique(query))
         self.counters.example_number = len(label)
         self.rows = Rows(self.batches)
-        pairs = pair_index(query, label, importance, (self.column("batch"), self.column("row")), config.sampling)
+        location = (self.column("batch"), self.column("row"))
+        pairs = pair_index(query, label, importance, location, config.sampling)
+        self.rows_of_index = RowColumns(query, label, importance, location) if keep else None
         if wants_pairs and not len(pairs.query_start):
             raise DataError(
                 f"no query has two different labels ({self.queries} queries, {len(label)} examples): "

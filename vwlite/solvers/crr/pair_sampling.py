@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vwlite._native.alias_table import alias, draw
+from vwlite._native.alias_table import alias, draw, near_groups
 from vwlite.errors import DataError
 
 HIGHEST_GRADE = 60  # 2^grade is still exact beside smaller ones
@@ -28,12 +28,74 @@ class PairIndex:
     alias_index: np.ndarray  # int64[queries]
     highest_label: np.ndarray  # float64[queries]
     candidates: float  # pairs in all, each counted once
+    label: np.ndarray  # float64[groups]
+    near_start: np.ndarray | None = None  # int64[groups]; groups of labels too near to a group's own to make a pair
+    near_end: np.ndarray | None = None  # int64[groups]
 
     def draw(self, seed: int, first: int, count: int) -> np.ndarray:
         """int64[count, 2]: positions, in the sorted rows, of the pairs of ``count`` steps from ``first`` on."""
         out = np.empty((count, 2), np.int64)
         draw(self, seed, first, out)
         return out
+
+    def near(self, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """int64[groups] each: of every group of a query with pairs the first, and one past the last, whose label
+        differs from its own by less than ``least``, which is above 0.
+        """
+        begin, end = (np.zeros(len(self.label), np.int64) for _ in range(2))
+        near_groups(self.label, self.query_start, self.query_end, least, begin, end)
+        return begin, end
+
+    def spans(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """int64[n] each: the groups of queries with pairs, the first of each one's query and one past its last."""
+        sizes = self.query_end - self.query_start
+        group = np.arange(sizes.sum()) + np.repeat(self.query_start - (np.cumsum(sizes) - sizes), sizes)
+        return group, np.repeat(self.query_start, sizes), np.repeat(self.query_end, sizes)
+
+    def count(self, least: float) -> int:
+        """Pairs of rows whose labels differ by ``least`` or more, whatever their importance."""
+        begin, end = self.near(least)
+        group, first, last = self.spans()
+        rows = self.group_start
+        others = rows[last] - rows[first] - (rows[end[group]] - rows[begin[group]])
+        return int((np.diff(rows)[group] * others).sum()) // 2
+
+    def without(self, begin: np.ndarray, end: np.ndarray, sampling: str) -> PairIndex:
+        """Without the pairs of groups that are ``near``; there must be others."""
+        group, first, last = self.spans()
+        weight, begin_of, end_of = self.cumulative_weight, begin[group], end[group]
+        others = weight[last] - weight[first] - (weight[end_of] - weight[begin_of])
+        others[(begin_of == first) & (end_of == last)] = 0  # whatever sums are rounded to: none can be drawn
+        led = np.cumsum(np.diff(weight)[group] * others)
+        pairs = np.zeros(len(self.label))
+        pairs[group] = led - np.concatenate(([0.0], led))[np.searchsorted(group, first)]
+        totals = pairs[self.query_end - 1]
+        some = totals > 0
+        columns = (self.query_start, self.query_end, self.highest_label)
+        query_start, query_end, highest_label = (column[some] for column in columns)
+        alias_prob, alias_index = alias_table(totals[some] if sampling == "pairs" else np.ones(some.sum()))
+        return replace(
+            self, pairs=pairs, query_start=query_start, query_end=query_end, highest_label=highest_label,
+            alias_prob=alias_prob, alias_index=alias_index, candidates=float(totals.sum()) / 2,
+            near_start=begin, near_end=end,
+        )
+
+
+@dataclass(slots=True)
+class RowColumns:
+    """What an index is made of: uint64[n] queries, float32[n] labels, float64[n] importance, batch and row of each."""
+
+    queries: np.ndarray
+    labels: np.ndarray
+    importance: np.ndarray
+    location: tuple[np.ndarray, np.ndarray]
+
+    def index(self, sampling: str, rows: np.ndarray, weights: np.ndarray | None) -> PairIndex:
+        """Of some rows, int64[m], whose importance is multiplied by ``weights``, float32[n], if there are any."""
+        batch, row = self.location
+        importance = self.importance if weights is None else self.importance * weights
+        columns = (self.queries[rows], self.labels[rows], importance[rows], (batch[rows], row[rows]))
+        return pair_index(*columns, sampling)
 
 
 def pair_index(
@@ -67,6 +129,7 @@ def pair_index(
         *(batch, row, cumulative_importance, group_start, cumulative_weight),
         *(pairs, start, end, alias_prob, alias_index, labels[group_start[end] - 1].astype(np.float64)),
         candidates=float(totals.sum()) / 2,
+        label=labels[group_start[:-1]].astype(np.float64),
     )
 
 

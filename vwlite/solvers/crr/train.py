@@ -7,8 +7,9 @@ Minimises ``alpha L(w, examples) + (1 - alpha) L(w, pairs) + lambda / 2 |w|^2 + 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,9 @@ from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.going_on import Begun
 from vwlite.solvers.crr.pair_sampling import PairIndex
+from vwlite.solvers.crr.stages import Stages, check_curriculum
 from vwlite.solvers.crr.weights import Weights
+from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.display import Steps, no_steps
 
 NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all
@@ -50,14 +53,19 @@ class Trained(NamedTuple):
 
 def train(
     config: CrrConfig, features: FeatureConfig, data: TrainingSet, plan: Plan, say: Callable[[str], None],
-    steps: Steps = no_steps, begun: Begun | None = None,
+    steps: Steps = no_steps, begun: Begun | None = None, curriculum: CurriculumConfig | None = None,
 ) -> Trained:
     """Make the steps of ``config``, after those of the model ``begun`` where there is one.
 
-    ``say`` gets the progress table, ``steps`` how many were made. Raises DataError when there is nothing to learn from,
-    Diverged, MemoryError.
+    ``say`` gets the progress table and notes of ``curriculum``, ``steps`` how many were made. Raises DataError when
+    there is nothing to learn from, Diverged, MemoryError, UsageError where the curriculum does not go with the options.
     """
-    pairs = data.pair_index(config, wants_pairs=config.share < 1)
+    grows = curriculum if curriculum and curriculum.order else None
+    if grows:
+        check_curriculum(config, grows)
+    by_rows = grows is not None and not grows.of_pairs
+    difficulty = data.difficulty(grows.by, features) if grows and by_rows else None
+    pairs = data.pair_index(config, wants_pairs=config.share < 1, keep=by_rows)
     done = begun.steps if begun else 0
     loss, total = data.labels.loss, done + config.steps_for(len(pairs.query_start))
     plan = plan.weights.flat if plan.weights else plan
@@ -66,17 +74,19 @@ def train(
     if begun:
         begun.load(weights)
         weights.average_after = done - int(weights.get("averaged"))
-    take_steps, chunk = (query_steps.take_steps, FEW) if config.takes_queries else (kernel.take_steps, CHUNK)
-    progress, first = Progress(weights, say, done), done
-    while done < total:
-        last = min(done + chunk, progress.due, total)
-        status, after = take_steps(weights, pairs, data.rows.address, plan, done + 1, last)
+    stages: Iterable[tuple[PairIndex, int]] = [(pairs, total)]
+    if grows:
+        growing = Stages(grows, config, pairs, done, total)
+        stages = growing(data.rows_of_index, difficulty, lambda text: say(f"note: {text}"))
+    take_steps = partial(query_steps.take_steps if config.takes_queries else kernel.take_steps, weights)
+    chunk = FEW if config.takes_queries else CHUNK
+    for first, last, index in portions(stages, done, chunk, progress := Progress(weights, say, done)):
+        status, after = take_steps(index, data.rows.address, plan, first + 1, last)
         obey()
         check(status, after)
-        done = last
-        steps(done - first, total - first)
-        if done in (progress.due, total):
-            progress.row(done)
+        steps(last - done, total - done)
+        if last in (progress.due, total):
+            progress.row(last)
     state = weights.arrays()
     kernel.finish(weights)
     if not np.isfinite(learner.weights).all():
@@ -95,6 +105,19 @@ def train(
     if config.averages and begun:
         told["average_after"] = weights.average_after
     return Trained(learner, {**told, **counted}, state)
+
+
+def portions(
+    stages: Iterable[tuple[PairIndex, int]], done: int, most: int, progress: Progress
+) -> Iterator[tuple[int, int, PairIndex]]:
+    """Of ``most`` steps each: how many there were before, and with them, and what they draw from. ``stages``: indices,
+    each with the last of the steps that draw from it.
+    """
+    for index, end in stages:
+        while done < end:
+            last = min(done + most, progress.due, end)
+            yield done, last, index
+            done = last
 
 
 def calibrate(weights: Weights, pairs: PairIndex, data: TrainingSet, plan: Plan) -> dict[str, float]:
