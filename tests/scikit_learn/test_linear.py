@@ -31,6 +31,7 @@ CHECKED = [
     VWRegressor(loss="quantile", early_stopping=True, centre=False, learning_rate=2),
     VWRegressor(solver="bfgs", passes=20),
     VWRegressor(solver="coin"),
+    VWClassifier(solver="bfgs", passes=20),
 ]
 
 
@@ -48,11 +49,13 @@ def test_scikit_learns_own_checks(estimator, check):
 RANDOM = np.random.RandomState(3)
 X = RANDOM.randint(-4, 5, (80, 6)).astype(np.float32) * (RANDOM.rand(80, 6) < 0.6)  # as text has them, digit by digit
 TRUTH = X @ np.array([1, -2, 2, 0, 3, 1])
+SEVERAL = np.column_stack([TRUTH, X[:, 0] - 3, 2 * X[:, 1] + X[:, 4]])
 Y2, Y3 = np.where(TRUTH > 0, "yes", "no"), np.digitize(TRUTH, [-1, 2]) * 10
 WEIGHT = RANDOM.randint(1, 4, 80)
 SPACES = {"user": [0, 1], "item": [4, 3]}
 OF_SEED_0 = ["--random_seed", str(np.random.RandomState(0).randint(2**31))]
 SHUFFLED = ["--passes", "10", "--shuffle", *OF_SEED_0]
+IN_ONE_ORDER = ["--passes", "10", *OF_SEED_0]
 LOGISTIC, OF_THREE = ["--loss_function", "logistic"], ["--indexing", "1"]
 CENTRED = ["-C", repr(float(np.average(TRUTH, weights=WEIGHT)))]
 CROSSED = ["--interactions", "user,item"]
@@ -73,6 +76,13 @@ SAME = {  # estimator, y, the command's options
         *(Y2, [*CROSSED, *LOGISTIC, *SHUFFLED]),
     ),
     "bfgs": (VWRegressor(solver="bfgs", centre=False), TRUTH, ["--bfgs", "--passes", "10"]),
+    "bfgs of classes": (VWClassifier(solver="bfgs"), Y3, ["--bfgs", "--multiclass", "3", *OF_THREE, "--passes", "10"]),
+    "several numbers": (VWRegressor(centre=False), SEVERAL, ["--outputs", "3", *IN_ONE_ORDER]),
+    "several, ftrl": (VWRegressor(solver="ftrl"), SEVERAL, ["--ftrl", "--outputs", "3", *IN_ONE_ORDER]),
+    "several, bfgs": (
+        VWRegressor(solver="bfgs", centre=False, l2=1, passes=30),
+        *(SEVERAL, ["--bfgs", "--outputs", "3", "--l2", "1", "--passes", "30"]),
+    ),
 }
 
 
@@ -80,6 +90,8 @@ def text_of(y, rows, weight, spaces=None):
     """Vowpal Wabbit text of rows, columns without a namespace last."""
     classes, numbers = np.unique(y, return_inverse=True)
     numbers = {2: 2 * numbers - 1, 3: numbers + 1}.get(len(classes), y)
+    if numbers.ndim == 2:
+        numbers = np.array([",".join(map(repr, row)) for row in numbers.tolist()])
     spaces = {"": range(rows.shape[1])} if spaces is None else {**spaces, "": [2, 5]}
     for label, row, importance in zip(numbers.tolist(), rows.tolist(), weight.tolist(), strict=True):
         parts = [
@@ -241,3 +253,41 @@ def test_sorted_rows_are_learned_in_a_random_order():
     assert cross_val_score(make_pipeline(StandardScaler(), VWClassifier()), flowers, kinds).mean() > 0.9
     patients, progress = load_diabetes(return_X_y=True)
     assert cross_val_score(VWRegressor(learning_rate=2), patients, progress).mean() > 0.4
+
+
+@pytest.mark.parametrize("solver", ["gd", "ftrl", "bfgs"])
+def test_several_numbers_have_coefficients_each(solver):
+    fitted = VWRegressor(solver=solver, passes=60).fit(X, SEVERAL)
+    assert fitted.coef_.shape == (3, 6) and fitted.intercept_.shape == (3,)
+    found = fitted.predict(X)
+    scores = X @ fitted.coef_.T + fitted.intercept_
+    np.testing.assert_allclose(np.clip(scores, SEVERAL.min(axis=0), SEVERAL.max(axis=0)), found, atol=2e-5)
+    assert fitted.score(X, SEVERAL) > 0.97
+
+
+def test_the_constants_of_several_numbers_start_at_their_means():
+    fitted = VWRegressor(passes=1, shuffle=False).fit(X[:1] * 0, [[5.0, -7.0]])
+    assert fitted.intercept_.tolist() == [5, -7]
+    parts = VWRegressor().partial_fit(X[:1] * 0, [[5.0, -7.0]]).partial_fit(X, SEVERAL[:, :2])
+    assert parts.coef_.shape == (2, 6)
+
+
+def test_ridge_regression_of_several_numbers_is_exact():
+    from sklearn.linear_model import Ridge
+
+    model = VWRegressor(solver="bfgs", l2=4, passes=200, centre=False)
+    inputs = np.column_stack([X, np.ones(80)])  # of which the constant is one: its weight counts in the penalty
+    best = Ridge(alpha=2, fit_intercept=False).fit(inputs, SEVERAL).coef_
+    found = model.fit(X, SEVERAL)
+    np.testing.assert_allclose(np.column_stack([found.coef_, found.intercept_]), best, atol=0.05)
+
+
+def test_the_shape_of_labels_stays():
+    parts = VWRegressor().partial_fit(X, SEVERAL)
+    with pytest.raises(ValueError, match=r"a row of y has the shape \(2,\), and had \(3,\) before"):
+        parts.partial_fit(X, SEVERAL[:, :2])
+    with pytest.raises(ValueError, match="1d array"):
+        VWRegressor(solver="coin").fit(X, SEVERAL)
+    again = VWRegressor(warm_start=True).fit(X, TRUTH)
+    with pytest.raises(ValueError, match="had"):
+        again.fit(X, SEVERAL)

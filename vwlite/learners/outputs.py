@@ -61,8 +61,8 @@ class Outputs(Gd):
         if shift > bits:
             raise UsageError(f"{outputs} outputs need more than the {1 << bits} slots of -b {bits}")
         self.rates = zeros(1 << (bits - shift), 4) if self.shares_sums(config, learning) else None
-        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.layout = shift, outputs
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.raw, self.score = np.zeros((2, 1, outputs), np.float32)
         self.scratch = np.zeros((4, 1 << shift), np.float32)
         self.losses = np.zeros((2, outputs, 2))  # of rows not held out, and held out: sums of losses, of importance
@@ -100,13 +100,16 @@ class Outputs(Gd):
                 sums[sums[:, 1] == 0, 1] = config.initial_t
         if not (config.initial_weight or config.constant):
             return  # so that pages that nothing writes to take no memory
-        unset = self.weights[:, 0] == 0
-        if config.initial_weight:
-            self.weights[unset, 0] = config.initial_weight
         if config.constant:
-            first = CONSTANT << shift_of(config) & (1 << self.bits) - 1
-            slots = np.arange(first, first + config.outputs)
-            self.weights[slots[unset[slots]], 0] = config.constant
+            self.start_constant(config.constant)
+        if config.initial_weight:
+            self.weights[self.weights[:, 0] == 0, 0] = config.initial_weight
+
+    def start_constant(self, values: Any) -> None:
+        """Let those weights of the constant that are 0 begin at ``values``, a number or float[outputs]."""
+        first = CONSTANT << self.layout[0] & (1 << self.bits) - 1
+        of_outputs = self.weights[first : first + self.config.outputs, 0]
+        of_outputs[:] = np.where(of_outputs == 0, values, of_outputs)
 
     def labels(self, log: LogFunction | None = None) -> OutputLabels:
         """What reads the labels of batches."""

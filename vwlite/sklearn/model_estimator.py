@@ -45,6 +45,11 @@ class ModelEstimator(BaseEstimator):
     def _shuffles(self) -> bool:
         return bool(self.shuffle)
 
+    @property
+    def _draws_each_pass(self) -> bool:
+        """Whether later passes have an order of their own."""
+        return self._shuffles
+
     def _holding_out(self) -> dict[str, Any]:
         if not self.early_stopping:
             return {"holdout_off": True}
@@ -61,7 +66,7 @@ class ModelEstimator(BaseEstimator):
         if self._shuffles:
             order = random.permutation(len(y))
             rows, y, weight = rows_at(rows, order), y[order], weight[order]
-        self._pass_on(rows, y, weight, passes=self.passes, shuffle=self._shuffles)
+        self._pass_on(rows, y, weight, passes=self.passes, shuffle=self._draws_each_pass)
 
     def _seed(self, random: Any = None) -> int:
         """Of the model, which shuffles later passes by it."""

@@ -9,18 +9,26 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from vwlite.api.model import Model
 from vwlite.sklearn.base import LinearEstimator, learns_in_parts
 from vwlite.sklearn.validation import importance
+
+MEANS = "means"  # of several outputs, among what a new model is made of
 
 
 class VWRegressor(RegressorMixin, LinearEstimator):
     """A linear model of numbers, by any loss of ``vwlite train``; ``loss`` None is squared error.
+
+    Several numbers for each row, y of the shape (n, K), are learned as ``--outputs K``, but for the solver coin;
+    later passes then have the order of the first.
 
     Parameters are those of ``LinearEstimator``, and
 
     centre : bool, default=True
         With solvers gd and bfgs the constant's weight starts at the weighted mean of y, as of the first call.
     """
+
+    _shape: tuple[int, ...]  # of a row of y: () or (K,)
 
     def __init__(
         self,
@@ -66,9 +74,10 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         self.centre = centre
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWRegressor:
-        """Learn from X, n rows, dense or sparse, and y, n numbers. Raises ValueError."""
-        X, y = self._checked(X, y, y_numeric=True)
+        """Learn from X, n rows, dense or sparse, and y, n numbers or (n, K). Raises ValueError."""
+        X, y = self._checked(X, y, y_numeric=True, multi_output=self._takes_several)
         weight = importance(sample_weight, X)
+        y = self._taken(y, first=not (self.warm_start and hasattr(self, "model_")))
         self._learn(X, y, weight, self._learner(y, weight), fresh=not self.warm_start)
         return self
 
@@ -76,28 +85,70 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWRegressor:
         """Learn from more rows, once, in the order given. Raises ValueError."""
         first = not hasattr(self, "model_")
-        X, y = self._checked(X, y, y_numeric=True, reset=first)
+        X, y = self._checked(X, y, y_numeric=True, reset=first, multi_output=self._takes_several)
         weight = importance(sample_weight, X)
+        y = self._taken(y, first=first)
         if first:
             self._begin(self._seed(), self._learner(y, weight))
         self._pass_on(self._split(X), y, weight, passes=1, shuffle=False)
         return self
 
+    @property
+    def _takes_several(self) -> bool:
+        return self.solver != "coin"
+
+    def _taken(self, y: np.ndarray, *, first: bool) -> np.ndarray:
+        """As the model takes it. Raises ValueError where a row's shape, () or (K,), is not that of earlier rows."""
+        if not first and y.shape[1:] != self._shape:
+            raise ValueError(f"a row of y has the shape {y.shape[1:]}, and had {self._shape} before")
+        self._shape = y.shape[1:]
+        return y if self._outputs > 1 else y.reshape(-1)
+
+    @property
+    def _outputs(self) -> int:
+        return self._shape[0] if self._shape else 1
+
+    @property
+    def _shift(self) -> int:
+        return (self._outputs - 1).bit_length()
+
+    @property
+    def _draws_each_pass(self) -> bool:
+        return self._shuffles and self._outputs == 1  # as of all labels that are lists
+
     def _learner(self, y: np.ndarray, weight: np.ndarray) -> dict[str, Any]:
-        mean = float(np.average(y, weights=weight)) if weight.any() else 0.0
-        centred = {"constant": mean} if self.centre and mean and self.solver in ("gd", "bfgs") else {}
-        return {"loss_function": self.loss or "squared", **centred}
+        several = self._outputs > 1
+        mean = np.average(y, axis=0, weights=weight) if weight.any() else np.zeros(y.shape[1:])
+        centred = self.centre and mean.any() and self.solver in ("gd", "bfgs")
+        start = {} if not centred else {MEANS: mean} if several else {"constant": float(mean)}
+        return {"loss_function": self.loss or "squared", **({"outputs": self._outputs} if several else {}), **start}
+
+    def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
+        model = super()._new_model(seed, {name: value for name, value in learner.items() if name != MEANS})
+        if MEANS in learner:
+            of_outputs: Any = model._learner
+            of_outputs.start_constant(learner[MEANS])
+        return model
 
     def predict(self, X: Any) -> np.ndarray:
-        """float32[n]: what the loss estimates, between the labels that were learned."""
+        """float32[n], or float64[n, K]: what the loss estimates, between the labels that were learned."""
         rows = self._rows(X)
-        return np.asarray(self.model_.predict(rows))
+        found = np.asarray(self.model_.predict(rows))
+        return found.reshape(-1, self._outputs).astype(np.float64) if self._shape else found
 
     @property
     def coef_(self) -> np.ndarray:
-        """float32[n_features]"""
-        return self._weights(1)[0][0]
+        """float32[n_features], or [K, n_features]"""
+        found = self._weights(self._outputs)[0]
+        return found if self._shape else found[0]
 
     @property
-    def intercept_(self) -> float:
-        return float(self._weights(1)[1][0])
+    def intercept_(self) -> Any:
+        """A float, or float32[K]."""
+        found = self._weights(self._outputs)[1]
+        return found if self._shape else float(found[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._takes_several
+        return tags
